@@ -15,6 +15,7 @@ from colgen.core.doors import behind
 from colgen.core.errors import FormulationError
 from colgen.core.patterns import Compressed, in_order, picked
 from colgen.core.wording import counted
+from solvers.arrays import integral_bounds
 
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -219,6 +220,8 @@ class Columns(Sequence[Column]):
             self._check_numbers()
         if lower is not None or upper is not None:
             self._check_bounds()
+            self.lower, self.upper = integral_bounds(self.lower, self.upper, self.integer)
+            self._check_bounds("an integer value between its bounds")
 
     @classmethod
     def of(cls, columns: Sequence[Column], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
@@ -247,15 +250,19 @@ class Columns(Sequence[Column]):
             starts.append(len(rows))
         entries = np.array(starts, np.int32), np.array(rows, np.int32), np.array(values, np.float64)
         keys = [column.key for column in columns]
+        integer = np.array([column.integer for column in columns], dtype=np.bool_)
+        lower = np.array([column.lower for column in columns], dtype=np.float64)
+        upper = np.array([column.upper for column in columns], dtype=np.float64)
+        lower, upper = integral_bounds(lower, upper, integer)
         # What a column checks of itself needs no second look: it has a cost, bounds, and each row once.
         batch = made_of(
             np.array([column.cost for column in columns], dtype=np.float64),
             entries if rising else in_order(*entries),
             Meanings(given=list(columns)),
             None if all(key is None for key in keys) else keys,
-            np.array([column.upper for column in columns], dtype=np.float64),
-            np.array([column.lower for column in columns], dtype=np.float64),
-            np.array([column.integer for column in columns], dtype=np.bool_),
+            upper,
+            lower,
+            integer,
             row_keys,
             position,
         )
@@ -271,13 +278,13 @@ class Columns(Sequence[Column]):
             )
         self._check_values()
 
-    def _check_bounds(self) -> None:
+    def _check_bounds(self, expected: str = "lower ≤ upper") -> None:
         held = (self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)
         if not held.all():
             bad = int(np.flatnonzero(~held)[0])
             raise FormulationError(
                 f"the column of {self.meanings.of(bad)!r} has the bounds {self.lower[bad]} and {self.upper[bad]}, "
-                "expected lower ≤ upper"
+                f"expected {expected}"
             )
 
     def _check_values(self) -> None:

@@ -31,7 +31,9 @@ class Termination(enum.Enum):
     OPTIMAL = "Proved optimal."
     INFEASIBLE = "Proved infeasible: no answer satisfies all rows."
     UNBOUNDED = "Unbounded: the objective can be improved without end."
-    UNBOUNDED_OR_INFEASIBLE = "Unbounded or infeasible: the relaxation's objective can be improved without end, but no feasible solution is known."
+    UNBOUNDED_OR_INFEASIBLE = (
+        "Unbounded or infeasible: the relaxation's objective can be improved without end, and no answer is known."
+    )
     GAP_LIMIT = "Stopped at the gap limit: the answer is within the wanted distance of the dual bound."
     TIME_LIMIT = "Stopped at the time limit."
     MEMORY_LIMIT = "Stopped at the memory limit."

@@ -84,7 +84,8 @@ def read(model: Any) -> Reading:
     for array, what in ((formulation.matrix.data, "coefficient"), (formulation.costs, "cost")):
         if not np.isfinite(array).all():
             raise InputError(f"expected finite numbers in a model to decompose: it has a {what} that is none")
-    crossed = np.flatnonzero(formulation.lower > formulation.upper)
-    if len(crossed):
-        raise InputError(f"expected bounds that leave a value: variable {variables[crossed[0]].name!r} has none")
+    for k in np.flatnonzero(formulation.lower > formulation.upper).tolist():
+        low, high = variables[k].bounds  # an integer variable without an integer in between makes the model infeasible
+        if low > high:
+            raise InputError(f"expected bounds that leave a value: variable {variables[k].name!r} has none")
     return Reading(model, formulation, variables)

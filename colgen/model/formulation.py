@@ -16,6 +16,7 @@ from colgen.core.columns import Key
 from colgen.core.doors import Late
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
+from solvers.arrays import integral_bounds
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -82,7 +83,7 @@ class Formulation:
     matrix
         Shape (rows, columns).
     costs, lower, upper, integer, artificial
-        One entry a column.
+        One entry a column.  Bounds of integer columns are rounded inward as a formulation is made.
     exchange
         Which of the artificial variables are exchanges, free for the time being; None: none of them.
     row_lower, row_upper
@@ -108,6 +109,11 @@ class Formulation:
     row_blocks: Mapping[str, Block]
     column_blocks: Mapping[str, Block]
     exchange: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        lower, upper = integral_bounds(self.lower, self.upper, self.integer)
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
 
     def with_data(
         self,

@@ -79,7 +79,7 @@ def draw(rng: Rng) -> Drawn:
         _admit_a_point(rng, arrays, style not in _FIXED, size if equal else 0)
     width = len(arrays["costs"])
     whole = arrays["integer"] > 0.0
-    arrays["outward"] = _outward(rng, width, whole)
+    arrays["outward"] = _outward(rng, width, whole, arrays["lower"] > arrays["upper"])
     arrays["units"] = _units(rng, arrays["block"], whole, equal)
     arrays["row_scales"] = 10.0 ** rng.choice([0, 0, 0, -3, 3], len(arrays["low"]))
     if rng.random() < 0.08:
@@ -211,7 +211,7 @@ def _bounds(rng: Rng, style: str, integer: NDArray[np.bool_]) -> tuple[Floats, F
     if rng.random() < 0.02 and integer.any():  # an integer variable without any value
         k = int(np.flatnonzero(integer)[0])
         lower[k] = 1.0 if not math.isfinite(lower[k]) else lower[k]
-        upper[k] = lower[k] - 1.0
+        upper[k] = lower[k] - 1.0  # stated as a fractional interval
     return lower, upper
 
 
@@ -285,7 +285,7 @@ def _admit_a_point(rng: Rng, arrays: dict[str, Floats], own: bool, equal: int) -
         arrays[name] = np.where(moved, np.where(equation, activity, worse(arrays[name], activity)), arrays[name])
 
 
-def _outward(rng: Rng, width: int, whole: NDArray[np.bool_]) -> Floats:
+def _outward(rng: Rng, width: int, whole: NDArray[np.bool_], empty: NDArray[np.bool_]) -> Floats:
     """By how much stated bounds of integer variables lie outside of their integral ones; both ends, shape (2, width).
 
     A negative one lies inside, by rounding.
@@ -294,6 +294,7 @@ def _outward(rng: Rng, width: int, whole: NDArray[np.bool_]) -> Floats:
     if rng.random() < 0.6:
         share = rng.choice([0.0, 0.1, 0.5, 0.9, -_ALMOST], (2, width))
         outward[:, whole] = share[:, whole]
+    outward[0, empty], outward[1, empty] = 0.7, 0.6  # an interval of 0.3 without an integer
     return outward
 
 

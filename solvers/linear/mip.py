@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.arrays import integral_bounds
 from solvers.linear.highs import (
     INFINITY,
     LOOSER,
@@ -78,7 +79,16 @@ def solve_built_mip(
     factor: float,
     units: Floats,
 ) -> MIPSolution:
-    """Solve a program whose costs have been multiplied by ``factor``, and whose columns are counted in ``units``."""
+    """Solve a program whose costs have been multiplied by ``factor``, and whose columns are counted in ``units``.
+
+    Bounds of integer columns are rounded inward first, see :func:`~solvers.arrays.integral_bounds`.
+    """
+    lower, upper = integral_bounds(np.array(lp.col_lower_) * units, np.array(lp.col_upper_) * units, integer)
+    if (lower[integer] > upper[integer]).any():
+        hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
+        return MIPSolution(LPStatus.INFEASIBLE, hopeless, hopeless, None, 0)
+    lp.col_lower_ = np.where(integer, lower / units, lp.col_lower_)
+    lp.col_upper_ = np.where(integer, upper / units, lp.col_upper_)
     deadline, costs = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor
     offset = lp.offset_ / factor
     found: MIPSolution | None = None

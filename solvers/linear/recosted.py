@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.arrays import integral_bounds
 from solvers.linear.highs import (
     INFINITY,
     LOOSER,
@@ -74,6 +75,8 @@ class RecostedMIP:
         row_upper: Floats,
         integer: NDArray[np.bool_],
     ) -> None:
+        self.integer = np.array(integer, dtype=np.bool_)
+        lower, upper = integral_bounds(np.asarray(lower, float), np.asarray(upper, float), self.integer)
         sizes = row_sizes(matrix, row_lower, row_upper)
         rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
         lp = highs_lp(
@@ -88,7 +91,6 @@ class RecostedMIP:
         )
         kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
         lp.integrality_ = [kinds[flag] for flag in integer.astype(int)]
-        self.integer = np.array(integer, dtype=np.bool_)
         self._lower, self._upper = np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
         self._highs = new_highs()
         self._highs.setOptionValue("mip_rel_gap", 0.0)
@@ -127,6 +129,7 @@ class RecostedMIP:
     def set_bounds(self, lower: Floats, upper: Floats) -> None:
         """Other bounds of the first columns, as many as are given."""
         count = len(lower)
+        lower, upper = integral_bounds(lower, upper, self.integer[:count])
         changed = np.flatnonzero((lower != self._lower[:count]) | (upper != self._upper[:count]))
         if len(changed):
             self._lower[changed], self._upper[changed] = lower[changed], upper[changed]

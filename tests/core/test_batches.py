@@ -145,6 +145,8 @@ def test_what_does_not_fit_is_refused(arguments, sentence):
 def test_bounds_and_lengths_are_checked():
     with pytest.raises(FormulationError, match=r"the bounds 2.0 and 1.0, expected lower ≤ upper"):
         Columns([1.0], [0, 0], [], [], lower=2.0, upper=1.0)
+    with pytest.raises(FormulationError, match=r"expected an integer value between its bounds"):
+        Columns([1.0], [0, 0], [], [], lower=[0.3], upper=[0.7])
     with pytest.raises(FormulationError, match="1 columns has 2 upper bounds, expected one for each"):
         Columns([1.0], [0, 0], [], [], upper=[1.0, 2.0])
     with pytest.raises(FormulationError, match="1 columns has 2 structures, expected one for each"):
@@ -182,3 +184,11 @@ def test_single_columns_are_put_in_order_few_and_many(count):
     assert batch.starts.tolist() == [3 * k for k in range(count + 1)]
     assert batch.rows.tolist() == [1, 4, 5] * count
     assert batch.values.tolist() == [2.0, 1e200, -3.0] * count
+
+
+def test_bounds_of_integer_columns_are_rounded_inward():
+    batch = Columns([1.0, 1.0], [0, 0, 0], [], [], upper=[2.5, 2.5], lower=[0.5, 0.5], integer=[True, False])
+    assert batch.upper.tolist() == [2.0, 2.5]
+    assert batch.lower.tolist() == [1.0, 0.5]
+    single = Columns.of([Column(1.0, {}, upper=2.5), Column(1.0, {}, upper=2.5, integer=False)], [], {})
+    assert single.upper.tolist() == [2.0, 2.5]

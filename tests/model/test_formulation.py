@@ -193,3 +193,15 @@ def test_exchanges_are_artificial_and_known_by_a_mark_of_their_own():
     assert f.exchange.tolist() == [False] * 6 + [True]
     assert f.artificial.tolist() == [False] * 4 + [True] * 3
     assert f.subset(np.ones(5, dtype=bool), np.arange(7) != 0).exchange.tolist() == [False] * 5 + [True]
+
+
+def test_bounds_of_integer_variables_are_rounded_inward():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(domain=pyo.Integers, bounds=(-0.5, 2.9999999999))
+    m.y = pyo.Var(domain=pyo.Integers, bounds=(0.5, None))
+    m.z = pyo.Var(bounds=(0.5, 1.5))
+    m.cost = pyo.Objective(expr=m.x + m.y + m.z)
+    f = compile_model(m)
+    assert f.lower.tolist() == [0.0, 1.0, 0.5]
+    assert f.upper.tolist() == [3.0, math.inf, 1.5]
+    assert f.with_data(upper={"x": 1.5}).upper.tolist() == [1.0, math.inf, 1.5]

@@ -13,6 +13,7 @@ from solvers.arrays import (
     as_integers,
     as_offsets,
     as_output,
+    integral_bounds,
 )
 
 
@@ -183,3 +184,29 @@ class TestOutput:
         for wrong in ([0.0], np.zeros((2, 3), np.float32), np.zeros((3, 2)), np.zeros((3, 2)).T, frozen):
             with pytest.raises(ArrayError, match=r"^out: expected"):
                 as_output(wrong, "out", shape=(2, 3), dtype=np.float64)
+
+
+class TestIntegralBounds:
+    def test_they_are_rounded_inward_and_those_of_continuous_variables_stay(self):
+        lower, upper = np.array([0.5, 0.5, -1.5, -np.inf]), np.array([3.5, 3.5, -0.2, np.inf])
+        low, high = integral_bounds(lower, upper, np.array([True, False, True, True]))
+        assert low.tolist() == [1.0, 0.5, -1.0, -np.inf]
+        assert high.tolist() == [3.0, 3.5, -1.0, np.inf]
+
+    @pytest.mark.parametrize(
+        ("bound", "whole"), [(2.9999999999, 3.0), (3.0000000001, 3.0), (1e9 - 1e-7, 1e9), (-1e-9, 0)]
+    )
+    def test_rounding_loses_no_integer(self, bound, whole):
+        low, high = integral_bounds(np.array([bound]), np.array([bound]), np.ones(1, dtype=bool))
+        assert low[0] == high[0] == whole
+        assert not np.signbit(low[0]) or whole
+
+    def test_large_fractional_bounds_are_rounded_inward_too(self):
+        low, high = integral_bounds(np.array([1e9 + 0.3]), np.array([1e9 + 0.9]), np.ones(1, dtype=bool))
+        assert (low[0], high[0]) == (1e9 + 1, 1e9)
+
+    def test_integral_bounds_are_returned_themselves(self):
+        lower, upper = np.array([0.0, 0.5]), np.array([np.inf, 1.5])
+        low, high = integral_bounds(lower, upper, np.array([True, False]))
+        assert low is lower
+        assert high is upper

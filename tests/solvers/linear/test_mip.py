@@ -30,3 +30,28 @@ def test_presolve_comes_to_an_end():
     )
     assert found.status is LPStatus.OPTIMAL
     assert found.objective == pytest.approx(3_999_987.0)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.5, 0.9, -1e-11])
+def test_fractional_bounds_of_integer_columns_change_nothing(shift):
+    """HiGHS 1.15 calls 1 the optimum of the second program, which is 2."""
+    programs = (
+        ([[2, 3], [1, 1]], [-np.inf, 2.0], [11.0, 4.0], [3.0, -2.0]),
+        ([[-1, 3], [1, 1]], [-np.inf, -np.inf], [5.0, 3.0], [0.0, 1.0]),
+    )
+    for matrix, low, high, costs in programs:
+        rows = (sparse.csc_array(np.array(matrix, dtype=float)), np.array(costs))
+        sides, integer = (np.array(low), np.array(high)), np.ones(2, dtype=np.bool_)
+        right = solve_mip(True, *rows, np.array([1.0, 0.0]), np.array([5.0, 3.0]), *sides, integer)
+        found = solve_mip(True, *rows, np.array([1.0, 0.0]) - shift, np.array([5.0, 3.0]) + shift, *sides, integer)
+        assert found.status is right.status
+        assert found.objective == right.objective
+
+
+def test_an_integer_column_without_an_integer_between_its_bounds_is_infeasible():
+    bounds = (np.array([0.3, 0.0]), np.array([0.7, 1.0]))
+    sides = (np.array([-np.inf]), np.array([2.0]))
+    matrix = sparse.csc_array(np.ones((1, 2)))
+    found = solve_mip(False, matrix, np.ones(2), *bounds, *sides, np.array([True, False]))
+    assert found.status is LPStatus.INFEASIBLE
+    assert found.bound == np.inf
