@@ -49,8 +49,9 @@ def central_duals(tableau: Tableau, solved: LPSolution, time_limit: float) -> Fl
     if duals is None:
         return solved.duals
     costs, sizes = objective.costs, rows.sizes
-    # No nearer than what a bound takes for zero, however dear a column is: else it would prove nothing there.
-    inside, near = TOLERANCES.pruning, TOLERANCES.reduced_cost * objective.scale
+    # Far below the tolerance that a reduced cost improves by, whatever scale that one is relative to: an oracle that
+    # finds a column of the master improving has nothing to add, and nothing to prove either.
+    inside, near = TOLERANCES.pruning, TOLERANCES.pruning * objective.scale
     between = (solved.values > table.lower_now + inside) & (solved.values < table.upper_now - inside)
     below = table.upper_now > solved.values + inside
     above = solved.values > table.lower_now + inside

@@ -7,6 +7,8 @@ Its scores may have any sign, and so may π: the row of an item is an equation.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -137,13 +139,16 @@ class ClusterSearch(ClusterPricing):
         found = None if self._lasts else _in_short(scores, profits, context)
         if found is None:
             columns, values = self._by_tabu(contraction, scores, profits, context)
-            if columns:
+            if _any_new(columns, context):
                 self._lasts = True
                 return PricingResult(columns, None, values, self.total(duals, context, None))
             found = _to_the_end(scores, profits, context)
             self._lasts = found.nodes > SHORT
-        good = contraction.allowed(found.members) & (found.values > _FRACTION * context.tolerance)
-        columns, values = contraction.columns(found.members[good]), found.values[good].tolist()
+        columns, values = _columns_of(contraction, found, context)
+        if not (found.complete or context.provisional or context.seconds_left() == 0.0 or _any_new(columns, context)):
+            # Clusters that the master holds improve it by rounding alone: they are no reason to end without a proof.
+            found = _to_the_end(scores, profits, context, early=False)
+            columns, values = _columns_of(contraction, found, context)
         cut_off = not found.complete and context.seconds_left() == 0.0
         # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.  That of a
         # search that was cut off before it had found anything would only look like a proof.
@@ -192,14 +197,28 @@ def _in_short(scores: Floats, profits: Floats, context: PricingContext) -> Subse
     return found._replace(total=min(found.total, closer.total)) if closer.complete else found
 
 
-def _to_the_end(scores: Floats, profits: Floats, context: PricingContext) -> Subsets:
-    """What a search finds and proves that looks at every rounding error from the beginning."""
+def _columns_of(contraction: Contraction, found: Subsets, context: PricingContext) -> tuple[list[Column], list[float]]:
+    """Columns of the clusters that an exact search has found, and their reduced costs."""
+    good = contraction.allowed(found.members) & (found.values > _FRACTION * context.tolerance)
+    return contraction.columns(found.members[good]), found.values[good].tolist()
+
+
+def _any_new(columns: Sequence[Column], context: PricingContext) -> bool:
+    """Whether the master lacks one of these columns."""
+    return any(map(context.is_new, columns))
+
+
+def _to_the_end(scores: Floats, profits: Floats, context: PricingContext, *, early: bool = True) -> Subsets:
+    """What a search finds and proves that looks at every rounding error from the beginning.
+
+    ``early``: once it lasts, it ends as soon as it has found a cluster that improves.
+    """
     return search(
         scores,
         profits,
         least=0.0,
         seconds=context.seconds_left(),
-        enough=_ENOUGH,
+        enough=_ENOUGH if early else None,
         wanted=context.tolerance,  # what improves by less is no column, and a reason to search on
         most=_ENOUGH if context.provisional else None,
         expired=lambda: context.budget.expired,

@@ -131,3 +131,14 @@ def test_a_penalty_that_nobody_pays_is_in_no_dual_value(sense, power, central):
     solved = master.solve()
     assert np.abs(solved.duals.values).max() <= 100.0
     assert_optimal_duals(master, solved)
+
+
+def test_columns_of_the_master_improve_by_no_tolerance_of_a_smaller_scale(monkeypatch):
+    """The engine may price to a tolerance relative to less than the median of the costs in use."""
+    clusters = {(0, 1): 40.0, (2,): 40.0, (0,): 20.0, (1,): 30.0, (0, 2): 60.0}
+    master = partitioning(pyo.minimize, clusters, central=True)
+    # Exact at what is used, and 1e-6 too much for one column that is not.
+    monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: np.array([20.0 + 1e-6, 20.0 - 1e-6, 40.0]))
+    solved = master.solve()
+    assert master.scale >= 16.0
+    assert master.sense.gains(np.array(master.reduced_costs(master.columns, solved.duals))).max() <= 1e-7

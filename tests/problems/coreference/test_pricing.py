@@ -207,3 +207,15 @@ def test_a_search_that_lasts_is_preceded_by_a_tabu_search(monkeypatch):
         assert max(result.reduced_costs, default=0.0) == pytest.approx(max(best, 0.0), abs=1e-9)
         assert (result.bound is None) == bool(result.columns)
         assert result.bound is None or result.bound >= best - 1e-9
+
+
+def test_a_cluster_that_the_master_holds_does_not_end_the_proof(monkeypatch):
+    """At dual values that are optimal but for rounding, clusters of the master seem to improve it."""
+    monkeypatch.setattr("problems.coreference.pricing.SHORT", 1)
+    monkeypatch.setattr("problems.coreference.pricing._ENOUGH", 1)
+    items = Items.of(Instance(symmetric(12, [1.0] * 66)), contracted=False)
+    everything = items.column(range(12))
+    duals = np.full(12, 5.5 - 1e-6)  # the cluster of all improves by 1.2e-5
+    context = PricingContext(Sense.MAXIMIZE, held=lambda column: column.identity == everything.identity)
+    result = ClusterSearch(items).price(as_duals(duals), context)
+    assert result.bound == pytest.approx(1.2e-5, abs=1e-9)
