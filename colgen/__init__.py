@@ -47,7 +47,17 @@ if TYPE_CHECKING:
     from colgen.model.formulation import Formulation, FormulationCache, artificial, compile_model, exchange
     from colgen.parallel.executor import Executor, seeds_from
     from colgen.pricing.labelling import Labelling
-    from colgen.pricing.oracles import Best, Marginals, OraclePricing, Pricing, PricingContext, PricingResult, Stages
+    from colgen.pricing.oracles import (
+        NO_STRUCTURE,
+        Best,
+        Marginals,
+        NoStructure,
+        OraclePricing,
+        Pricing,
+        PricingContext,
+        PricingResult,
+        Stages,
+    )
     from colgen.problem import Problem
     from colgen.reporting import plotting
     from colgen.reporting.ablated import Ablated
@@ -99,7 +109,8 @@ _HOMES = {
     "master.linear": "LinearMaster",
     "master.protocol": "MasterSolution MasterStatus RestrictedMaster",
     "pricing.labelling": "Labelling",
-    "pricing.oracles": "Best Marginals OraclePricing Pricing PricingContext PricingResult Stages",
+    "pricing.oracles": "Best Marginals NO_STRUCTURE NoStructure OraclePricing Pricing PricingContext PricingResult "
+    "Stages",
     "decomposition.decomposed": "Decomposed decompose",
     "decomposition.finding": "FoundBlocks find_blocks",
     "problem": "Problem",
@@ -228,7 +239,9 @@ __all__ = [
     "MasterSolution",
     "MasterStatus",
     "MemoryLimit",
+    "NO_STRUCTURE",
     "NoStabilization",
+    "NoStructure",
     "NodeVisit",
     "OnComponents",
     "OnOriginalVariable",

@@ -13,9 +13,11 @@ from colgen.bounds.bounding import Bounding
 from colgen.bounds.stabilization import Stabilization
 from colgen.core.domains import real, whole
 from colgen.core.errors import InputError
+from colgen.core.hooks import check_hooks
 from colgen.core.pool import Pool
 from colgen.core.result import Result
 from colgen.core.warm_start import WarmStart
+from colgen.core.wording import FORGOTTEN
 from colgen.parallel.clusters import check_client
 from colgen.tree.checkpoint import Saving
 from colgen.tree.choice import Choice
@@ -149,6 +151,22 @@ def check_settings(
         raise InputError(f"tolerance: expected a positive number, not {tolerance}")
 
 
+def check_stated(problem: Any) -> None:
+    """Refuse what a problem states of its objectives where it is out of its domain, and misspelt methods of its class.
+
+    Raises
+    ------
+    InputError
+        Naming the attribute, its value, and what was expected; or the method, and the one that is meant.
+    """
+    check_hooks(problem)
+    for name, value in (("objective_step", problem.objective_step), ("scale", problem.scale)):
+        if value is not None and not _is_positive(value):
+            name = f"{type(problem).__name__}.{name}"
+            if not real(value, f"{name} (None if nothing is known)", low=-math.inf) > 0.0:
+                raise InputError(f"{name}: expected a number above 0, or None if nothing is known, not {value}")
+
+
 def _is_positive(value: Any) -> bool:
     """Whether a setting is plainly a positive number: the usual case, told without a closer look."""
     return isinstance(value, float) and 0.0 < value < math.inf
@@ -173,19 +191,39 @@ def parts_of(found: _Part | Iterable[_Part], kind: type, problem: object, method
         Naming the method and what was expected.
     """
     if type(found) is tuple and all(isinstance(part, kind) for part in found):
+        for part in found:
+            check_hooks(part)
         return found
     if isinstance(found, kind):
+        check_hooks(found)
         return (cast(_Part, found),)
     name = f"{type(problem).__name__}.{method}()"
     if found is None:
-        raise InputError(f"{name} returned nothing: expected a {kind.__name__} or several, or () for none")
+        raise InputError(f"{name} returned None: {FORGOTTEN} Expected a {kind.__name__} or several, or () for none")
     if isinstance(found, type) or not isinstance(found, Iterable):
         raise InputError(f"{name}: expected a {kind.__name__} or several, not {what(found)}")
     several = tuple(found)
     for part in several:
         if not isinstance(part, kind):
             raise InputError(f"{name}: expected objects of subclasses of {kind.__name__}, not {what(part)}")
+        check_hooks(part)
     return several
+
+
+def part_of(found: _Part | None, kind: type, problem: object, method: str) -> _Part:
+    """What a method of a problem has returned, which must be one object of a class.
+
+    Raises
+    ------
+    InputError
+        Naming the method and what was expected.
+    """
+    if isinstance(found, kind):
+        check_hooks(found)
+        return cast(_Part, found)
+    name = f"{type(problem).__name__}.{method}()"
+    why = f": {FORGOTTEN} Expected" if found is None else ", expected"
+    raise InputError(f"{name} returned {what(found)}{why} a {kind.__name__}")
 
 
 def what(value: Any) -> str:

@@ -39,7 +39,7 @@ from colgen.problem import Problem, answer_to_check
 from colgen.proof.certifier import Certifier
 from colgen.proof.witness import Witness
 from colgen.proof.writing import Ended, write_certificate
-from colgen.settings import check_settings, parts_of, what
+from colgen.settings import check_settings, check_stated, part_of, parts_of, what
 from colgen.tree.batches import InBatches
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.branching import BranchingRule
@@ -212,6 +212,7 @@ def solve(
         every=every,
         pool=pool,
     )
+    check_stated(problem)
     pooled = None if pool is None else Pooled(problem, pool)
     saved = None if checkpoint is None else Checkpointing(problem, saving_of(checkpoint, every), relaxation)
     recording = None if certificate is None else _Recording(certificate, problem.certifier())
@@ -235,7 +236,7 @@ def solve(
     made = b"" if spare is None or client is None else packed(spare, settings)
     warm = NOTHING if pooled is not None and start is None else _warm(problem, start, budget)
     try:
-        master = problem.restricted_master()
+        master = part_of(problem.restricted_master(), RestrictedMaster, problem, "restricted_master")
     except OutOfBudget as spent:
         return _nothing(spent.reason, budget)
 
@@ -419,12 +420,10 @@ def _warm(problem: Problem, start: Result | WarmStart | None, budget: Budget) ->
     if start is not None:
         return start.warm_start() if isinstance(start, Result) else start
     try:
-        found: Any = problem.warm_start(budget.capped(_SHARE * budget.seconds_left))
+        found = problem.warm_start(budget.capped(_SHARE * budget.seconds_left))
     except OutOfBudget:
         return NOTHING
-    if not isinstance(found, WarmStart):
-        raise InputError(f"{type(problem).__name__}.warm_start() returned {what(found)}: expected a WarmStart")
-    return found
+    return part_of(found, WarmStart, problem, "warm_start")
 
 
 def listening(
@@ -454,7 +453,9 @@ def _search(
         master,
         grouped(parts_of(problem.pricing(), Pricing, problem, "pricing")),
         parts_of(problem.separation(), Separation, problem, "separation"),
-        problem.stabilization() if stabilization is None else stabilization,
+        part_of(problem.stabilization(), Stabilization, problem, "stabilization")
+        if stabilization is None
+        else stabilization,
         run,
         settings,
     )
@@ -465,11 +466,13 @@ def _search(
         parts_of(problem.heuristics(), Heuristic, problem, "heuristics") if heuristics is None else tuple(heuristics),
         relaxation_only,
         problem.sharpen,
-        problem.choice() if choice is None else choice,
+        part_of(problem.choice(), Choice, problem, "choice") if choice is None else choice,
         None if recording is None else recording.witness,
         recording is None or not recording.certifier.checks_nodes,
     )
-    return BranchAndPrice(parts, search, problem.bounding() if bounding is None else bounding)
+    if bounding is None:
+        bounding = part_of(problem.bounding(), Bounding, problem, "bounding")
+    return BranchAndPrice(parts, search, bounding)
 
 
 def _result(
@@ -482,6 +485,8 @@ def _result(
     if termination is Termination.OPTIMAL and relaxation and not search.is_solved(outcome.bound):
         # Nothing open holds a better answer, which is less than an optimum of the relaxation.
         termination = Termination.NO_BOUND if run.is_checked else Termination.UNCHECKED
+    if termination is Termination.INFEASIBLE and search.master.holds_columns and not run.columns_generated:
+        run.notes.append(_without_columns(search.pricing))
     if termination is Termination.OPTIMAL and search.pricing and not (run.columns_generated or search.master.is_driven):
         run.notes.append(
             "No column was used: the template's own variables satisfy all rows. Those that only stand in for columns "
@@ -509,6 +514,14 @@ def _result(
         notes=(*run.notes, *run.budget.warnings),
         pool=pool,
     )
+
+
+def _without_columns(pricing: Sequence[Pricing]) -> str:
+    """A note on a problem that is infeasible with no column at all."""
+    if not pricing:
+        return "No column was generated: pricing() returned no pricing problem, so the template's variables are all."
+    names = ", ".join(oracle.name for oracle in pricing)
+    return f"No column was generated: {names} returned none that improves; if there are any, look at best() or price()."
 
 
 def _nothing(reason: Termination, budget: Budget, sense: Sense = Sense.MINIMIZE) -> Result:

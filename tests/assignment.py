@@ -10,7 +10,18 @@ from functools import cached_property
 import numpy as np
 import pyomo.environ as pyo
 
-from colgen import Best, Column, Duals, OnOriginalVariable, OraclePricing, PricingContext, Problem, artificial
+from colgen import (
+    NO_STRUCTURE,
+    Best,
+    Column,
+    Duals,
+    NoStructure,
+    OnOriginalVariable,
+    OraclePricing,
+    PricingContext,
+    Problem,
+    artificial,
+)
 
 
 @dataclass
@@ -81,10 +92,10 @@ class Knapsack(OraclePricing):
         rows = duals["assign"][list(tasks)].sum() + duals["use", self.machine]
         return float(own - rows - sum(duals.get(("branch", (self.machine, task))) for task in tasks))
 
-    def best(self, duals: Duals, context: PricingContext) -> Best | None:
+    def best(self, duals: Duals, context: PricingContext) -> Best | NoStructure:
         found = [s for s in self.sets() if self.allowed(s, context)]
         if not found:
-            return None
+            return NO_STRUCTURE
         best = min(found, key=lambda s: self.value(s, duals, context))
         return Best((self.machine, best), self.value(best, duals, context))
 

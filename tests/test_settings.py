@@ -12,6 +12,7 @@ from colgen import (
     InputError,
     IterationLimit,
     MemoryLimit,
+    Problem,
     RestrictedMIP,
     StrongBranching,
     TimeLimit,
@@ -123,3 +124,14 @@ def test_solve_checks_its_settings_before_any_work():
     for name, values in WRONG.items():
         with pytest.raises(InputError, match=f"^{name}: expected"):
             solve(problem, **{name: values[0]})
+
+
+@pytest.mark.parametrize("name", ["objective_step", "scale"])
+@pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "1", True, [1.0]])
+def test_what_a_problem_states_of_its_objectives_is_a_number_above_zero(name, value):
+    def work(self):
+        raise AssertionError
+
+    problem = type("Mine", (Problem,), {name: value, "master": work})()
+    with pytest.raises(InputError, match=rf"Mine\.{name}.*: expected a .*number"):
+        solve(problem)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, assert_type
 
 import pyomo.environ as pyo
 
-from colgen import Best, Column, Duals, OraclePricing, PricingContext, Problem, Result, Solution, solve
+from colgen import Best, Column, Duals, NoStructure, OraclePricing, PricingContext, Problem, Result, Solution, solve
 
 Pattern: TypeAlias = tuple[int, ...]
 
@@ -28,7 +28,7 @@ class Rolls(Problem[list[Pattern]]):
 class Knapsack(OraclePricing[Pattern]):
     """An oracle that finds what it encodes."""
 
-    def best(self, duals: Duals, context: PricingContext) -> Pattern | None:
+    def best(self, duals: Duals, context: PricingContext) -> Pattern | NoStructure:
         return (1, 2)
 
     def encode(self, structure: Pattern) -> Column:

@@ -14,6 +14,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from colgen import (
+    NO_STRUCTURE,
     Best,
     Column,
     OnOriginalVariable,
@@ -150,7 +151,7 @@ class Listed(OraclePricing):
     def best(self, duals, context):
         found = self.allowed(context)
         if not found:
-            return None
+            return NO_STRUCTURE
         best = min(found, key=lambda s: context.sense.sign * self.value(s, duals, context))
         return Best(best, self.value(best, duals, context))
 
@@ -163,7 +164,7 @@ class Silent(Listed):
 
     def best(self, duals, context):
         found = super().best(duals, context)
-        return None if found is None else found.structure
+        return found if found is NO_STRUCTURE else found.structure
 
 
 class Bounding(Listed):
@@ -397,7 +398,7 @@ class Blends(OraclePricing):
     def best(self, duals, context):
         found = [b for b in self.problem.blends[self.number] if context.allows(self.encode((self.number, b)))]
         if not found:
-            return None
+            return NO_STRUCTURE
         best = min(found, key=lambda b: context.sense.sign * self.value(b, duals, context))
         return Best((self.number, best), self.value(best, duals, context))
 

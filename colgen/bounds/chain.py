@@ -6,6 +6,7 @@ import dataclasses
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounds.lagrangian import NoLagrangianError
+from colgen.core.domains import returned
 from colgen.core.errors import InputError
 
 
@@ -34,7 +35,7 @@ class Chain(Bounding):
         *before, last = self.boundings
         for bounding in before:
             try:
-                bounded = bounding.bound(node, parts)
+                bounded = returned(bounding.bound(node, parts), f"{type(bounding).__name__}.bound()", "a Bounded")
             except NoLagrangianError as error:
                 note = f"{type(bounding).__name__} was passed over: {error}."
                 if note not in parts.run.notes:

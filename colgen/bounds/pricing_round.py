@@ -15,6 +15,7 @@ from colgen.bounds.ray import Ray
 from colgen.bounds.stabilization import NoStabilization, Stabilization
 from colgen.core.batches import Columns
 from colgen.core.columns import Column
+from colgen.core.domains import returned
 from colgen.core.duals import Duals, DualVector, OwnDuals
 from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
@@ -156,7 +157,8 @@ class Pricer:
         bound, proved_at = sense.ideal, None
         everybody = self._part >= len(oracles)
         while True:
-            duals = stabilization.propose(solved.duals)
+            proposed = stabilization.propose(solved.duals)
+            duals = returned(proposed, f"{type(stabilization).__name__}.propose()", "dual values")
             provisional = duals is not solved.duals and not stabilization.complementary
             told = self._provisional(context, master.rounding_at(duals)) if provisional else context
             results = self._ask(duals, told, everybody)

@@ -44,7 +44,7 @@ def coefficient(row: Row, column: Column) -> float:
         return row.coefficients[column.key]
     if row.family is not None:
         return float(row.family.entries((column,), (row.key[1],))[2].sum())
-    return 0.0 if row.coefficient is None else row.coefficient(column)
+    return row.coefficient_in(column)
 
 
 def activity(row: Row, solution: Solution) -> Activity:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.core.columns import Column, Key
+from colgen.core.columns import Column, Key, as_numbers
 from colgen.core.doors import behind
 from colgen.core.errors import FormulationError
 from colgen.core.patterns import Compressed, in_order, picked
@@ -193,10 +193,11 @@ class Columns(Sequence[Column]):
         lower: ArrayLike | None = None,
         integer: ArrayLike | None = None,
     ) -> None:
-        self.costs = np.array(costs, dtype=np.float64)  # copied: an oracle may use its arrays again
+        # copied: an oracle may use its arrays again
+        self.costs = np.array(as_numbers(costs, "the costs of a batch of columns"))
         count = len(self.costs)
         begins, row_numbers = np.asarray(starts), np.asarray(rows)
-        amounts = np.array(values, dtype=np.float64)
+        amounts = np.array(as_numbers(values, "the values of a batch of columns"))
         ordered = _in_order(self.costs, begins, row_numbers, amounts)
         if ordered is None:  # it is out of order, or wrong
             _check_shape(count, begins, row_numbers, amounts)
@@ -509,7 +510,7 @@ def _each(given: ArrayLike, count: int, kind: type, what: str) -> NDArray[Any]:
     """One entry a column, made of one for all where need be."""
     if isinstance(given, float | bool):
         return np.full(count, given, dtype=kind)
-    array: NDArray[Any] = np.array(given, dtype=kind)
+    array: NDArray[Any] = np.array(as_numbers(given, f"the {what} of a batch of columns"), dtype=kind)
     if array.ndim and array.shape != (count,):
         raise FormulationError(f"a batch of {count} columns has {len(array)} {what}, expected one for each")
     return array if array.ndim else np.full(count, array)

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.core.errors import FormulationError
+from colgen.core.errors import FormulationError, InputError
 from colgen.core.terms import Term
+from colgen.core.wording import FORGOTTEN
 
 Key: TypeAlias = tuple[str, Any]
 """``(block, index)``, the index hashable, as Pyomo keys a component's members: ``("demand", 3)``, ``("arc", (1, 2))``.
@@ -22,6 +23,28 @@ A scalar component has one member, whose index is None: the row of ``m.budget = 
 """
 
 _NO_COEFFICIENTS: Mapping[Key, float] = {}
+
+NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+"""Types of costs, coefficients, sides and bounds; numpy would convert some texts without a word."""
+
+_PLAIN = frozenset((float, int, np.float64, np.int64))
+
+
+def _check_coefficients(coefficients: Any, whose: str, of: str) -> None:
+    """Refuse coefficients that are no numbers by name."""
+    if not isinstance(coefficients, Mapping):
+        raise InputError(f"{whose} has a {type(coefficients).__name__} of coefficients, expected a dictionary")
+    for key, value in coefficients.items():
+        if not isinstance(value, NUMBERS):
+            raise InputError(f"{whose} has the coefficient {value!r} in {of} {key!r}, expected a number")
+
+
+def as_numbers(given: ArrayLike, what: str) -> NDArray[np.float64]:
+    """Numbers as an array of float64, maybe without a copy; texts, of which numpy makes numbers, are refused."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "fiub" and array.size:
+        raise InputError(f"{what}: expected numbers, not entries such as {array.flat[0]!r}")
+    return np.asarray(array, dtype=np.float64)
 
 
 class RowFamily(ABC):
@@ -64,7 +87,7 @@ class RowFamily(ABC):
         FormulationError
             If :meth:`coefficients` returns another shape, or what is not a finite number.
         """
-        found = np.asarray(self.coefficients(columns, indices), dtype=np.float64)
+        found = as_numbers(self.coefficients(columns, indices), f"{type(self).__name__}.coefficients")
         if found.shape != (len(columns), len(indices)):
             raise FormulationError(
                 f"{type(self).__name__}.coefficients returned the shape {found.shape} for {len(columns)} columns and "
@@ -100,6 +123,36 @@ class Row:
     coefficient: Callable[[Column], float] | None = None
     family: RowFamily | None = None
 
+    def __post_init__(self) -> None:
+        coefficients, lower, upper = self.coefficients, self.lower, self.upper
+        if not (
+            type(coefficients) is dict and (not coefficients or _PLAIN.issuperset(map(type, coefficients.values())))
+        ):
+            _check_coefficients(coefficients, f"row {self.key!r}", "column")
+        if not (type(lower) in _PLAIN and type(upper) in _PLAIN and lower == lower and upper == upper):
+            for side in (lower, upper):
+                if not isinstance(side, NUMBERS) or side != side:
+                    raise InputError(f"row {self.key!r} has the side {side!r}, expected a number")
+
+    def coefficient_in(self, column: Column) -> float:
+        """What :attr:`coefficient` computes for a column, 0 without it.
+
+        Raises
+        ------
+        InputError
+            If it is no number.
+        """
+        if self.coefficient is None:
+            return 0.0
+        value = self.coefficient(column)
+        if type(value) is float or isinstance(value, NUMBERS):
+            return float(value)
+        found = f"None ({FORGOTTEN})" if value is None else repr(value)
+        raise InputError(
+            f"the function of row {self.key!r} returned {found} for the column of {column.structure!r}, expected a "
+            "number"
+        )
+
     def term(self) -> Term | None:
         """What the row counts in a column, where its dual value changes the pricing problem; None: nobody says."""
         index = self.key[1] if isinstance(self.key, tuple) and len(self.key) == 2 else None
@@ -131,6 +184,8 @@ class Column:
 
     Raises
     ------
+    InputError
+        If the cost, a bound or a coefficient is no number.
     FormulationError
         If the cost is not finite, or the bounds leave no value.
     """
@@ -145,12 +200,27 @@ class Column:
     rows: tuple[Row, ...] = ()
 
     def __post_init__(self) -> None:
+        # Columns come by the thousand: numbers of the usual types need no closer look.
+        coefficients = self.coefficients
+        if not (type(coefficients) is dict and _PLAIN.issuperset(map(type, coefficients.values()))):
+            _check_coefficients(coefficients, f"the column of {self.structure!r}", "row")
+        plain = type(self.cost) in _PLAIN and type(self.lower) in _PLAIN and type(self.upper) in _PLAIN
+        if not plain or type(self.integer) is not bool:
+            self._check_types()
         if not -math.inf < self.cost < math.inf:  # not a number fails every comparison
             raise FormulationError(f"the column of {self.structure!r} costs {self.cost}, expected a finite number")
         if not self.lower <= self.upper or self.lower == math.inf or self.upper == -math.inf:
             raise FormulationError(
                 f"the column of {self.structure!r} has the bounds {self.lower} and {self.upper}, expected lower ≤ upper"
             )
+
+    def _check_types(self) -> None:
+        for name in ("cost", "lower", "upper"):
+            value = getattr(self, name)
+            if not isinstance(value, NUMBERS):
+                raise InputError(f"the column of {self.structure!r} has the {name} {value!r}, expected a number")
+        if not isinstance(self.integer, (int, np.bool_)):
+            raise InputError(f"the column of {self.structure!r} has integer={self.integer!r}, expected True or False")
 
     @property
     def identity(self) -> Hashable:

@@ -8,6 +8,9 @@ from typing import Any
 LONGEST = 300
 """Characters of a line that says what is wrong with the input."""
 
+FORGOTTEN = "did you forget `return`?"
+"""What to ask where a method returned None and a value is needed."""
+
 
 def one_line(text: str, longest: int | None = LONGEST) -> str:
     """A text with its control characters escaped; the middle of one that is too long is left out."""

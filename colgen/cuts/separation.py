@@ -12,6 +12,7 @@ from typing import Any
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Key, Row, RowFamily
+from colgen.core.domains import returned
 from colgen.core.duals import OwnDuals
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -139,11 +140,10 @@ class Separation(ABC):
 
 def violated_rows(separator: Separation, solution: Solution, context: SeparationContext) -> Sequence[Row]:
     """What a separation returns, whether its method takes the context or not."""
-    method = separator.separate
-    if _takes_context(getattr(method, "__func__", method), hasattr(method, "__self__")):
-        return method(solution, context)
-    alone: Callable[[Solution], Sequence[Row]] = method  # type: ignore[assignment]
-    return alone(solution)
+    method: Callable[..., Sequence[Row] | None] = separator.separate
+    takes_context = _takes_context(getattr(method, "__func__", method), hasattr(method, "__self__"))
+    rows = method(solution, context) if takes_context else method(solution)
+    return returned(rows, f"{separator.name}.separate()", "a list of rows, [] for none")
 
 
 @lru_cache(maxsize=1024)

@@ -24,10 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.columns import Key
+from colgen.core.domains import returned
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
-from colgen.pricing.oracles import Best, OraclePricing, PricingContext
+from colgen.pricing.oracles import Best, NoStructure, OraclePricing, PricingContext
 from solvers.arrays import ArrayError, as_floats, as_integers
 from solvers.chains.viterbi import viterbi
 from solvers.trees.arborescence import arborescence
@@ -494,8 +495,9 @@ class Priced:
     def best(self, scores: Floats, weight: Floats) -> tuple[Floats, Floats] | None:
         """The column of least reduced cost, where the scores are dual values."""
         context = PricingContext(Sense.MINIMIZE, cost_weight=float(weight[0]))
-        found = self.pricing.best(Duals(scores.copy(), self._names), context)
-        if found is None:
+        best = self.pricing.best(Duals(scores.copy(), self._names), context)
+        found = returned(best, f"{type(self.pricing).__name__}.best()", "a structure, or NO_STRUCTURE if there is none")
+        if isinstance(found, NoStructure):
             return None
         column = self.pricing.encode(found.structure if isinstance(found, Best) else found)
         counts = np.zeros(len(scores))

@@ -56,10 +56,10 @@ class RowsByFunction:
         each = list(columns) if self._single else columns  # those of a batch are made once
         for position, row in self._single:
             for column, (rows, values) in zip(each, found, strict=True):
-                value = row.coefficient(column) if row.coefficient else 0.0
+                value = row.coefficient_in(column)
                 if value:
                     rows.append(position)
-                    values.append(float(value))
+                    values.append(value)
         for members in self._families.values():
             owners, which, amounts = members.family.entries(columns, members.indices)
             for owner, k, amount in zip(owners.tolist(), which.tolist(), amounts.tolist(), strict=True):
@@ -79,9 +79,9 @@ def entries_of_rows(rows: Sequence[Row], columns: Sequence[Column]) -> Sequence[
             families.setdefault(id(row.family), (row.family, []))[1].append(number)
         elif row.coefficient is not None:
             for k, column in enumerate(columns):
-                value = row.coefficient(column)
+                value = row.coefficient_in(column)
                 if value:
-                    found[number][k] = float(value)
+                    found[number][k] = value
     for family, numbers in families.values():
         owners, which, amounts = family.entries(columns, [rows[number].key[1] for number in numbers])
         for owner, k, amount in zip(owners.tolist(), which.tolist(), amounts.tolist(), strict=True):

@@ -16,6 +16,7 @@ from colgen.core.columns import Key
 from colgen.core.doors import Late
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
+from colgen.core.wording import FORGOTTEN
 from solvers.arrays import integral_bounds
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     from colgen.model.rows import rows_of  # imports Pyomo
 
     if not hasattr(model, "component_data_objects"):
-        got = "nothing" if model is None else f"a {type(model).__name__}"
+        got = f"None: {FORGOTTEN}" if model is None else f"a {type(model).__name__}"
         raise FormulationError(f"expected master() to return a Pyomo model, pyo.ConcreteModel(), not {got}")
     objectives = list(model.component_data_objects(pyo.Objective, active=True))
     if len(objectives) != 1:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from colgen.core.duals import OwnDuals
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
 
 
 def asked(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingContext) -> list[PricingResult]:
@@ -15,7 +15,7 @@ def asked(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingContext) 
 
     def ask(oracle: Pricing) -> tuple[PricingResult, float, bool]:
         began = time.monotonic()
-        return oracle.price(duals, context), began, time.monotonic() > budget.deadline
+        return priced(oracle, duals, context), began, time.monotonic() > budget.deadline
 
     answers = budget.workers.each(ask, oracles)
     for oracle, (_, began, late) in zip(oracles, answers, strict=True):

@@ -14,7 +14,7 @@ import numpy as np
 
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, check_attributes, priced
 
 
 class Identical(Pricing):
@@ -31,7 +31,7 @@ class Identical(Pricing):
         return f"{self.oracle.name} (of {self.count})"
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        result = self.oracle.price(duals, context)
+        result = priced(self.oracle, duals, context)
         if result.total is None:
             return result
         return dataclasses.replace(result, total=self.count * result.total)  # it speaks of the columns of one of them
@@ -45,8 +45,11 @@ def grouped(oracles: Sequence[Pricing]) -> tuple[Pricing, ...]:
     Raises
     ------
     InputError
-        If such oracles state other bounds on costs, which speak against it.
+        If such oracles state other bounds on costs, which speak against it, or if attributes of one are out of their
+        domain.
     """
+    for oracle in oracles:
+        check_attributes(oracle)
     groups: list[list[Pricing]] = []
     for oracle in oracles:
         mine = next((group for group in groups if _same(group[0], oracle)), None)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Generic
+from typing import Any, Final, Generic, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from colgen.core.batches import Columns
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.columns import Column, Key
 from colgen.core.decision import Apart, Decision, Together, groups_of
+from colgen.core.domains import real
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.generic import Structure
@@ -25,6 +27,7 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.terms import Term
 from colgen.core.tolerances import TOLERANCES
+from colgen.core.wording import FORGOTTEN
 
 
 @dataclass(frozen=True)
@@ -248,6 +251,62 @@ class Pricing(ABC):
         """Look for columns of improving reduced cost at ``duals``."""
 
 
+def check_attributes(oracle: Pricing) -> None:
+    """Refuse a multiplicity or a cost bound that is out of its domain.
+
+    An oracle may change its attributes in any call, so that the usual case costs next to nothing.
+
+    Raises
+    ------
+    InputError
+        Naming the oracle, the attribute, its value, and what was expected.
+    """
+    multiplicity, cost_bound = oracle.multiplicity, oracle.cost_bound
+    if not (type(multiplicity) is float and multiplicity > 0.0):
+        name = f"{oracle.name}.multiplicity"
+        if not real(multiplicity, name, low=-math.inf, finite=False) > 0.0:
+            raise InputError(
+                f"{name}: expected a number above 0, infinite if nothing is known, not {multiplicity}; leave out a "
+                "pricing problem whose columns no answer uses"
+            )
+    if cost_bound is not None and not (type(cost_bound) is float and -math.inf < cost_bound < math.inf):
+        real(cost_bound, f"{oracle.name}.cost_bound (None if nothing is known)", low=-math.inf)
+
+
+def priced(oracle: Pricing, duals: Duals, context: PricingContext) -> PricingResult:
+    """What an oracle returns at dual values, once it is clear that it is a result.
+
+    Raises
+    ------
+    InputError
+        If it is none, or if an attribute of the oracle is out of its domain.
+    """
+    result = oracle.price(duals, context)
+    if not isinstance(result, PricingResult) or result.columns is None:
+        found = "a PricingResult without columns" if isinstance(result, PricingResult) else _named(result)
+        raise InputError(f"{oracle.name}.price() returned {found}: expected a PricingResult with a sequence of columns")
+    check_attributes(oracle)
+    return result
+
+
+def _named(value: Any) -> str:
+    """What was returned by mistake, in a few words."""
+    return f"None ({FORGOTTEN})" if value is None else f"a {type(value).__name__}"
+
+
+class NoStructure(enum.Enum):
+    """The type of :data:`NO_STRUCTURE`."""
+
+    NO_STRUCTURE = "no structure"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+NO_STRUCTURE: Final[Literal[NoStructure.NO_STRUCTURE]] = NoStructure.NO_STRUCTURE
+"""What :meth:`OraclePricing.best` returns where there is no structure; None is taken for a missing ``return``."""
+
+
 @dataclass(frozen=True)
 class Best(Generic[Structure]):
     """A structure with the reduced cost that the oracle computed for it, so that the engine can check its encoding."""
@@ -279,8 +338,8 @@ class OraclePricing(Pricing, Generic[Structure]):
         self.problem = problem
 
     @abstractmethod
-    def best(self, duals: Duals, context: PricingContext) -> Structure | Best[Structure] | None:
-        """The structure of best reduced cost, or None if there is no structure at all.
+    def best(self, duals: Duals, context: PricingContext) -> Structure | Best[Structure] | NoStructure:
+        """The structure of best reduced cost, or :data:`NO_STRUCTURE` if there is no structure at all.
 
         Return ``Best(structure, reduced_cost)`` to have the engine compare the oracle's reduced cost with the encoded
         column's.  A search that can last calls ``context.budget.require()`` now and then: once the time is over, or
@@ -300,7 +359,7 @@ class OraclePricing(Pricing, Generic[Structure]):
         if not isinstance(column, Column):
             raise InputError(
                 f"{type(self).__name__}.encode: expected it to return a Column(cost, coefficients, structure), not "
-                f"{'nothing' if column is None else 'a ' + type(column).__name__}"
+                f"{_named(column)}"
             )
         return column
 
@@ -309,13 +368,24 @@ class OraclePricing(Pricing, Generic[Structure]):
             found = self.best(duals, context)
         except OutOfBudget:
             return PricingResult(cut_off=True)
-        if found is None:
+        if isinstance(found, NoStructure):
             return PricingResult(bound=context.sense.hopeless if self.exact else None)
+        if found is None:
+            raise InputError(
+                f"{type(self).__name__}.best() returned None: {FORGOTTEN} Where there is no structure at all, return "
+                "colgen.NO_STRUCTURE"
+            )
         structure = found.structure if isinstance(found, Best) else found
         columns = [self._encoded(structure)]
-        stated: list[float] = [found.reduced_cost] if isinstance(found, Best) else []
+        stated: list[float] = []
+        if isinstance(found, Best):
+            name = f"{type(self).__name__}.best(): the reduced cost"
+            stated.append(real(found.reduced_cost, name, low=-math.inf, finite=False))
         bound = stated[0] if stated else float(context.reduced_costs(columns, duals)[0])
-        columns += [self._encoded(other) for other in self.others(structure, duals, context)]
+        others = self.others(structure, duals, context)
+        if others is None:
+            raise InputError(f"{type(self).__name__}.others() returned None: {FORGOTTEN} Return () for none")
+        columns += [self._encoded(other) for other in others]
         return PricingResult(columns, bound if self.exact else None, stated)
 
 
@@ -353,7 +423,7 @@ class Stages(Pricing):
         results: list[PricingResult] = []
         count = 0
         for stage in heuristics:
-            result = stage.price(duals, context)
+            result = priced(stage, duals, context)
             reduced_costs = context.reduced_costs(result.columns, duals)
             new = (
                 column
@@ -367,7 +437,7 @@ class Stages(Pricing):
             if count >= self.enough:
                 break
         if not results:
-            return last.price(duals, context)
+            return priced(last, duals, context)
         if len(results) == 1:
             return results[0]
         found = {column.identity: column for result in results for column in result.columns}

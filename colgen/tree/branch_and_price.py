@@ -18,7 +18,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterSolution
 from colgen.tree.answers import Answers
-from colgen.tree.branching import BranchingRule
+from colgen.tree.branching import BranchingRule, children_of
 from colgen.tree.choice import Chosen, MostFractional, first_of
 from colgen.tree.means import Search
 from colgen.tree.node import Evaluation, Node
@@ -313,7 +313,7 @@ class BranchAndPrice(Relaxation):
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned")
         for rule in self.search.branching:
-            children = rule.branch(solution)
+            children = children_of(rule, solution)
             if children:
                 check_children(rule, node.number, children, solution)
                 return Evaluation(relaxed.bound, "branched", children, _Start(None, relaxed.start, seat=self.seat))

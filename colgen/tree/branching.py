@@ -16,6 +16,7 @@ from colgen.core.batches import Columns
 from colgen.core.columns import Column, Key, Row, RowFamily
 from colgen.core.decision import Apart, Decision, Together, fractionality
 from colgen.core.decision_data import DecisionMaker
+from colgen.core.domains import returned
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
@@ -52,7 +53,7 @@ class BranchingRule(DecisionMaker, ABC):
 
         A rule that does not say has one, that of :meth:`branch`.
         """
-        children = self.branch(solution)
+        children = children_of(self, solution)
         return [Candidate(children)] if children else []
 
     def suit(self, master: RestrictedMaster) -> None:
@@ -70,6 +71,16 @@ class BranchingRule(DecisionMaker, ABC):
         None if the rule knows of none.  The engine checks what it returns.
         """
         return None
+
+
+def candidates_of(rule: BranchingRule, solution: Solution) -> Sequence[Candidate]:
+    """All ways to split the node that a rule sees; None is refused."""
+    return returned(rule.candidates(solution), f"{type(rule).__name__}.candidates()", "candidates, () for none")
+
+
+def children_of(rule: BranchingRule, solution: Solution) -> Sequence[Sequence[Decision]]:
+    """What a rule branches on by itself; None, as of a method without ``return``, is refused."""
+    return returned(rule.branch(solution), f"{type(rule).__name__}.branch()", "decisions of each child, () for none")
 
 
 # --- Ryan and Foster -------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.solution import Solution
-from colgen.tree.branching import BranchingRule
+from colgen.tree.branching import BranchingRule, candidates_of, children_of
 from colgen.tree.candidates import Candidate
 from colgen.tree.pseudo_costs import PseudoCosts
 from colgen.tree.trying import Tried, Trying
@@ -54,7 +54,7 @@ class MostFractional(Choice):
 
 def first_of(rule: BranchingRule, solution: Solution) -> Chosen | None:
     """What a rule branches on by itself."""
-    children = rule.branch(solution)
+    children = children_of(rule, solution)
     return Chosen(Candidate(children)) if children else None
 
 
@@ -62,7 +62,7 @@ class PseudoCostBranching(Choice):
     """The candidate whose children have gained most elsewhere; what is not known is taken for the average."""
 
     def choose(self, rule: BranchingRule, solution: Solution, costs: PseudoCosts, trying: Trying) -> Chosen | None:
-        found = rule.candidates(solution)
+        found = candidates_of(rule, solution)
         if len(found) < 2:
             return Chosen(found[0]) if found else None
         return Chosen(found[by_merit(found, costs.gains(found), trying)[0]])

@@ -13,6 +13,7 @@ from colgen.bounds.run import Run
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
+from colgen.core.domains import returned
 from colgen.core.duals import DualPoint
 from colgen.core.errors import InvalidBoundError
 from colgen.master.protocol import RestrictedMaster
@@ -114,7 +115,7 @@ class NodeBounds:
             node.start and node.start.left,
             known[2] if known is not None and known[0] == node.number and known[1] is self._duals else None,
         )
-        bounded = self.bounding.bound(state, parts)
+        bounded = returned(self.bounding.bound(state, parts), f"{type(self.bounding).__name__}.bound()", "a Bounded")
         if not bounded.proved:
             bounded = self._prove(state, bounded)
         if bounded.duals is not None:
@@ -168,7 +169,8 @@ class NodeBounds:
         if self.search.sharpen is None or relaxed.duals is None or not run.grazes(bound):
             return bound
         try:
-            sharp = self.search.sharpen(bound, relaxed.duals, self.told(node))
+            found = self.search.sharpen(bound, relaxed.duals, self.told(node))
+            sharp = returned(found, "sharpen()", "a bound")
         except OutOfBudget:
             return bound
         if run.sense.is_better(run.sense.round_bound(bound, run.step, 0.0), sharp):
@@ -186,7 +188,8 @@ class NodeBounds:
             found: list[Decision] = []
             for reduction in self.search.reductions:
                 with sparing(self.run, type(reduction).__name__, node):
-                    found += reduction.reduce(context)
+                    name = f"{type(reduction).__name__}.reduce()"
+                    found += returned(reduction.reduce(context), name, "decisions, () for none")
             if not found:
                 break
             self.testify(node.number, context.duals, context.bound, fixes=True)

@@ -10,7 +10,7 @@ import numpy as np
 from colgen.core.decision import Decision
 from colgen.core.domains import whole
 from colgen.core.solution import Solution
-from colgen.tree.branching import BranchingRule
+from colgen.tree.branching import BranchingRule, candidates_of
 from colgen.tree.candidates import Candidate
 from colgen.tree.choice import Choice, Chosen, by_merit, merit
 from colgen.tree.pseudo_costs import PseudoCosts
@@ -73,7 +73,7 @@ class StrongBranching(Choice):
         self.familiarity = whole(familiarity, "familiarity", low=1)
 
     def choose(self, rule: BranchingRule, solution: Solution, costs: PseudoCosts, trying: Trying) -> Chosen | None:
-        found = rule.candidates(solution)
+        found = candidates_of(rule, solution)
         if len(found) < 2:
             return Chosen(found[0]) if found else None
         listed = self._listed(found, costs, trying)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import colgen
 from colgen import (
+    NO_STRUCTURE,
     AnyOf,
     Best,
     Column,
@@ -238,6 +239,7 @@ class Patient(Knapsack):
         assert context.seconds_left() <= 0.3
         while context.seconds_left() > 0:
             time.sleep(0.005)
+        return NO_STRUCTURE
 
 
 def test_time_limit():
@@ -1075,7 +1077,7 @@ def test_many_columns_a_round():
 def test_oracle_without_any_structure():
     class Empty(OraclePricing):
         def best(self, duals, context):
-            return None
+            return NO_STRUCTURE
 
         def encode(self, structure):
             raise AssertionError

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from colgen import ColgenError, Column
+from colgen import ColgenError, Column, Columns, InputError, Row
 from colgen.core.columns import RowFamily
 
 KEY = ("cover", 0)
@@ -46,3 +46,58 @@ def test_a_family_states_many_entries_at_a_time():
     found = np.zeros((2, 3))
     found[owners, members] = values
     assert found.tolist() == [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+
+
+@pytest.mark.parametrize("value", ["1", None, 1j, [1.0]])
+@pytest.mark.parametrize("name", ["cost", "lower", "upper", "coefficient"])
+def test_what_is_no_number_in_a_column_is_refused_by_name(name, value):
+    numbers = {"cost": 1.0, "lower": 0.0, "upper": 1.0, "coefficient": 1.0, name: value}
+    coefficient = numbers.pop("coefficient")
+    with pytest.raises(InputError, match=rf"'a pattern' has the {name} .*expected a number"):
+        Column(numbers.pop("cost"), {KEY: coefficient}, "a pattern", **numbers)
+
+
+def test_what_else_a_column_cannot_have_is_refused_by_name():
+    with pytest.raises(InputError, match="integer='no', expected True or False"):
+        Column(1.0, {KEY: 1.0}, integer="no")
+    with pytest.raises(InputError, match="a list of coefficients, expected a dictionary"):
+        Column(1.0, [(KEY, 1.0)])
+
+
+@pytest.mark.parametrize("value", [1, np.float32(1.0), np.int32(1), True, np.bool_(True)])
+def test_numbers_of_all_types_will_do(value):
+    assert Column(value, {KEY: value}).coefficients == {KEY: 1.0}
+    assert Row(KEY, value, value, {KEY: value}).upper == 1.0
+
+
+@pytest.mark.parametrize("sides", [("1", 2.0), (0.0, "2"), (math.nan, 1.0), (0.0, math.nan), (None, 1.0)])
+def test_a_side_that_is_no_number_is_refused_by_name(sides):
+    with pytest.raises(InputError, match=r"row \('cover', 0\) has the side .*expected a number"):
+        Row(KEY, *sides)
+
+
+def test_a_coefficient_of_a_row_that_is_no_number_is_refused_by_name():
+    with pytest.raises(InputError, match=r"has the coefficient '1' in column \('cover', 0\), expected a number"):
+        Row(("cut", 1), 0.0, 1.0, {KEY: "1"})
+
+
+@pytest.mark.parametrize(("value", "words"), [(None, "None .did you forget"), ("1", "'1'"), (1j, "1j")])
+def test_a_function_of_a_row_returns_a_number(value, words):
+    row = Row(KEY, 0.0, 1.0, coefficient=lambda column: value)
+    with pytest.raises(InputError, match=rf"function of row \('cover', 0\) returned {words}.*expected a number"):
+        row.coefficient_in(Column(1.0, {}, "a pattern"))
+
+
+@pytest.mark.parametrize("broken", [{"costs": ["1"]}, {"values": ["1"]}, {"upper": ["1"]}, {"costs": [None]}])
+def test_texts_in_a_batch_are_refused(broken):
+    with pytest.raises(InputError, match="expected numbers, not entries such as"):
+        Columns(**{"costs": [1.0], "starts": [0, 1], "rows": [0], "values": [1.0]} | broken)
+
+
+def test_texts_of_a_family_are_refused():
+    class Texts(RowFamily):
+        def coefficients(self, columns, indices):
+            return [["1"] * len(indices) for _ in columns]
+
+    with pytest.raises(InputError, match=r"Texts\.coefficients: expected numbers"):
+        Texts("cut").entries([Column(1.0, {})], [0])

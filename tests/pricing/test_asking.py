@@ -2,13 +2,15 @@
 
 import time
 
-from colgen import Budget, PricingContext, PricingResult, Sense, TimeLimit, solve
+from colgen import Budget, Pricing, PricingContext, PricingResult, Sense, TimeLimit, solve
 from colgen.pricing.asking import asked
 from tests.toys import CuttingStock, Knapsack
 
 
-class Waiting:
+class Waiting(Pricing):
     """Waits and returns nothing."""
+
+    name = ""
 
     def __init__(self, name, seconds):
         self.name, self.seconds = name, seconds

@@ -1,9 +1,31 @@
 """What oracles are told, and how they may be put together."""
 
+import math
+
+import numpy as np
 import pytest
 
-from colgen import Apart, Bound, Column, Decision, InputError, OraclePricing, PricingContext, Sense, Together
+from colgen import (
+    NO_STRUCTURE,
+    Apart,
+    Best,
+    Bound,
+    Column,
+    Decision,
+    InputError,
+    OraclePricing,
+    Pricing,
+    PricingContext,
+    PricingResult,
+    Sense,
+    Stages,
+    Termination,
+    Together,
+    solve,
+)
 from colgen.core.decision import groups_of
+from colgen.pricing.oracles import check_attributes
+from tests.toys import CuttingStock, Knapsack
 
 
 def at(index, block="cover"):
@@ -74,3 +96,86 @@ def test_an_encode_that_returns_no_column_is_named(value):
 
     with pytest.raises(InputError, match=r"Oracle\.encode: expected it to return a Column"):
         Oracle().price(None, None)
+
+
+# --- what an oracle returns, and what it states ----------------------------------------------------------------------
+
+
+def forgetting(method):
+    """An oracle one of whose methods has no ``return``."""
+    return type("Forgetting", (Knapsack,), {method: lambda self, *asked: None})
+
+
+@pytest.mark.parametrize("method", ["best", "encode", "others", "price"])
+def test_a_forgotten_return_is_asked_for(method):
+    with pytest.raises(InputError, match=rf"Forgetting\.{method}.*did you forget `return`\?"):
+        solve(CuttingStock(oracle=forgetting(method)))
+
+
+@pytest.mark.parametrize("method", ["best", "price"])
+def test_a_forgotten_return_in_a_stage_is_asked_for(method):
+    with pytest.raises(InputError, match=r"Forgetting\..*did you forget `return`\?"):
+        solve(CuttingStock(oracle=lambda problem: Stages(forgetting(method)(problem), Knapsack(problem))))
+
+
+@pytest.mark.parametrize("returned", [[], 3.0, PricingResult(columns=None)])
+def test_what_is_no_result_is_refused(returned):
+    oracle = type("Odd", (Pricing,), {"price": lambda self, duals, context: returned})
+    with pytest.raises(InputError, match=r"Odd\.price\(\) returned .*: expected a PricingResult"):
+        solve(CuttingStock(oracle=lambda problem: oracle()))
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_no_structure_is_a_value(exact):
+    oracle = type("Empty", (Knapsack,), {"best": lambda self, duals, context: NO_STRUCTURE, "exact": exact})
+    result = solve(CuttingStock(oracle=oracle))
+    assert result.termination is (Termination.INFEASIBLE if exact else Termination.NO_BOUND)
+    assert any("No column was generated: Empty" in note for note in result.notes) == exact
+    assert repr(NO_STRUCTURE) == "NO_STRUCTURE"
+
+
+def test_infeasible_without_any_oracle_has_a_note():
+    result = solve(CuttingStock(oracle=lambda problem: []))
+    assert result.termination is Termination.INFEASIBLE
+    assert any("pricing() returned no pricing problem" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("stated", [math.nan, "1", None])
+def test_a_stated_reduced_cost_is_a_number(stated):
+    class Stating(Knapsack):
+        def best(self, duals, context):
+            return Best(super().best(duals, context).structure, stated)
+
+    with pytest.raises(InputError, match=r"Stating\.best\(\): the reduced cost: expected a number"):
+        solve(CuttingStock(oracle=Stating))
+
+
+OUT_OF_DOMAIN = [
+    *(("multiplicity", value) for value in (0, 0.0, -2, math.nan, -math.inf, "4", None, [1.0], True, 1j)),
+    *(("cost_bound", value) for value in (math.nan, "1", math.inf, -math.inf, [1.0], False)),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), OUT_OF_DOMAIN)
+def test_an_attribute_out_of_its_domain_is_refused(name, value):
+    with pytest.raises(InputError, match=rf"Mine\.{name}.*: expected a .*number") as refused:
+        solve(CuttingStock(oracle=type("Mine", (Knapsack,), {name: value})))
+    assert len(str(refused.value)) < 200
+
+    class Changing(Knapsack):
+        calls = 0
+
+        def best(self, duals, context):
+            self.calls += 1
+            if self.calls == 2:
+                setattr(self, name, value)
+            return super().best(duals, context)
+
+    with pytest.raises(InputError, match=rf"Changing\.{name}.*: expected a .*number"):
+        solve(CuttingStock(oracle=Changing))
+
+
+@pytest.mark.parametrize("value", [1, 0.5, 2.5, np.float64(3.0), np.int64(2), math.inf])
+def test_numbers_above_zero_are_multiplicities(value):
+    check_attributes(type("Mine", (Knapsack,), {"multiplicity": value})(None))
+    check_attributes(type("Mine", (Knapsack,), {"cost_bound": -min(value, 9.0)})(None))

@@ -8,6 +8,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from colgen import (
+    NO_STRUCTURE,
     Column,
     OraclePricing,
     Problem,
@@ -49,7 +50,7 @@ class Silent(Knapsack):
 
     def best(self, duals, context):
         found = super().best(duals, context)
-        return None if found is None else found.structure
+        return found if found is NO_STRUCTURE else found.structure
 
 
 class CuttingStock(Problem):

@@ -1,0 +1,101 @@
+"""Misspelt hooks: methods and attributes of a user's class that the engine would have to know to use them."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+import sys
+from abc import ABC
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType
+from typing import Any, Generic
+
+from colgen.core.errors import InputError
+
+_CLOSE = 0.75
+"""How similar two names are, by :mod:`difflib`, where one may be meant for the other: "branch" and "branching" are."""
+
+
+def check_hooks(part: Any) -> None:
+    """Refuse an object whose class defines a method that is most likely a misspelt hook of the engine.
+
+    Raises
+    ------
+    InputError
+        Naming the method and the hook.
+    """
+    kind = type(part)
+    found = _misspelt(kind)
+    if found is None:
+        return
+    name, hook = found
+    called = "()" if callable(getattr(kind, name)) else ""
+    raise InputError(
+        f"{kind.__name__}.{name}{called} is never used: did you mean {hook}{called}? If it is your own, choose another "
+        "name, or override that one as well"
+    )
+
+
+@lru_cache(maxsize=1000)
+def _misspelt(kind: type) -> tuple[str, str] | None:
+    """A name of a class that is a misspelt hook, and the hook.
+
+    A helper of the user's may be called much the same as a hook.  So all of this has to hold:
+
+    * a class outside the engine defines the name, and no class of the engine does;
+    * it is similar to the name of a hook, both are methods or both are data, and no class outside the engine overrides
+      that hook: who does has spelt it right;
+    * a method takes the arguments that the hook is called with;
+    * nothing in the files of these classes uses the name as an attribute, as the caller of a helper does.
+    """
+    engine = [each for each in kind.__mro__ if each.__module__.partition(".")[0] == "colgen"]
+    others = [each for each in kind.__mro__ if each not in engine and each not in (object, ABC, Generic)]
+    hooks = {name: value for each in reversed(engine) for name, value in vars(each).items() if not name.startswith("_")}
+    own = {name: value for each in reversed(others) for name, value in vars(each).items() if not name.startswith("_")}
+    free = [name for name in hooks if name not in own]
+    for name, value in own.items():
+        if name in hooks:
+            continue
+        alike = [hook for hook in free if _can_stand_for(value, hooks[hook])]
+        for hook in difflib.get_close_matches(name, alike, n=1, cutoff=_CLOSE):
+            if not _is_used(name, others):
+                return name, hook
+    return None
+
+
+def _can_stand_for(value: Any, hook: Any) -> bool:
+    """Whether the engine could use a member of a class as it uses the hook."""
+    if not inspect.isfunction(hook):
+        data = (inspect.isfunction(value), callable(value), isinstance(value, (classmethod, staticmethod)))
+        return not callable(hook) and not any(data)
+    if not inspect.isfunction(value):
+        return False
+    needed = [p for p in inspect.signature(hook).parameters.values() if p.default is p.empty]
+    try:
+        inspect.signature(value).bind(*needed)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _is_used(name: str, kinds: list[type]) -> bool:
+    """Whether code near some classes asks an object for this name."""
+    pattern = re.compile(rf"\.\s*{re.escape(name)}\b")
+    for module in {each.__module__ for each in kinds}:
+        try:
+            if pattern.search(inspect.getsource(sys.modules[module])):
+                return True
+        except (KeyError, OSError, TypeError):  # a notebook, or code that no file holds: its methods have to do
+            pass
+    functions = (value for each in kinds for value in vars(each).values() if inspect.isfunction(value))
+    return any(name in code.co_names for function in functions for code in _codes(function.__code__))
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and of all functions that it defines."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)

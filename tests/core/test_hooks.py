@@ -1,0 +1,71 @@
+"""Misspelt hooks are refused before any work, and helpers of the user's are left alone."""
+
+import pytest
+
+from colgen import BranchingRule, InputError, OraclePricing, Problem, RyanFoster, Separation, solve
+from colgen.core.hooks import check_hooks
+from tests.toys import CuttingStock, Knapsack
+
+
+def made(kind, **members):
+    return type("Mine", (kind,), members)
+
+
+def unready(kind):
+    """An object of a class, which may lack methods that it must have."""
+    kind.__abstractmethods__ = frozenset()
+    return object.__new__(kind)
+
+
+MISSPELT = [
+    (Problem, "separations", lambda self: (), "separation()"),
+    (Problem, "branch", lambda self: (), "branching()"),
+    (Problem, "warmstart", lambda self, budget: None, "warm_start()"),
+    (Problem, "stabilisation", lambda self: None, "stabilization()"),
+    (Problem, "heuristic", lambda self: (), "heuristics()"),
+    (Problem, "objective_steps", 1.0, "objective_step"),
+    (OraclePricing, "multiplicty", 3.0, "multiplicity"),
+    (OraclePricing, "cost_bounds", 3.0, "cost_bound"),
+    (OraclePricing, "other", lambda self, structure, duals, context: (), "others()"),
+    (Separation, "seperate", lambda self, solution, context: (), "separate()"),
+    (BranchingRule, "candidate", lambda self, solution: (), "candidates()"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "member", "meant"), MISSPELT, ids=[name for _, name, _, _ in MISSPELT])
+def test_a_misspelt_hook_names_the_one_that_is_meant(kind, name, member, meant):
+    with pytest.raises(InputError) as refused:
+        check_hooks(unready(made(kind, **{name: member})))
+    assert f"did you mean {meant}?" in str(refused.value)
+    assert f"Mine.{name}" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "members"),
+    [
+        (Problem, {"separations": lambda self, node: ()}),  # the engine would call it without an argument
+        (Problem, {"branch": lambda self: (), "branching": lambda self: self.used()}),  # that one is spelt right
+        (Problem, {"answers": lambda self: ()}),
+        (Problem, {"_separation": lambda self: ()}),
+        (Problem, {"separations": ()}),  # data is no method
+        (Problem, {"costs": lambda self: (), "widths": (1, 2), "patterns": lambda self: ()}),
+        (Problem, {"choices": lambda self: (), "solve_it": lambda self: self.choices()}),  # somebody calls it
+        (RyanFoster, {"pairs": lambda self, solution: ()}),
+    ],
+)
+def test_helpers_are_left_alone(kind, members):
+    check_hooks(unready(made(kind, **members)))
+
+
+def test_a_misspelt_hook_is_refused_before_any_work():
+    def master(self):
+        raise AssertionError
+
+    with pytest.raises(InputError, match=r"Mine\.separations\(\) is never used: did you mean separation\(\)\?"):
+        solve(made(CuttingStock, separations=lambda self: (), master=master)())
+
+
+def test_hooks_of_a_problems_parts_are_looked_at_too():
+    oracle = made(Knapsack, multiplicty=4.0)
+    with pytest.raises(InputError, match="did you mean multiplicity"):
+        solve(CuttingStock(oracle=oracle))
