@@ -77,7 +77,10 @@ examples:
   colgen check proof.jsonl rolls.txt       is it the proof of this instance, and true?
   python -m colgen.proof proof.jsonl       the same
 
+exit code 2: FILE or INSTANCE cannot be read, or is damaged
 exit code 4: a line of the certificate is not true; the first one is named
+exit code 6: part of the certificate is trusted or left open, or INSTANCE has a
+format that the checker does not read; the output states which
 """
 
 _ABLATION = """\

@@ -6,24 +6,24 @@ certificate means, and why it proves what it says, is told on the page *Certific
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from colgen.proof.checker_bounds import bound_of, fixed
-from colgen.proof.checker_instances import formulation_of, instance_in
-from colgen.proof.checker_pricing import State, WrongError, exact, whole
+from colgen.proof.checker_files import lines_of, record_of, text_of
+from colgen.proof.checker_instances import UnreadError, compare, formulation_of
+from colgen.proof.checker_pricing import State, UnreadableError, WrongError, exact, whole
 from colgen.proof.checker_program import Claims, Program, answered
 
 VERSION = 1
 
-PROVED, FALSE, UNREADABLE = 0, 1, 2
-"""Exit codes."""
+PROVED, UNREADABLE, FALSE, TRUSTED = 0, 2, 4, 6
+"""Exit codes: all of it is checked; it cannot be read; a line is not true; part of it is trusted, or left open."""
 
 
 @dataclass
@@ -40,6 +40,10 @@ class Verdict:
     """Whether the formulation was made from the instance by the checker, and not taken as it is."""
     compared: bool = False
     """Whether the instance was held against a file."""
+    convention: str | None = None
+    """What the file leaves open and the instance decides."""
+    unread: str | None = None
+    """Why the instance was not held against the file that was given."""
 
     def __str__(self) -> str:
         text = {
@@ -52,9 +56,16 @@ class Verdict:
             f"{self.leaves} leaves, {self.claims.checked} claims checked, {self.claims.trusted} trusted",
         ]
         lines += [f"{self.fixings} positions or items closed, each by a bound"] if self.fixings else []
-        lines.append("the instance of the file" if self.compared else "the instance of the certificate")
+        lines.append(self._held())
         lines.append("formulated by the checker" if self.stated else "formulated as the certificate has it")
         return "\n".join(lines)
+
+    def _held(self) -> str:
+        if self.unread is not None:
+            return f"the instance of the certificate, not checked against the file: {self.unread}"
+        if not self.compared:
+            return "the instance of the certificate"
+        return "the instance of the file" + ("" if self.convention is None else f", {self.convention}")
 
 
 def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
@@ -64,30 +75,26 @@ def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
     ------
     WrongError
         At the first line that is not true; its attribute ``line`` is the number.
+    UnreadableError
+        A WrongError: at a line that is no line of a certificate.
     """
     number = 0
     try:
         checking = _Checking(instance)
         for number, line in enumerate(lines, 1):
-            try:
-                record = json.loads(line, parse_float=_no_float, parse_constant=_no_float)
-            except ValueError as error:
-                raise WrongError(f"expected a JSON object without decimals: {error}") from None
-            if not isinstance(record, dict):
-                raise WrongError("expected a JSON object")
-            checking.take(number, record)
+            checking.take(number, record_of(line))
         return checking.verdict(number)
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, ArithmeticError) as error:
+    except (RecursionError, OverflowError, MemoryError) as error:
+        wrong = UnreadableError(f"its numbers or lists are larger than can be computed with ({type(error).__name__})")
+        wrong.line = number
+        raise wrong from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         wrong = WrongError(f"not of the form that is expected here ({type(error).__name__}: {error})")
         wrong.line = number
         raise wrong from None
     except WrongError as wrong:
-        wrong.line = number
+        wrong.line = wrong.line or number
         raise
-
-
-def _no_float(text: str) -> Any:
-    raise ValueError(f"{text} is no exact number")
 
 
 class _Checking:
@@ -122,9 +129,11 @@ class _Checking:
         if hashlib.sha256(written.encode()).hexdigest() != record["sha256"]:
             raise WrongError("the digest is not that of the instance")
         if self._text is not None:
-            if instance_in(self._text, self._instance) != {k: v for k, v in self._instance.items() if k != "name"}:
-                raise WrongError("the instance is another one than that of the file")
-            self.found.compared = True
+            try:
+                self.found.convention = compare(self._text, self._instance)
+                self.found.compared = True
+            except UnreadError as error:
+                self.found.unread = str(error)
 
     def _take_formulation(self, record: dict[str, Any]) -> None:
         own, given = formulation_of(self._instance), record["formulation"]
@@ -199,33 +208,26 @@ def _read(value: Any) -> Fraction | None:
     return None if value is None else exact(value)
 
 
-def _lines_of(path: str) -> Iterator[str]:
-    with open(path, "rb") as raw:
-        packed = raw.read(2) == b"\x1f\x8b"
-    opened = gzip.open(path, "rt", encoding="utf-8") if packed else open(path, encoding="utf-8")  # noqa: SIM115
-    with opened as file:
-        yield from file
-
-
 def main(arguments: list[str]) -> int:
     """Check a file and print what it proves; the exit code is 0 if all of it holds."""
     if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
         print("usage: python -m colgen.proof FILE [INSTANCE]", file=sys.stderr)
         return UNREADABLE
-    path, text = arguments[0], None
+    path = arguments[0]
     most = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:
-        if len(arguments) == 2:
-            with open(arguments[1], encoding="utf-8") as file:
-                text = file.read()
-        print(check(_lines_of(path), text))
+        verdict = check(lines_of(path), text_of(arguments[1]) if len(arguments) == 2 else None)
+        print(verdict)
+    except UnreadableError as error:
+        print(f"colgen: {path}{f', line {error.line}' if error.line else ''}: {error}", file=sys.stderr)
+        return UNREADABLE
     except WrongError as wrong:
         print(f"{path}, line {wrong.line}: {wrong}")
         return FALSE
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except OSError as error:
         print(f"colgen: {error}", file=sys.stderr)
         return UNREADABLE
     finally:
         sys.set_int_max_str_digits(most)
-    return PROVED
+    return PROVED if verdict.unread is None else TRUSTED

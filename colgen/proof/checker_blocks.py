@@ -7,7 +7,19 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from colgen.proof.checker_pricing import NO, Place, Sides, State, WrongError, exact, holds, sides, whole
+from colgen.proof.checker_pricing import (
+    NO,
+    TABLE_LIMIT,
+    Place,
+    Sides,
+    State,
+    UnreadableError,
+    WrongError,
+    exact,
+    holds,
+    sides,
+    whole,
+)
 
 Limits = tuple[Any, Any]
 """The least and the largest value of a variable; infinite where it has none."""
@@ -151,13 +163,14 @@ class _Walk:
         """What the variables gain at the most, with what boxes pay; ``NO`` if they have no values."""
         if self.room < self.needed:
             return NO
+        self._wanted(self.room + 1)
         layer = {((0,) * len(self.others), (1 << len(self.boxes)) - 1): [0] + [NO] * self.room}
         looked_at = 0
         for k, v in enumerate(order):
             options, rest = self._options(v), self._rest(order[k + 1 :])
             looked_at += len(options) * len(layer) * (self.room + 1)
-            if self.limit is not None and looked_at > self.limit:
-                raise WrongError("there are more sums than are wanted")
+            if self.limit is not None:
+                self._wanted(looked_at)
             below: dict[Any, list[Any]] = {}
             for (sums, still), values in layer.items():
                 for x, place in options:
@@ -174,11 +187,19 @@ class _Walk:
             layer = below
         return max((max(values[self.needed :]) for values in layer.values()), default=NO)
 
+    def _wanted(self, count: int) -> None:
+        """Refuse to look at more sums than the limit, before a list of them is made."""
+        if self.limit is not None and count > self.limit:
+            raise WrongError("there are more sums than are wanted")
+        if count > TABLE_LIMIT:
+            raise UnreadableError(f"expected a block of at most {TABLE_LIMIT:,} sums, not {count}")
+
     def _options(self, v: int) -> list[tuple[int, int]]:
         """Values of a variable, and by how many places each moves the longest row's sum."""
         (low, high), a = self.limits[v], self.longest.get(v, 0)
         start, step = (low, 1) if a >= 0 else (high, -1)
         most = _finite(min(high - low, self.room // abs(a)) if a else high - low)
+        self._wanted(most + 1)
         return [(start + step * q, abs(a) * q) for q in range(most + 1)]
 
     def _rest(self, order: Sequence[int]) -> list[Limits]:
@@ -268,11 +289,15 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongError("expected different rows that link")
     entries: dict[int, list[Any]] = {v: [] for v in everything}
     own: list[list[Any]] = [[] for _ in members]
+    static_rows: list[Any] = []
     for k, row in enumerate(linking):
         for v, entry in rows[row][2]:
             entries[v].append([k, entry])
     for row in sorted(set(range(len(rows))).difference(linking)):
         low, high, terms = rows[row]
+        if not terms:  # nothing can change it: the variables that are in no block have it
+            static_rows.append([low, high, []])
+            continue
         (number,) = {place[v][0] for v, _ in terms}
         own[number].append([low, high, sorted([place[v][1], entry] for v, entry in terms)])
     problems, number = [], 0
@@ -286,7 +311,7 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
             raise WrongError("expected blocks that are the same")
         problems.append({"kind": "block", "uses": [len(block), len(block)], "cost": 0, **same[0]})
     static = sorted(everything.difference(place))
-    data = {"variables": [variables[v] for v in static], "entries": [entries[v] for v in static], "rows": []}
+    data = {"variables": [variables[v] for v in static], "entries": [entries[v] for v in static], "rows": static_rows}
     problems.append({"kind": "block", "uses": [1, 1], "cost": instance["offset"], **data})
     sides_ = [rows[row][:2] for row in linking]
     return {"sense": instance["sense"], "step": _step(instance), "rows": sides_, "pricing": problems}

@@ -24,6 +24,14 @@ class WrongError(Exception):
     line: int = 0
 
 
+class UnreadableError(WrongError):
+    """A file or a line is no certificate's, or too large; the message gives the reason."""
+
+
+TABLE_LIMIT = 2**26
+"""Entries of a table of a dynamic program: 2 GB at the most."""
+
+
 def whole(value: Any) -> int:
     """A whole number of a certificate."""
     if type(value) is not int:
@@ -124,6 +132,8 @@ class Knapsack:
             raise WrongError("expected as many sizes, copies, rows and costs")
         if min(self.sizes, default=1) < 1 or min(self.copies, default=0) < 0 or self.capacity < 0:
             raise WrongError("expected sizes of at least 1, copies and a capacity of at least 0")
+        if (self.capacity + 1) * (len(self.sizes) + 1) > TABLE_LIMIT:
+            raise UnreadableError(f"expected a capacity times items of at most {TABLE_LIMIT:,}, not {self.capacity}")
         if len(set(self.rows)) < len(self.rows) or not all(0 <= row < num_rows for row in self.rows):
             raise WrongError("expected a row of its own for each item")
 

@@ -152,3 +152,31 @@ def test_another_model_is_another_certificate(tmp_path):
     record["instance"]["variables"][0][0] += 1
     with pytest.raises(Exception, match="digest"):
         check([lines[0], json.dumps(record), *lines[2:]])
+
+
+@pytest.mark.parametrize("side", [1, 0])
+def test_rows_whose_variables_are_all_fixed(tmp_path, side):
+    m = pyo.ConcreteModel()
+    m.k = pyo.RangeSet(0, 1)
+    m.x = pyo.Var(m.k, [0, 1], domain=pyo.Binary)
+    m.own = pyo.Constraint(m.k, rule=lambda m, k: m.x[k, 0] + m.x[k, 1] <= 1)
+    m.fixed = pyo.Constraint(expr=m.x[0, 0] <= side)
+    m.link = pyo.Constraint(expr=m.x[0, 1] + m.x[1, 1] <= 1)
+    m.profit = pyo.Objective(expr=m.x[0, 1] + m.x[1, 1], sense=pyo.maximize)
+    m.x[0, 0].fix(0)
+    path, blocks = tmp_path / "proof.jsonl", {"own[0]": 0, "own[1]": 1, "fixed": 0}
+    result = solve(decompose(m, lambda row: blocks.get(row.name)), certificate=path)
+    verdict = check(path.read_text().splitlines())
+    assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", result.objective, 0)
+
+
+def test_ranges_that_no_table_holds_are_trusted(tmp_path):
+    m = pyo.ConcreteModel()
+    m.k = pyo.RangeSet(0, 1)
+    m.x = pyo.Var(m.k, [0, 1], domain=pyo.Integers, bounds=(0, 10**7))
+    m.own = pyo.Constraint(m.k, rule=lambda m, k: 3 * m.x[k, 0] + 7 * m.x[k, 1] <= 10**8 - 1)
+    m.link = pyo.Constraint(expr=m.x[0, 1] + m.x[1, 1] <= 5)
+    m.profit = pyo.Objective(expr=m.x[0, 1] + m.x[1, 1], sense=pyo.maximize)
+    result = solve(decompose(m, "k"), certificate=tmp_path / "proof.jsonl")
+    assert result.objective == 5.0
+    assert check((tmp_path / "proof.jsonl").read_text().splitlines()).claims.trusted

@@ -1,0 +1,107 @@
+"""Files of certificates: what is damaged, too large or no JSON ends in one sentence."""
+
+import gzip
+import hashlib
+import json
+import tracemalloc
+
+import pytest
+
+from colgen.cli.arguments import BAD_INPUT
+from colgen.cli.main import main as command
+from colgen.proof import checker_files
+from colgen.proof.checker import UNREADABLE, check, main
+from colgen.proof.checker_files import lines_of
+from colgen.proof.checker_pricing import UnreadableError
+
+HEAD = b'{"certificate": "colgen", "version": 1}\n'
+
+BROKEN = {
+    "no JSON": b"[1",
+    "no object": b"[1]",
+    "a decimal": b'{"a": 1.5}',
+    "beyond floats": b'{"a": 1e999}',
+    "no number": b'{"a": NaN}',
+    "infinity": b'{"a": -Infinity}',
+    "many digits": b'{"a": 1' + b"0" * 10_000 + b"}",
+    "many digits in a text": b'{"a": "1/1' + b"0" * 10_000 + b'"}',
+    "deep lists": b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "deep objects": b'{"a": ' * 100_000 + b"1" + b"}" * 100_000,
+    "a name twice": b'{"a": {"b": 1, "b": 1}}',
+    "no UTF-8": b'{"a": "\xff"}',
+    "NUL": b"\0",
+}
+
+
+def damaged(content):
+    packed = bytearray(gzip.compress(content))
+    packed[15] ^= 0xFF
+    packed[30] ^= 0x55
+    return bytes(packed)
+
+
+PACKED = {
+    "damaged": damaged(HEAD * 3),
+    "cut": gzip.compress(HEAD * 300)[:-12],
+    "more behind": gzip.compress(HEAD) + b"x",
+    "a header alone": b"\x1f\x8b",
+}
+
+
+@pytest.mark.parametrize("content", [HEAD + line for line in BROKEN.values()], ids=list(BROKEN))
+def test_lines_that_are_no_lines_of_a_certificate(tmp_path, capsys, content):
+    path = tmp_path / "proof.jsonl"
+    path.write_bytes(content)
+    assert main([str(path)]) == UNREADABLE
+    first = capsys.readouterr()
+    assert command(["check", str(path)]) == BAD_INPUT
+    assert capsys.readouterr().err == first.err
+    assert first.err.startswith(f"colgen: {path}, line 2: expected")
+    assert first.err.count("\n") == 1
+    assert not first.out
+
+
+@pytest.mark.parametrize("content", PACKED.values(), ids=list(PACKED))
+def test_damaged_files(tmp_path, capsys, content):
+    path = tmp_path / "proof.jsonl.gz"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableError, match="damaged"):
+        list(lines_of(str(path)))
+    if content != PACKED["cut"]:  # whose second line is wrong before the end is missed
+        assert main([str(path)]) == UNREADABLE
+        assert "damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", [10**30, 10**15])
+def test_numbers_that_nothing_can_be_computed_with(size):
+    instance = {"kind": "colouring", "vertices": size, "edges": []}
+    with pytest.raises(UnreadableError, match="at most"):
+        check([HEAD.decode(), json.dumps({"instance": instance, "sha256": _digest(instance)}), '{"formulation": null}'])
+
+
+def _digest(instance):
+    return hashlib.sha256(json.dumps(instance, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def test_a_line_is_read_up_to_a_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(checker_files, "LINE_LIMIT", 2**16)
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(gzip.compress(b"0" * 2**26))
+    tracemalloc.start()
+    with pytest.raises(UnreadableError, match="at most 65,536 bytes"):
+        list(lines_of(str(path)))
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+
+
+def test_lists_are_counted_before_they_are_read(monkeypatch):
+    monkeypatch.setattr(checker_files, "PART_LIMIT", 10)
+    with pytest.raises(UnreadableError, match="at most 10 lists"):
+        checker_files.record_of('{"a": [' + "[]," * 10 + "[]]}")
+
+
+def test_lines_come_one_by_one(tmp_path):
+    for name, content in (("plain", HEAD * 2), ("packed.gz", gzip.compress(HEAD * 2))):
+        path = tmp_path / name
+        path.write_bytes(content)
+        assert list(lines_of(str(path))) == [HEAD.decode()] * 2
