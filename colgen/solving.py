@@ -19,6 +19,7 @@ from colgen.checkpointing import Checkpointing, Pooled, origin_of, saving_of
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.doors import behind
 from colgen.core.errors import InputError
+from colgen.core.files import Named, check_distinct
 from colgen.core.generic import Answer
 from colgen.core.pool import Pool
 from colgen.core.result import Iteration, NodeVisit, Result, Termination
@@ -37,8 +38,9 @@ from colgen.pricing.grouping import grouped
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem, answer_to_check
 from colgen.proof.certifier import Certifier
+from colgen.proof.verified import write_verified
 from colgen.proof.witness import Witness
-from colgen.proof.writing import Ended, write_certificate
+from colgen.proof.writing import Ended, check_replaceable
 from colgen.settings import check_settings, check_stated, part_of, parts_of, what
 from colgen.tree.batches import InBatches
 from colgen.tree.branch_and_price import BranchAndPrice
@@ -213,6 +215,7 @@ def solve(
         pool=pool,
     )
     check_stated(problem)
+    _check_files(certificate, checkpoint, pool, progress)
     pooled = None if pool is None else Pooled(problem, pool)
     saved = None if checkpoint is None else Checkpointing(problem, saving_of(checkpoint, every), relaxation)
     recording = None if certificate is None else _Recording(certificate, problem.certifier())
@@ -328,6 +331,18 @@ def solve(
     return result if recording is None else recording.written(result)
 
 
+def _check_files(certificate: object, checkpoint: object, pool: object, progress: object) -> None:
+    """That what a run writes goes into files of their own, over nothing that it reads."""
+    checkpoint = checkpoint.path if isinstance(checkpoint, Saving) else checkpoint
+    named = (("certificate", certificate), ("checkpoint", checkpoint), ("progress", getattr(progress, "path", None)))
+    written: list[Named] = [(name, path) for name, path in named if isinstance(path, (str, Path))]
+    if isinstance(checkpoint, (str, Path)):
+        written.append(("what is kept of the checkpoint,", f"{checkpoint}~"))
+    check_distinct(written, [("pool", pool)] if isinstance(pool, (str, Path)) else [])
+    if isinstance(certificate, (str, Path)):
+        check_replaceable(certificate)
+
+
 @dataclasses.dataclass(frozen=True)
 class _Recording:
     """A certificate that is to be written: where, by whom, and who keeps until then what the tree proves."""
@@ -340,10 +355,10 @@ class _Recording:
         """Write a result's certificate, and say of the result what that proves."""
         begun = time.monotonic()
         ended = Ended(result.sense, result.termination, result.dual_bound, result.solution, result.nodes)
-        written = write_certificate(self.path, self.certifier, self.witness, ended)
+        written, told = write_verified(self.path, self.certifier, self.witness, ended)
         lasted = time.monotonic() - begun
         seconds = {**result.seconds, "certificate": lasted, "total": result.seconds["total"] + lasted}
-        notes = [*result.notes, f"The certificate has {written.leaves} leaves; {written.trusted} claims are trusted."]
+        notes = [*result.notes, *told]
         if written.short:
             notes.append(f"Exact arithmetic does not prove what is said of node {written.short[0]}.")
         short = bool(written.short) and result.termination is Termination.OPTIMAL

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from colgen.cli.output import say
 from colgen.cli.template import Template
 from colgen.core.errors import InputError
+from colgen.core.files import Named, check_distinct
 from colgen.reporting.figures import INSTALL, can_draw
 from colgen.tree.checkpoint import EVERY, Saving
 
@@ -69,14 +70,19 @@ def options_of(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def check_destinations(arguments: argparse.Namespace, *more: str) -> None:
-    """Before any work: that what is asked for can be written at its end."""
-    for option in ("log", "csv", "json", "plot", "picture", "report", "certificate", "checkpoint", *more):
-        value = getattr(arguments, option, None)
-        if value is None or str(value) == "-":
-            continue
-        path = Path(value)
+    """Before any work: that what is asked for can be written at its end, and over nothing that is read."""
+    outputs = ("log", "csv", "json", "plot", "picture", "report", "certificate", "checkpoint", *more)
+    written = list(_paths(arguments, outputs))
+    for option, path in written:
         if path.is_dir() or not path.absolute().parent.is_dir():
             raise InputError(f"--{option} {path}: expected the name of a file in an existing folder")
+    inputs = [option for option in ("file", "model", "train", "dev") if option not in more]
+    read: list[Named] = [("the file", path) for path in getattr(arguments, "files", ()) if str(path) != "-"]
+    read += [("the file" if option == "file" else f"--{option}", path) for option, path in _paths(arguments, inputs)]
+    pairs = [pair.partition("=") for pair in getattr(arguments, "option", ())]
+    read += [(f"--option {name}", value) for name, _, value in pairs if Path(value).is_file()]
+    kept = [("what is kept of --checkpoint,", f"{path}~") for option, path in written if option == "checkpoint"]
+    check_distinct([*((f"--{option}", path) for option, path in written), *kept], read)
     for option in ("plot", "picture"):
         picture = getattr(arguments, option, None)
         if picture is not None:
@@ -86,6 +92,14 @@ def check_destinations(arguments: argparse.Namespace, *more: str) -> None:
 
             if picture.suffix.lower().lstrip(".") not in FigureCanvasBase.get_supported_filetypes():
                 raise InputError(f"--{option} {picture}: expected a name that ends in .png, .pdf or .svg")
+
+
+def _paths(arguments: argparse.Namespace, options: Iterable[str]) -> Iterator[tuple[str, Path]]:
+    """The files that options name; none for the standard streams."""
+    for option in options:
+        value = getattr(arguments, option, None)
+        if value is not None and str(value) != "-":
+            yield option, Path(value)
 
 
 def check_data(arguments: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -129,6 +129,38 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(text: str) -> float:
     raise _UnwantedError(f"finite numbers, not {text}")
+
+
+# --- what is read and what is written ---------------------------------------------------------------------------------
+
+Named = tuple[str, Path | str]
+"""What a file is to the user, and its name."""
+
+
+def check_distinct(written: Sequence[Named], read: Sequence[Named] = ()) -> None:
+    """That nothing is written over a file that is read, nor two things into one file, through links either.
+
+    Devices and pipes (``/dev/null``, ``/dev/stdout``) may be written to by several.
+
+    Raises
+    ------
+    InputError
+        That names both.
+    """
+    for k, (what, path) in enumerate(written):
+        for other, place in (*read, *written[:k]):
+            if _is_same(path, place):
+                raise InputError(f"{what} {path}: expected a file of its own, this is {other} {place} as well")
+
+
+def _is_same(one: Path | str, other: Path | str) -> bool:
+    try:
+        found = os.stat(one), os.stat(other)
+    except OSError:  # one of them is not there yet
+        return os.path.realpath(one) == os.path.realpath(other)
+    except ValueError:  # a NUL in a name, which no file has
+        return False
+    return stat.S_ISREG(found[0].st_mode) and os.path.samestat(*found)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -7,12 +7,15 @@ import gzip
 import hashlib
 import json
 import math
+import os
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from colgen.core.errors import InputError
 from colgen.core.files import writing
 from colgen.core.result import NodeRecord, Termination
 from colgen.core.sense import Sense
@@ -22,6 +25,8 @@ from colgen.proof.certifier import Certifier, Record, as_exact
 from colgen.proof.witness import Point, Witness
 
 VERSION = 1
+
+_START = b'{"certificate":'
 
 _LEVEL = 1
 """Of compression: zlib's own takes five times as long, for a sixth of the size."""
@@ -65,6 +70,29 @@ def write_certificate(path: Path | str, certifier: Certifier, witness: Witness, 
         if packed is not None:
             packed.close()
     return written
+
+
+def check_replaceable(path: Path | str) -> None:
+    """That a certificate is written over none but an older one: an instance's own name may have been given.
+
+    Raises
+    ------
+    InputError
+        If the file holds anything else.
+    """
+    if not os.path.isfile(path):
+        return
+    with contextlib.suppress(OSError, EOFError, zlib.error), open(path, "rb") as raw:
+        start = raw.read(2)
+        raw.seek(0)
+        packed = start == b"\x1f\x8b"
+        start = (gzip.GzipFile(fileobj=raw) if packed else raw).read(len(_START))
+        if not start or start == _START:
+            return
+    raise InputError(
+        f"certificate: expected a new file or an older certificate, {path} holds something else: name another file, "
+        "or remove it"
+    )
 
 
 def _text(record: Record) -> str:
