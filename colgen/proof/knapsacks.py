@@ -267,6 +267,8 @@ class KnapsackCertifier(Certifier):
         paid = self.cuts(point.duals) if isinstance(point.duals, Duals) else ()
         largest = max(float(np.abs(values).max(initial=0.0)), max(map(abs, counts.values()), default=0.0))
         if not 0.0 < largest < math.inf:
+            if largest == 0.0:
+                yield Rounded([0] * len(values), {}, 1, [])
             return
         for digits in _DIGITS:
             # A power of two, so that only rounding to whole numbers changes anything.

@@ -218,14 +218,15 @@ class RoutesCertifier(Certifier):
         """The bound of a node over columns that are listed, by a linear program and cuts that it violates."""
         own, ticks = self._instance, self._checked.ticks
         n, count = own.num_customers, len(costs)
-        dear = 10.0 * float(goal) * ticks + 1.0  # a customer that no route serves
-        matrix = np.vstack([np.hstack([sets.T, np.eye(n, dtype=np.int64)]), np.repeat([1, 0], [count, n])[None, :]])
+        dear = 10.0 * float(goal) * ticks + 1.0  # a customer that no route serves, or a route that is missing
+        matrix = np.eye(n + 1, count + n + 1, count, dtype=np.int64)
+        matrix[:n, :count], matrix[n, :count] = sets.T, 1
         program = LinearProgram(
             False,
             sparse.csc_array(matrix.astype(np.float64)),
-            np.append(costs.astype(np.float64), np.full(n, dear)),
-            np.zeros(count + n),
-            np.full(count + n, np.inf),
+            np.append(costs.astype(np.float64), np.full(n + 1, dear)),
+            np.zeros(count + n + 1),
+            np.full(count + n + 1, np.inf),
             np.append(np.ones(n), 0.0),
             np.append(np.ones(n), float(own.most)),
         )

@@ -69,3 +69,32 @@ def test_bad_input_to_models_is_one_sentence(capsys, learning, file, argv, expec
     assert expected in err
     assert len(err.splitlines()) == 1
     assert model.read_text(encoding="utf-8") == "1"
+
+
+@pytest.mark.parametrize("option", ["json", "log", "report", "certificate", "checkpoint", "plot", "picture"])
+def test_no_output_goes_into_the_instance(capsys, install, file, option):
+    name = file.with_suffix(".png")
+    file.rename(name)
+    code, out, err = run(capsys, "solve", "stub", str(name), f"--{option}", str(name))
+    assert (code, out, name.read_text()) == (2, "", "3 6 1")
+    assert "expected a file of its own, this is the file" in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["--json", "DIR/a", "--log", "DIR/a"], "--json DIR/a: expected a file of its own, this is --log"),
+        (["--json", "DIR/a~", "--checkpoint", "DIR/a"], "what is kept of --checkpoint"),
+        (["--json", "DIR/link"], "--json DIR/link: expected a file of its own, this is the file"),
+        (["--certificate", "DIR/other"], "DIR/other holds something else"),
+    ],
+)
+def test_outputs_have_files_of_their_own(capsys, install, file, argv, expected):
+    (file.parent / "link").symlink_to(file)
+    (file.parent / "other").write_text("something else")
+    code, _, err = run(capsys, "solve", "stub", str(file), *(word.replace("DIR", str(file.parent)) for word in argv))
+    assert code == 2
+    assert expected.replace("DIR", str(file.parent)) in err
+    assert (file.parent / "other").read_text() == "something else"
+    assert file.read_text() == "3 6 1"

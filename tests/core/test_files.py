@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from colgen.core.errors import InputError
-from colgen.core.files import parse_json, read_json, read_text, write_text, writing
+from colgen.core.files import check_distinct, parse_json, read_json, read_text, write_text, writing
 
 
 class TestReading:
@@ -125,3 +125,26 @@ def test_a_text_with_a_nul_is_none(tmp_path):
     path.write_bytes(b"45\n\x0036\n")
     with pytest.raises(InputError, match=r"rolls\.txt, line 2: expected text, found a NUL"):
         read_text(path)
+
+
+class TestDistinct:
+    def test_files_of_their_own_may_be_written(self, tmp_path):
+        (tmp_path / "read").write_text("")
+        check_distinct([("one", tmp_path / "a"), ("other", str(tmp_path / "b"))], [("file", tmp_path / "read")])
+        check_distinct([("one", "/dev/null"), ("other", "/dev/null")], [("file", "/dev/null")])
+        check_distinct([("one", "a\0")], [("file", "a\0")])
+
+    @pytest.mark.parametrize("link", [os.symlink, os.link, lambda old, new: None])
+    def test_no_file_is_written_that_is_read_or_written(self, tmp_path, link):
+        kept, other = tmp_path / "kept", tmp_path / "other"
+        kept.write_text("")
+        link(kept, other)
+        name = other if other.exists() else tmp_path / "." / "folder" / ".." / "kept"
+        (tmp_path / "folder").mkdir()
+        for written, read in (([("one", name)], [("the file", kept)]), ([("the file", kept), ("one", name)], [])):
+            with pytest.raises(InputError, match=r"one .*expected a file of its own, this is the file .*kept"):
+                check_distinct(written, read)
+
+    def test_two_names_of_a_file_that_is_not_there_yet(self, tmp_path):
+        with pytest.raises(InputError, match="a file of its own"):
+            check_distinct([("one", tmp_path / "a"), ("other", tmp_path / "x" / ".." / "a")])

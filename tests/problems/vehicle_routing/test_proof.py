@@ -3,6 +3,7 @@
 import dataclasses
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from colgen import solve
@@ -33,8 +34,11 @@ def test_the_file_is_held_against_the_certificate(tmp_path):
     instance = random(1, customers=8)
     _, lines = certified(instance.first(6), tmp_path / "proof.jsonl")
     write(instance, tmp_path / "routes.txt")
+    with pytest.raises(WrongError, match="6 customers, its file 8"):
+        check(lines, (tmp_path / "routes.txt").read_text())
+    write(instance.first(6), tmp_path / "routes.txt")
     assert check(lines, (tmp_path / "routes.txt").read_text()).compared
-    write(random(2, customers=8), tmp_path / "routes.txt")
+    write(random(2, customers=6), tmp_path / "routes.txt")
     with pytest.raises(WrongError, match="another one"):
         check(lines, (tmp_path / "routes.txt").read_text())
 
@@ -78,3 +82,15 @@ def test_customers_who_ask_for_nothing_are_not_visited_in_circles(tmp_path):
     _, lines = certified(instance, tmp_path / "proof.jsonl")
     verdict = check(lines)
     assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
+
+
+@pytest.mark.parametrize("goal", [0, 37])
+@pytest.mark.parametrize("rows", [[], [[0, 2]]])
+def test_lists_of_too_few_routes_hold_no_better_answer(rows, goal):
+    instance = random(1, customers=8)
+    sets = np.zeros((len(rows), 8), dtype=np.int64)
+    for row, members in zip(sets, rows, strict=True):
+        row[members] = 1
+    certifier = VehicleRouting(instance).certifier()
+    found = certifier._bounded(sets, np.full(len(rows), 9), Fraction(goal))
+    assert certifier._rounded(found.total) >= goal
