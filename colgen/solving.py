@@ -261,6 +261,7 @@ def solve(
             check,
             problem.scale or 0.0,
             master.offset,
+            master.cost_rounding,
         )
         try:
             search = _search(
@@ -399,7 +400,8 @@ class _Spare:
             return problem.check(answer_to_check(problem, solution))
 
         scale = problem.scale or 0.0
-        own = Run(master.sense, AnyOf(), problem.objective_step, None, budget, check, scale, master.offset)
+        rounding = master.cost_rounding
+        own = Run(master.sense, AnyOf(), problem.objective_step, None, budget, check, scale, master.offset, rounding)
         return _search(
             problem, master, own, settings, False, mine.bounding, mine.stabilization, mine.heuristics, mine.choice, None
         )

@@ -203,8 +203,9 @@ def _in_phase(context: PricingContext, phase: int, parts: Parts) -> PricingConte
     master, settings = parts.master, parts.settings
     scale = 1.0  # in phase 1 an objective counts violations, and rows are scaled
     if phase == 2:
-        # Of an optimum made of nothing the size is not known, but what rounding leaves of it is.
-        scale = parts.run.scale = settings.scale or master.scale or master.rounding / TOLERANCES.pruning
+        # If the optimum is zero its scale is unknown: use the rounding error instead.
+        least = max(master.rounding / TOLERANCES.pruning, master.cost_rounding / TOLERANCES.optimality)
+        scale = parts.run.scale = settings.scale or master.scale or least
     weight, tolerance = (1.0 if phase == 2 else 0.0), settings.tolerance * scale
     scale = max(scale, master.rounding / TOLERANCES.diagnostic)  # numbers cannot be compared any nearer
     if (context.cost_weight, context.scale, context.tolerance) == (weight, scale, tolerance) and context.held:

@@ -49,6 +49,8 @@ class Run:
         What tolerances on objectives are relative to; 0 as long as it is not known.
     offset
         What all objectives have in common: no difference is relative to that.
+    rounding
+        What rounding may leave of any objective: no smaller difference counts.
 
     Attributes
     ----------
@@ -70,6 +72,7 @@ class Run:
         check: Callable[[Solution], float | None] = lambda solution: None,
         scale: float = 0.0,
         offset: float = 0.0,
+        rounding: float = 0.0,
     ) -> None:
         self.sense = sense
         self.step = step
@@ -80,6 +83,8 @@ class Run:
         self.scale = scale
         self._stated = scale > 0.0
         self._offset = offset
+        self._least = rounding / TOLERANCES.optimality
+        """No difference is relative to less: where an optimum is zero, its size is that of what cancels out."""
         self._terms = 0.0
         """Magnitudes of what the incumbent's objective is the sum of."""
         self.known: list[Solution] = []
@@ -229,7 +234,7 @@ class Run:
         The part that all objectives have in common hides nothing: of an offset, and of terms, no more than the rounding
         error counts, and a problem that states its scale says that there may be such a part which nobody else can tell.
         """
-        rounding = COMMON * max(abs(objective), terms)
+        rounding = max(COMMON * max(abs(objective), terms), self._least)
         return size(self.scale, rounding) if self._stated else size(self.scale, rounding, objective - self._offset)
 
     def _checked(self, solution: Solution, source: str) -> float | None:
@@ -241,7 +246,7 @@ class Run:
         if stated is None:
             return None
         difference = abs(stated - solution.objective)
-        near = difference <= TOLERANCES.diagnostic * size(self.scale, stated)
+        near = difference <= TOLERANCES.diagnostic * size(self.scale, stated, self._least)
         # Costs may cancel out in a sum, whose rounding is that of the largest.
         if not near and not difference <= _TERMS * ROUNDING * sum(abs(c.cost * value) for c, value in solution.columns):
             raise InfeasibleAnswerError(

@@ -56,9 +56,11 @@ class RayPricing(MixedIntegerPricing):
             found = super().price(duals, context)
             if found.bound is None:
                 return found
+            assert found.reduced_costs is not None
+            # The program's costs were changed so that no ray improves: its bound may be better than its own points.
+            best = min(0.0, self._sign * found.bound, *(self._sign * value for value in found.reduced_costs))
             # An answer has one point of the block, and no ray improves.
-            bound = self._sign * min(self._sign * found.bound, 0.0)
-            return dataclasses.replace(found, bound=bound, total=bound)
+            return dataclasses.replace(found, bound=self._sign * best, total=self._sign * best)
         return PricingResult(self.splitting.ray(self.sub, ray), None, [float(ray @ costs)])
 
     def _best_ray(self, costs: Floats, lower: Floats, upper: Floats, tolerance: float) -> Floats | None:

@@ -133,6 +133,7 @@ class Splitting:
             row_keys=self.row_keys,
             row_blocks=named_blocks(self.row_keys),
             column_blocks=named_blocks(column_keys),
+            cost_rounding=max((sub.cost_rounding for sub in self.subproblems), default=0.0),
         )
 
     # --- columns -----------------------------------------------------------------------------------------------------
@@ -156,7 +157,7 @@ class Splitting:
         self, points: Sequence[tuple[Subproblem, Floats]], starts: ArrayLike, rows: Ints, values: Floats
     ) -> Columns:
         """Points, each of its subproblem, and what they count, as columns; whoever asks, a point costs the same."""
-        costs = [float((point * sub.costs).sum()) for sub, point in points]
+        costs = [sub.cost_of(point) for sub, point in points]
         structures = [Point(sub.name, sub.number, point) for sub, point in points]
         keys = [self._key(sub, point) for sub, point in points]
         named = None if all(key is None for key in keys) else keys
@@ -170,7 +171,7 @@ class Splitting:
         rows = np.flatnonzero(counted)
         structure = Point(sub.name, sub.number, ray, is_ray=True)
         key = (self._points, ("ray", sub.number, ray.tobytes()))
-        cost, whole = float((ray * sub.costs).sum()), bool(ray[sub.integer].any())
+        cost, whole = sub.cost_of(ray), bool(ray[sub.integer].any())
         return Columns([cost], [0, len(rows)], rows, counted[rows], [structure], [key], integer=[whole])
 
     def column(self, sub: Subproblem, point: Floats) -> Column:

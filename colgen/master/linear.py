@@ -273,10 +273,15 @@ class LinearMaster(RestrictedMaster):
 
     @property
     def rounding(self) -> float:
-        return self.objective.rounding
+        return max(self.objective.rounding, self.formulation.cost_rounding)
+
+    @property
+    def cost_rounding(self) -> float:
+        return self.formulation.cost_rounding
 
     def rounding_at(self, duals: OwnDuals) -> float:
-        return self.rows.rounding_at(duals.values) if isinstance(duals, Duals) else self.rounding
+        here = self.rows.rounding_at(duals.values) if isinstance(duals, Duals) else self.objective.rounding
+        return max(here, self.cost_rounding)
 
     @property
     def feasibility_tolerance(self) -> float:

@@ -95,6 +95,11 @@ class RestrictedMaster(ABC):
         """What rounding may leave of a reduced cost at the dual values of the last solve."""
         return 0.0
 
+    @property
+    def cost_rounding(self) -> float:
+        """What rounding may leave of a column's cost by itself, and so of an objective."""
+        return 0.0
+
     def rounding_at(self, duals: OwnDuals) -> float:
         """What rounding may leave of a reduced cost at other dual values of the same rows."""
         return self.rounding

@@ -93,6 +93,8 @@ class Formulation:
         Constant term of the objective.
     column_keys, row_keys
         ``(block, index)`` of each column and row, in order.
+    cost_rounding
+        What rounding may leave of the cost of a generated column, where costs are sums whose terms cancel out.
     """
 
     sense: Sense
@@ -110,6 +112,7 @@ class Formulation:
     row_blocks: Mapping[str, Block]
     column_blocks: Mapping[str, Block]
     exchange: NDArray[np.bool_] | None = None
+    cost_rounding: float = 0.0
 
     def __post_init__(self) -> None:
         lower, upper = integral_bounds(self.lower, self.upper, self.integer)

@@ -113,3 +113,12 @@ def test_a_bound_proves_no_nearer_than_the_answers_terms_are_rounded(sense):
     assert run.meets(objective - s * 1e-12, objective)
     assert not run.prunes(objective - s * 1e-13)
     assert run.offer(Solution(objective - s * 1e-15), None, "a better one, which is kept")
+
+
+def test_nothing_is_nearer_to_zero_than_rounding():
+    """An optimum of zero has no size of its own: costs whose terms cancel out leave 1e-15 of it."""
+    run = Run(Sense.MINIMIZE, AnyOf(), check=lambda solution: 1e-15, rounding=1e-14)
+    assert run.offer(Solution(0.0), None, "one")
+    assert run.meets(-5e-15, run.objective)
+    assert not run.meets(-5e-14, run.objective)
+    assert not run.contradicts(1e-15, run.objective)

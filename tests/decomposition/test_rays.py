@@ -81,3 +81,53 @@ def test_rounding_makes_no_ray():
     found = solve(decompose(endless, "period"), relaxation=True)
     assert found.objective == pytest.approx(solve(decompose(bounded, "period"), relaxation=True).objective)
     assert found.is_optimal
+
+
+def cancelling(seed):
+    """Models whose optimum is zero: costs are a multiple of a row that is zero at least, or nothing need be paid."""
+    rng = np.random.default_rng(seed)
+    blocks, width = int(rng.integers(1, 4)), int(rng.integers(2, 4))
+    low = rng.integers(-6, 1, (blocks, width)) if seed % 2 else np.zeros((blocks, width), dtype=int)
+    high = [[None if rng.random() < 0.5 else 9 for _ in range(width)] for _ in range(blocks)]
+    whole = rng.random((blocks, width)) < 0.5
+    cost = float(rng.choice([0.01, 0.1, 0.7, 3.0, 1e5]))
+    a = rng.integers(-3, 4, (blocks, width)).tolist()
+    m = pyo.ConcreteModel()
+    m.block, m.of = pyo.RangeSet(0, blocks - 1), pyo.RangeSet(0, width - 1)
+    m.x = pyo.Var(
+        m.block,
+        m.of,
+        domain=lambda m, k, j: pyo.Integers if whole[k, j] else pyo.Reals,
+        bounds=lambda m, k, j: (int(low[k, j]), high[k][j]),
+    )
+    sums = {k: sum(a[k][j] * m.x[k, j] for j in m.of) + 0 * m.x[k, 0] for k in m.block}
+    if seed % 2:
+        m.own = pyo.Constraint(m.block, rule=lambda m, k: sums[k] == 0)
+        m.cost = pyo.Objective(expr=sum(cost * a[k][j] * m.x[k, j] for k in m.block for j in m.of))
+    else:
+        m.own = pyo.Constraint(m.block, rule=lambda m, k: sums[k] >= -int(rng.integers(0, 15)))
+        m.cost = pyo.Objective(expr=sum((cost + j) * m.x[k, j] for k in m.block for j in m.of if j))
+    m.link = pyo.Constraint(expr=sum(m.x[k, 0] for k in m.block) <= 3)
+    return m
+
+
+@pytest.mark.parametrize("seed", range(examples(60, 1000)))
+def test_an_optimum_of_zero_is_proved_whatever_rounding_leaves_of_it(seed):
+    result = solve(decompose(cancelling(seed), "block"), stop=TimeLimit(30))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(0.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("by", ["constant", "variable"])
+@pytest.mark.parametrize("seed", range(examples(8, 100)))
+def test_an_objective_that_is_shifted_to_zero_changes_no_verdict(seed, by):
+    here = solve(decompose(endless(seed), "block"), stop=TimeLimit(30))
+    if not here.is_optimal:
+        return
+    model = endless(seed)
+    model.fixed = pyo.Var(bounds=(1, 1))
+    shift = here.objective * (1 if by == "constant" else model.fixed)
+    model.cost.set_value(model.cost.expr - shift)
+    there = solve(decompose(model, "block"), stop=TimeLimit(30))
+    assert there.is_optimal
+    assert there.objective == pytest.approx(0.0, abs=1e-6 * max(1.0, abs(here.objective)))
