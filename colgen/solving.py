@@ -538,7 +538,10 @@ def _without_columns(pricing: Sequence[Pricing]) -> str:
     if not pricing:
         return "No column was generated: pricing() returned no pricing problem, so the template's variables are all."
     names = ", ".join(oracle.name for oracle in pricing)
-    return f"No column was generated: {names} returned none that improves; if there are any, look at best() or price()."
+    return (
+        f"No column was generated: {names} returned none that improves, even where columns cost nothing; if there are "
+        "any, look at the sign of the dual values in the reduced cost c_j - πᵀa_j."
+    )
 
 
 def _nothing(reason: Termination, budget: Budget, sense: Sense = Sense.MINIMIZE) -> Result:

@@ -24,7 +24,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.protocol import MasterSolution, RestrictedMaster
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
 
 Floats = NDArray[np.float64]
 
@@ -143,23 +143,27 @@ def check_weak_duality(
         )
 
 
-def probe_infeasibility(pricing: Sequence[Pricing], solved: MasterSolution, context: PricingContext) -> None:
-    """Before infeasibility is believed: check that no oracle overlooks, in phase 1, what it finds elsewhere.
+def probe_infeasibility(
+    master: RestrictedMaster, pricing: Sequence[Pricing], solved: MasterSolution, context: PricingContext
+) -> None:
+    """Before a node is called infeasible: check that no oracle overlooks, in phase 1, what it finds elsewhere.
 
     With duals multiplied by a large number an oracle that adds costs regardless finds what it should have found; one
-    that honours the cost weight returns what it returned before.  With duals of the opposite sign, likewise one that
-    reads them the wrong way round; that is asked at the root alone, since such an oracle gets no further.
+    that honours the cost weight returns what it returned before.  With duals of the opposite sign, where the rows can
+    have such, likewise one that reads them the wrong way round, and at zero duals one that returns the worst column;
+    that is asked at the root alone, since such an oracle gets no further.
     """
     if not isinstance(solved.duals, Duals):
         return
     large = solved.duals.replace(1e6 * solved.duals.values)
+    opposite = master.signed(solved.duals.replace(-solved.duals.values))
     for oracle in pricing:
-        claimed = oracle.price(solved.duals, context).bound
+        claimed = priced(oracle, solved.duals, context).bound
         if claimed is None:
             continue
         _check_overlooked(
             oracle,
-            oracle.price(large, context).columns,
+            priced(oracle, large, context).columns,
             claimed,
             solved.duals,
             context,
@@ -167,18 +171,14 @@ def probe_infeasibility(pricing: Sequence[Pricing], solved: MasterSolution, cont
         )
         if context.decisions:
             continue
-        try:
-            columns = oracle.price(solved.duals.replace(-solved.duals.values), context).columns
-        except Exception:  # an oracle need not cope with signs that duals of its rows cannot have
-            continue
         _check_overlooked(
             oracle,
-            columns,
+            priced(oracle, opposite, context).columns,
             claimed,
             solved.duals,
             context,
-            "it returns that one at duals of the opposite sign; the reduced cost is c_j - πᵀa_j when minimising and "
-            "when maximising",
+            "it returns that one at other duals, of the opposite sign or zero; the reduced cost is c_j - πᵀa_j when "
+            "minimising and when maximising",
         )
 
 

@@ -325,7 +325,7 @@ def _ended(
     """What is to be said of a node after its last round."""
     assert standing.solved is not None
     if outcome is Outcome.INFEASIBLE:
-        probe_infeasibility(parts.oracles, standing.solved, context)
+        probe_infeasibility(parts.master, parts.oracles, standing.solved, context)
         return Bounded(outcome, standing.sense.hopeless, standing.solved, proved=True, ray=standing.duals)
     if outcome is Outcome.UNPROVED:  # an oracle that was cut off is not one that is not exact
         reason = reason or parts.run.budget.reason or priced.cut_off(context)

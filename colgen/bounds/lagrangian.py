@@ -135,7 +135,7 @@ class LagrangianDual:
     def evaluate(self, point: Floats) -> Evaluation:
         """The function at a point, by one call of each oracle."""
         linking, master = self.linking, self._master
-        duals = self._none.replace(linking.project(point / linking.sizes))
+        duals = self._master.signed(self._none.replace(linking.project(point / linking.sizes)))
         results = asked(self._oracles, duals, self._context)
         if not self._counted:
             self._counted = [

@@ -159,6 +159,8 @@ class Pricer:
         while True:
             proposed = stabilization.propose(solved.duals)
             duals = returned(proposed, f"{type(stabilization).__name__}.propose()", "dual values")
+            if duals is not solved.duals:
+                duals = master.signed(duals)
             provisional = duals is not solved.duals and not stabilization.complementary
             told = self._provisional(context, master.rounding_at(duals)) if provisional else context
             results = self._ask(duals, told, everybody)

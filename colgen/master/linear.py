@@ -13,6 +13,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from colgen.core.batches import Columns, Mask
 from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key, Row
@@ -440,9 +442,16 @@ class LinearMaster(RestrictedMaster):
     def centre(self, duals: OwnDuals) -> Floats | None:
         return self.rows.guessed(duals, self.sense)
 
-    def guessed(self, duals: OwnDuals) -> Duals:
+    def signed(self, duals: OwnDuals) -> Duals:
         here = isinstance(duals, Duals) and duals.has_names(self.names) and len(duals.values) == self.num_rows
-        guess = duals if here else Duals(self.rows.guessed(duals, self.sense), self.names)
+        if not here:
+            return Duals(self.rows.guessed(duals, self.sense), self.names)
+        values = self.rows.signed(duals.values, self.sense)
+        # Rows of decisions have other sides at other nodes, so that not even a dual value of this master need do.
+        return duals if np.array_equal(values, duals.values) else duals.replace(values)
+
+    def guessed(self, duals: OwnDuals) -> Duals:
+        guess = self.signed(duals)
         self.objective.rounding = self.rows.rounding_at(guess.values)
         return guess
 

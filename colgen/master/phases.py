@@ -161,5 +161,5 @@ class Phases:
             program.change_bounds(unlimited, lower, upper)
         if solved.status is not LPStatus.OPTIMAL:
             return None
-        duals, phase = Duals(solved.duals, rows.names), self._objective.phase
+        duals, phase = Duals(rows.signed(solved.duals, self._objective.sense), rows.names), self._objective.phase
         return MasterSolution(MasterStatus.OPTIMAL, solved.objective, solved.values, duals, phase)

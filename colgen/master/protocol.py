@@ -363,6 +363,13 @@ class RestrictedMaster(ABC):
         """Dual values by the names of their rows; None if rows have no names."""
         return None
 
+    def signed(self, duals: OwnDuals) -> OwnDuals:
+        """Dual values with zeros in place of those whose sign their row cannot have; the same object if there is none.
+
+        No oracle is asked at others.
+        """
+        return duals
+
     def guessed(self, duals: OwnDuals) -> OwnDuals:
         """A guess at dual values, as ``{block: values}`` say, made what oracles and :meth:`dual_bound` read."""
         return duals

@@ -34,6 +34,10 @@ from colgen.core.wording import FORGOTTEN
 class PricingContext:
     """Everything besides the dual values that a pricing problem depends on.
 
+    An oracle is only asked at dual values whose signs its rows can have, also in phase 1 and by
+    :func:`colgen.testing.check_problem`.  When minimising, a row ``≥`` has π ≥ 0 and a row ``≤`` has π ≤ 0; when
+    maximising it is the other way round.  An equation, or a row with two sides, has a π of either sign.
+
     Attributes
     ----------
     sense

@@ -129,7 +129,7 @@ def _check_totals(
         free = [(column, value) for column, value in used if math.isinf(column.upper)]
         pairs = [(column, value, session.master.known_entries(column)) for column, value in free]
         for claim in session.claims[number]:
-            if claim.total is None or not claim.legal or not admits(claim.decisions, answer):
+            if claim.total is None or not admits(claim.decisions, answer):
                 continue
             found, size = 0.0, abs(claim.total)
             for column, value, pair in pairs:

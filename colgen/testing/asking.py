@@ -9,7 +9,7 @@ from colgen.core.columns import Column
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.master.linear import LinearMaster
-from colgen.pricing.oracles import PricingContext
+from colgen.pricing.oracles import PricingContext, priced
 from colgen.testing.crosspricing import NOT_EXACT, Claim, PricedColumns, beaten, forgetful, misstated, products
 from colgen.testing.dual_points import DualPoints
 from colgen.testing.evidence import Evidence
@@ -36,12 +36,12 @@ def price_at_points(evidence: Evidence, session: Session) -> None:
     columns = [column for pool in evidence.seen.pools for column in pool.values()]
     points = DualPoints(session.master, columns, evidence.rng)
     weights = (1.0, 0.0) if _has_phase_1(evidence, session.master) else (1.0,)
-    for label, values, legal in points.all([c for claims in session.claims for c in claims]):
+    for label, values in points.all([c for claims in session.claims for c in claims]):
         if evidence.seen.asked and evidence.left(0.7) == 0.0:
             break
         for weight in weights:
-            at = points.legal(values, weight) if legal else values.copy()
-            ask_all(evidence, session, Duals(at, session.master.names), weight, (), label, legal)
+            at = points.legal(values, weight)
+            ask_all(evidence, session, Duals(at, session.master.names), weight, (), label)
 
 
 def ask_all(
@@ -51,7 +51,6 @@ def ask_all(
     weight: float,
     decisions: tuple[Decision, ...],
     label: str,
-    legal: bool,
 ) -> None:
     """Price at one point, with every oracle."""
     master = session.master
@@ -64,15 +63,14 @@ def ask_all(
     context = PricingContext(master.sense, cost_weight=weight, decisions=decisions, pricing_out=reduced_costs)
     for number, oracle in enumerate(evidence.oracles):
         try:
-            result = oracle.price(duals, context)
+            result = priced(oracle, duals, context)
         except OutOfBudget:  # the time of the check, which says nothing of the oracle
             continue
         except Exception as error:
-            if legal:  # dual values of impossible signs may be refused
-                evidence.findings.add("exception", oracle.name, f"raised {type(error).__name__}: {error}, at {label}")
+            evidence.findings.add("exception", oracle.name, f"raised {type(error).__name__}: {error}, at {label}")
             continue
-        evidence.seen.keep(session, number, oracle, duals, context, result, label, legal)
-        if legal and evidence.rng.random() < 0.3:
+        evidence.seen.keep(session, number, oracle, duals, context, result, label)
+        if evidence.rng.random() < 0.3:
             evidence.seen.again(master, oracle, duals, context, result, label)
 
 
@@ -107,7 +105,7 @@ def cross_price(evidence: Evidence) -> None:
             claims = _sampled(evidence, oracle.name, session.claims[number])
             pool = evidence.seen.pools[number].values()
             if claims and pool:
-                table = PricedColumns(session.master, pool, evidence.seen.doubtful[number])
+                table = PricedColumns(session.master, pool)
                 found = [fault for fault in (misstated(table, claims), beaten(table, claims)) if fault]
                 faults += found or [fault for fault in (forgetful(table, claims),) if fault]
         explained = any(fault.kind not in (NOT_EXACT, "reduced cost") for fault in faults)

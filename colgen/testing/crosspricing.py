@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,8 +42,6 @@ class Claim:
         The point, in words.
     weight
         The factor on costs.
-    legal
-        Whether the duals have the signs that the rows allow: an oracle may rely on them.
     blocks
         The blocks of rows with dual values that are not zero.
     bound
@@ -58,7 +56,6 @@ class Claim:
     duals: Duals
     weight: float
     decisions: tuple[Decision, ...]
-    legal: bool
     blocks: frozenset[str]
     columns: tuple[Column, ...]
     bound: float | None
@@ -76,19 +73,12 @@ class Fault:
 
 
 class PricedColumns:
-    """An oracle's columns as a matrix over a master's rows.
+    """An oracle's columns as a matrix over a master's rows."""
 
-    Parameters
-    ----------
-    doubtful
-        Identities of columns that were returned only at dual values of signs that the rows do not allow.
-    """
-
-    def __init__(self, master: LinearMaster, columns: Iterable[Column], doubtful: Collection[Hashable] = ()) -> None:
+    def __init__(self, master: LinearMaster, columns: Iterable[Column]) -> None:
         self.master, self.sense = master, master.sense
         self.columns = [c for c in columns if math.isinf(c.upper)]  # bounded ones an oracle may leave out of account
         self.position = {c.identity: k for k, c in enumerate(self.columns)}
-        self.doubtful = np.array([c.identity in doubtful for c in self.columns], dtype=bool)
         self._costs = np.array([c.cost for c in self.columns], dtype=float)
         pairs = [master.known_entries(c) for c in self.columns]
         self._columns = np.repeat(np.arange(len(pairs)), [len(rows) for rows, _ in pairs])
@@ -214,7 +204,7 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
     known: dict[Hashable, tuple[list[int], list[float]]] = {}
     every: list[_Stated] = []
     for claim in claims:
-        if not claim.legal or all(stated is None for stated in claim.stated):
+        if all(stated is None for stated in claim.stated):
             continue
         least = _ROUNDING * float(table.slacks(claim).max(initial=0.0))
         for column, stated in zip(claim.columns, claim.stated, strict=True):
@@ -308,24 +298,16 @@ class _Beaten:
     claim: Claim
     column: Column
     reduced_cost: float
-    doubtful: bool
 
 
 def beaten(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
     """Claims of exactness that another of the oracle's columns contradicts."""
-    found = [
-        b
-        for claim in claims
-        if claim.bound is not None and claim.legal and (b := _best_against(table, claim)) is not None
-    ]
-    sure = [b for b in found if not b.doubtful]
-    cause = _cause(table, claims, found) if found else None
-    # Columns returned only at impossible dual values count as evidence for a wrong sign, and for nothing else.
-    if not sure and (cause is None or cause[0] != "sign"):
+    found = [b for claim in claims if (b := _best_against(table, claim)) is not None]
+    if not found:
         return None
-    example = min(sure or found, key=lambda b: _plainness(b.claim))
+    example = min(found, key=lambda b: _plainness(b.claim))
     claim = example.claim
-    kind, words = cause or (NOT_EXACT, _hints(sure))
+    kind, words = _cause(table, claims, found) or (NOT_EXACT, _hints(found))
     chosen = f"returned the column of {claim.columns[0].structure!r} and " if claim.columns else ""
     message = (
         f"at {claim.label} it {chosen}claims that no reduced cost is better than {claim.bound:g}, but the column of "
@@ -335,18 +317,15 @@ def beaten(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
 
 
 def _best_against(table: PricedColumns, claim: Claim) -> _Beaten | None:
-    """The best column that beats a claim, one that is not doubtful if possible."""
-    sense, reduced, mine = table.sense, table.reduced_costs(claim), table.allowed(claim.decisions)
-    slacks = table.slacks(claim)
-    for doubtful in (False, True):
-        where = np.flatnonzero(mine if doubtful else mine & ~table.doubtful)
-        if not len(where) or claim.bound is None:
-            continue
-        best = int(where[(sense.sign * reduced[where]).argmin()])
-        value = float(reduced[best])
-        if sense.is_better(value, claim.bound, float(slacks[best])):
-            return _Beaten(claim, table.columns[best], value, doubtful)
-    return None
+    """The best column, if it beats a claim."""
+    sense, reduced = table.sense, table.reduced_costs(claim)
+    where = np.flatnonzero(table.allowed(claim.decisions))
+    if not len(where) or claim.bound is None:
+        return None
+    best = int(where[(sense.sign * reduced[where]).argmin()])
+    value = float(reduced[best])
+    beats = sense.is_better(value, claim.bound, float(table.slacks(claim)[best]))
+    return _Beaten(claim, table.columns[best], value) if beats else None
 
 
 def _cause(table: PricedColumns, claims: Sequence[Claim], found: Sequence[_Beaten]) -> tuple[str, str] | None:
@@ -360,7 +339,7 @@ def _cause(table: PricedColumns, claims: Sequence[Claim], found: Sequence[_Beate
             f"allow{about}",
         )
     wrong = {id(b.claim) for b in found}
-    trusted = [c for c in claims if c.bound is not None and c.columns and c.legal]
+    trusted = [c for c in claims if c.bound is not None and c.columns]
     for formula in wrong_formulas(table.master):
         if all(_chosen_by(table, claim, formula) for claim in trusted) and any(
             id(c) in wrong and _tells_apart(table, c, formula) for c in trusted
@@ -398,7 +377,7 @@ def forgetful(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
     but then no round proves anything while that value is not zero.  A bound that is the value of some other relaxation
     is none of these.
     """
-    stating = [claim for claim in claims if claim.legal and claim.bound is not None and claim.columns]
+    stating = [claim for claim in claims if claim.bound is not None and claim.columns]
     stating = [claim for claim in stating if all(c.identity in table.position for c in claim.columns)]
     weak = [claim for claim in stating if not _is_bound_by(table, claim, None)]
     if not weak:
@@ -445,9 +424,9 @@ def _hints(found: Sequence[_Beaten]) -> str:
     return f"{words}; it happens where only dual values of {_listed(single)} are not zero" if single else words
 
 
-def _plainness(claim: Claim) -> tuple[bool, int, int]:
-    """The plainest example comes first: signs as they should be, no branching, few dual values."""
-    return (not claim.legal, len(claim.decisions), int(np.count_nonzero(claim.duals.values)))
+def _plainness(claim: Claim) -> tuple[int, int]:
+    """The plainest example comes first: no branching, few dual values."""
+    return (len(claim.decisions), int(np.count_nonzero(claim.duals.values)))
 
 
 def _listed(names: Iterable[object]) -> str:

@@ -1,4 +1,4 @@
-"""Dual points at which oracles are tried: those that a run can come to, and a few that it cannot."""
+"""Dual points at which oracles are tried: of the signs that their rows allow, as all that a run asks at."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ class DualPoints:
             The factor on costs, those of the template's variables included.
         """
         master, sign = self.master, self.master.sense.sign
-        values = np.where(np.isfinite(master.row_lower), values, sign * np.minimum(sign * values, 0.0))
-        values = np.where(np.isfinite(master.row_upper), values, sign * np.maximum(sign * values, 0.0))
+        values = values.copy()
         for row, ratio, above, below in self._static:
             if above:
                 values[row] = max(values[row], weight * ratio)
             if below:
                 values[row] = min(values[row], weight * ratio)
-        return values
+        values = np.where(np.isfinite(master.row_lower), values, sign * np.minimum(sign * values, 0.0))
+        return np.where(np.isfinite(master.row_upper), values, sign * np.maximum(sign * values, 0.0))
 
-    def all(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats, bool]]:
-        """Points as ``(in words, values, whether the master can have such)``; the plainest first, the rest shuffled.
+    def all(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats]]:
+        """Points as ``(in words, values)``, to be made :meth:`legal`; the plainest first, the rest shuffled.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class DualPoints:
             Of earlier points, to start from.
         """
         # A wrong cost shows best where nothing else counts, a row left out where it alone does.
-        yield "all-zero duals", np.zeros(self.master.num_rows), True
+        yield "all-zero duals", np.zeros(self.master.num_rows)
         yield from self._passing(claims)
         points = [*self._near(claims), *self._random()]
         for k in self.rng.permutation(len(points)).tolist():
@@ -81,7 +81,7 @@ class DualPoints:
         values = claim.duals.values
         return np.append(values, np.zeros(self.master.num_rows - len(values)))
 
-    def _passing(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats, bool]]:
+    def _passing(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats]]:
         """Dual values on rows that came later, where they do not vanish."""
         master, rng = self.master, self.rng
         first = len(master.formulation.row_keys)
@@ -90,12 +90,12 @@ class DualPoints:
             for sign in (1.0, -1.0):
                 values = self._grown(claims[int(rng.integers(len(claims)))]) if claims else np.zeros(master.num_rows)
                 values[k] = sign * rng.uniform(0.2, 1.0) * self.sizes[k]
-                yield f"duals of an earlier point and {master.names.keys[k]!r} = {values[k]:g}", values, True
+                yield f"duals of an earlier point and {master.names.keys[k]!r} = {values[k]:g}", values
 
     def _is_free(self, row: int) -> bool:
         return bool(np.isinf(self.master.row_lower[row]) and np.isinf(self.master.row_upper[row]))
 
-    def _near(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats, bool]]:
+    def _near(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats]]:
         """Points near those of earlier claims."""
         master, rng = self.master, self.rng
         width = master.num_rows
@@ -103,29 +103,30 @@ class DualPoints:
         for claim in [claims[k] for k in rng.permutation(len(claims))[:25]]:
             values = self._grown(claim)
             size = float(np.abs(values).sum()) / max(width, 1) or self.sizes
-            yield f"perturbed duals ({claim.label})", values + rng.normal(scale=0.5, size=width) * size, True
-            yield f"doubled duals ({claim.label})", 2.0 * values, True
-            yield f"tenfold duals ({claim.label})", 10.0 * values, True
-            yield f"halved duals ({claim.label})", 0.5 * values, True
+            yield f"perturbed duals ({claim.label})", values + rng.normal(scale=0.5, size=width) * size
+            yield f"doubled duals ({claim.label})", 2.0 * values
+            yield f"tenfold duals ({claim.label})", 10.0 * values
+            yield f"halved duals ({claim.label})", 0.5 * values
             for block in blocks:
                 only = np.zeros(width)
                 where = master.names.block(block)
                 only[where] = values[where]
-                yield f"the duals of block {block!r} alone ({claim.label})", only, True
-            # An oracle with the wrong sign returns here what it should have returned at the duals themselves.
-            yield f"negated duals ({claim.label})", -values, False
+                yield f"the duals of block {block!r} alone ({claim.label})", only
+            # An oracle with the wrong sign returns here what it should have returned at the duals themselves, where the
+            # rows are equations; others have no dual values of both signs.
+            yield f"negated duals ({claim.label})", -values
 
-    def _random(self) -> Iterator[tuple[str, Floats, bool]]:
+    def _random(self) -> Iterator[tuple[str, Floats]]:
         master, rng = self.master, self.rng
         width = master.num_rows
         for _ in range(25):
-            yield "random duals", rng.normal(size=width) * self.sizes, True
+            yield "random duals", rng.normal(size=width) * self.sizes
         for position in rng.permutation(width)[:60].tolist():
             for sign in (1.0, -1.0):
                 unit = np.zeros(width)
                 unit[position] = sign * self.sizes[position]
                 if (self.legal(unit.copy(), 1.0) == unit).all():
-                    yield f"one dual value, {master.names.keys[position]!r} = {unit[position]:g}", unit, True
+                    yield f"one dual value, {master.names.keys[position]!r} = {unit[position]:g}", unit
 
 
 def _static_bounds(master: LinearMaster) -> list[tuple[int, float, bool, bool]]:

@@ -93,8 +93,6 @@ class Observer:
     ----------
     pools
         Each oracle's columns by identity.
-    doubtful
-        Of each oracle, identities of columns returned only at dual values of signs that the rows do not allow.
     asked
         How many results were looked at.
     """
@@ -102,7 +100,6 @@ class Observer:
     def __init__(self, findings: Findings, rng: np.random.Generator, num_oracles: int) -> None:
         self.findings, self.rng = findings, rng
         self.pools: list[dict[Hashable, Column]] = [{} for _ in range(num_oracles)]
-        self.doubtful: list[set[Hashable]] = [set() for _ in range(num_oracles)]
         self.asked = 0
         self._first_seen: list[tuple[str, Column, Hashable]] = []
 
@@ -115,7 +112,6 @@ class Observer:
         context: PricingContext,
         result: PricingResult,
         label: str,
-        legal: bool,
     ) -> None:
         """Check a result by itself, and remember its columns and what it claims."""
         self.asked += 1
@@ -125,21 +121,20 @@ class Observer:
         known: list[Column] = []
         stated: list[float | None] = []
         every = () if result.reduced_costs is None else result.reduced_costs
-        if legal and len(every) > len(result.columns):
+        if len(every) > len(result.columns):
             self.findings.add(
                 "reduced cost", oracle.name, f"states {len(every)} reduced costs for {len(result.columns)} columns"
             )
         for k, column in enumerate(named(result.columns, master)):
             fault = self._fault(master, oracle, column, context)
             if fault is not None:
-                if legal:  # at impossible dual values an oracle may do as it likes
-                    self.findings.add(fault[0], oracle.name, f"{fault[1]}, at {label}")
+                self.findings.add(fault[0], oracle.name, f"{fault[1]}, at {label}")
                 continue
             known.append(column)
             stated.append(float(every[k]) if k < len(every) else None)
-            self._pool(number, oracle, column, legal)
+            self._pool(number, oracle, column)
         bound = None if result.bound is None else float(result.bound)
-        if legal and bound is not None and math.isnan(bound):
+        if bound is not None and math.isnan(bound):
             self.findings.add("bound", oracle.name, f"stated a bound that is not a number, at {label}")
             bound = None
         claims = session.claims[number]
@@ -149,7 +144,6 @@ class Observer:
             duals,
             context.cost_weight,
             tuple(context.decisions),
-            legal,
             frozenset(nonzero),
             tuple(known),
             bound,
@@ -161,18 +155,14 @@ class Observer:
         else:
             claims[int(self.rng.integers(_MOST_CLAIMS))] = claim
 
-    def _pool(self, number: int, oracle: Pricing, column: Column, legal: bool) -> None:
+    def _pool(self, number: int, oracle: Pricing, column: Column) -> None:
         pool, identity = self.pools[number], column.identity
         known = pool.get(identity)
         if known is None:
             if len(pool) < _MOST_COLUMNS:
                 pool[identity] = column
                 self._first_seen.append((oracle.name, column, _content(column)))
-                if not legal:
-                    self.doubtful[number].add(identity)
             return
-        if legal:
-            self.doubtful[number].discard(identity)
         if _content(known) != _content(column) and known is not column:
             self.findings.add(
                 "key",

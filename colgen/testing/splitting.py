@@ -108,7 +108,7 @@ def _price_under(evidence: Evidence, session: Session, decisions: tuple[Decision
     with evidence.findings.guard("branching", "the master under " + ", ".join(map(str, decisions))):
         master.apply(decisions)
     points = DualPoints(master, [column for pool in evidence.seen.pools for column in pool.values()], evidence.rng)
-    seen = [c for claims in session.claims for c in claims if c.legal and c.weight and not c.decisions]
+    seen = [c for claims in session.claims for c in claims if c.weight and not c.decisions]
     for k in range(4):
         if k and evidence.left(0.9) == 0.0:
             break
@@ -122,4 +122,4 @@ def _price_under(evidence: Evidence, session: Session, decisions: tuple[Decision
             values[where] = evidence.rng.uniform(0.2, 1.5) * size * (1.0 if k % 2 else -1.0)
         label = f"duals of an earlier point under {', '.join(map(str, decisions))}"
         at = Duals(points.legal(values, 1.0), master.names)
-        ask_all(evidence, session, at, 1.0, decisions, label, legal=True)
+        ask_all(evidence, session, at, 1.0, decisions, label)

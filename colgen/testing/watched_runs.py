@@ -15,7 +15,7 @@ from colgen.core.stop import TimeLimit
 from colgen.core.warm_start import WarmStart
 from colgen.master.linear import as_linear
 from colgen.master.protocol import RestrictedMaster
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
 from colgen.problem import Problem
 from colgen.solving import solve
 from colgen.testing.evidence import Evidence
@@ -64,6 +64,11 @@ class WatchedRuns:
                 f"raised {type(error).__name__}: {error}",
             )
             return getattr(error, "result", None)
+        if result.termination is Termination.INFEASIBLE and evidence.oracles and not result.columns_generated:
+            evidence.notes.append(
+                f"{what} proved that there is no answer, for no column improves at any dual values: an oracle that has "
+                "the sign of the dual values wrong looks like this"
+            )
         if result.termination is Termination.NO_BOUND:
             silent = not any(c.bound is not None for s in evidence.sessions for claims in s.claims for c in claims)
             why = "no oracle stated a bound" if silent else "the bounds that were stated do not meet the objective"
@@ -106,12 +111,12 @@ class WatchedRuns:
     def _told(self, number: int, oracle: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
         """A price call of the engine."""
         evidence = self._evidence
-        result = oracle.price(duals, context)
+        result = priced(oracle, duals, context)
         self._round += 1
         label = self._label.format(self._round)
         linear = as_linear(self._master)
         if linear is not None:
-            evidence.seen.keep(evidence.sessions[-1], number, oracle, duals, context, result, label, legal=True)
+            evidence.seen.keep(evidence.sessions[-1], number, oracle, duals, context, result, label)
         else:
             evidence.seen.asked += 1
         if evidence.rng.random() < 0.2:

@@ -138,7 +138,7 @@ class Pairs(Pricing):
     def __init__(self, scores: Floats) -> None:
         self.scores = scores
         tokens = len(scores) - 1
-        self.multiplicity = float(tokens * (tokens - 1) // 2)
+        self.multiplicity = float(max(tokens * (tokens - 1) // 2, 1))
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         gains = context.cost_weight * self.scores

@@ -9,6 +9,7 @@ from colgen import (
     Column,
     Columns,
     Decision,
+    LinearMaster,
     Pricing,
     PricingContext,
     PricingResult,
@@ -27,7 +28,7 @@ from colgen.bounds.checks import (
     objects,
     probe_infeasibility,
 )
-from colgen.core.duals import Duals, RowNames
+from colgen.core.duals import Duals
 from colgen.core.errors import (
     DecisionViolatedError,
     InvalidBoundError,
@@ -37,6 +38,7 @@ from colgen.core.errors import (
 )
 from colgen.master.protocol import MasterSolution, MasterStatus
 from tests.master.test_protocol import Unknowing
+from tests.toys import CuttingStock
 
 
 class Known(Unknowing):
@@ -171,10 +173,9 @@ def test_a_batch_that_no_master_has_seen_is_looked_at_before_infeasibility_is_be
         def price(self, duals, context):
             return PricingResult(Columns([5.0], [0, 1], [0], [1.0], ["the one"]), self.claimed)
 
-    names_ = RowNames()
-    names_.append(("row", 0))
-    solved = MasterSolution(MasterStatus.OPTIMAL, 1.0, duals=Duals(np.array([2.0]), names_), phase=1)
+    master = LinearMaster(CuttingStock(demands=(1,)).formulation())
+    solved = MasterSolution(MasterStatus.OPTIMAL, 1.0, duals=Duals(np.array([2.0]), master.names), phase=1)
     context = PricingContext(Sense.MINIMIZE, cost_weight=0.0)
-    probe_infeasibility([Batches(-2.0)], solved, context)
+    probe_infeasibility(master, [Batches(-2.0)], solved, context)
     with pytest.raises(OracleBeatenError, match="overlooked the column of 'the one'"):
-        probe_infeasibility([Batches(-1.0)], solved, context)
+        probe_infeasibility(master, [Batches(-1.0)], solved, context)

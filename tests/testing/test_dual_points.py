@@ -1,4 +1,4 @@
-"""Points at which oracles are tried: many, of legal signs where they are said to be legal, the same for one seed."""
+"""Points at which oracles are tried: many, of the signs that their rows allow, the same for one seed."""
 
 import numpy as np
 import pytest
@@ -19,13 +19,13 @@ def test_points_are_many_and_come_to_an_end(problem):
     master, drawn = points(problem())
     found = list(drawn.all([]))
     assert len(found) > 25
-    assert all(values.shape == (master.num_rows,) and np.isfinite(values).all() for _, values, _ in found)
+    assert all(values.shape == (master.num_rows,) and np.isfinite(values).all() for _, values in found)
     assert found[0][0] == "all-zero duals"
     assert not found[0][1].any()
 
 
 def test_one_seed_gives_the_same_points():
-    first, second = ([values.tolist() for _, values, _ in points(CuttingStock(), 3)[1].all([])] for _ in range(2))
+    first, second = ([values.tolist() for _, values in points(CuttingStock(), 3)[1].all([])] for _ in range(2))
     assert first == second
 
 
