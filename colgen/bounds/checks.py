@@ -18,7 +18,9 @@ from colgen.core.errors import (
     InvalidBoundError,
     OracleBeatenError,
     ReducedCostError,
+    RepeatedColumnError,
     SeparationError,
+    UnknownRowError,
 )
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
@@ -120,6 +122,35 @@ def _refuse(oracle: Pricing, column: Column, decision: Decision) -> None:
         f"{oracle.name} returned the column of {column.structure!r}, which the branching decision {decision} forbids: "
         "the oracle must honour context.decisions"
     )
+
+
+def check_told_apart(
+    master: RestrictedMaster,
+    pricing: Sequence[Pricing],
+    results: Sequence[PricingResult],
+    reduced_costs: Sequence[Floats],
+    context: PricingContext,
+) -> None:
+    """Refuse columns that would improve a node, and that the master takes for others which the node forbids.
+
+    Asked where a round has found no new column: these would never join.
+    """
+    screen = screen_of(context.decisions)
+    for oracle, result, mine in zip(pricing, results, reduced_costs, strict=True):
+        for k in np.flatnonzero(context.sense.gains(mine) > context.tolerance).tolist():
+            column = result.columns[k]
+            if column.key is not None or not master.holds(column):
+                continue
+            try:
+                there = master.find(column.identity)
+            except UnknownRowError:  # a master of the user's that does not find columns
+                return
+            if screen.objection(there) is not None and screen.objection(column) is None:
+                raise RepeatedColumnError(
+                    f"{oracle.name} returned the column of {column.structure!r}, and the master takes it for that of "
+                    f"{there.structure!r}, which a branching decision forbids: columns without a key are told apart by "
+                    "cost and coefficients alone, so give each of these a key, Column(..., key=(block, index))"
+                )
 
 
 def _check_exact(context: PricingContext, oracle: Pricing, bound: float, known: float, whose: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounds.checks import check_results, names
+from colgen.bounds.checks import check_results, check_told_apart, names
 from colgen.bounds.ray import Ray
 from colgen.bounds.stabilization import NoStabilization, Stabilization
 from colgen.core.batches import Columns
@@ -86,6 +86,10 @@ class Priced:
         return "; ".join(said)
 
 
+_MOST_MISPRICES = 100
+"""After so many misprices in one round the master's own dual values are priced at, whatever the stabilization wants."""
+
+
 _NOT_ASKED = PricingResult()
 """Of an oracle that another round will ask."""
 
@@ -153,15 +157,15 @@ class Pricer:
         master, oracles, stabilization = self._master, self._oracles, self._stabilization
         if not isinstance(solved.duals, DualVector):
             stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
-        sense, misprices = master.sense, 0
+        sense, misprices, proposing = master.sense, 0, stabilization
         bound, proved_at = sense.ideal, None
         everybody = self._part >= len(oracles)
         while True:
-            proposed = stabilization.propose(solved.duals)
-            duals = returned(proposed, f"{type(stabilization).__name__}.propose()", "dual values")
+            proposed = proposing.propose(solved.duals)
+            duals = returned(proposed, f"{type(proposing).__name__}.propose()", "dual values")
             if duals is not solved.duals:
                 duals = master.signed(duals)
-            provisional = duals is not solved.duals and not stabilization.complementary
+            provisional = duals is not solved.duals and not proposing.complementary
             told = self._provisional(context, master.rounding_at(duals)) if provisional else context
             results = self._ask(duals, told, everybody)
             joined = Joined(results)
@@ -174,13 +178,19 @@ class Pricer:
             num_columns = sum(map(len, columns))
             if num_columns or context.seconds_left() == 0.0:
                 break
-            if stabilization.misprice():
+            if duals is not solved.duals and proposing.misprice():
                 misprices += 1
+                if misprices >= _MOST_MISPRICES:
+                    proposing = NoStabilization()
             elif any(result is _NOT_ASKED for result in results):
                 everybody = True  # those that were asked have found what the master does not want
             else:
                 break
         improved = math.isinf(best_bound) or sense.is_better(best_bound, here)
+        if proposing is not stabilization:
+            improved = False  # where it is better, the stabilization has not proposed
+        if not num_columns and context.decisions:
+            check_told_apart(master, oracles, results, own, context)
         stabilization.update(improved, lambda: master.subgradient(solved, _answers(sense, results, found), duals))
         # At smoothed duals, nothing found proves nothing about the master's own duals.
         exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)

@@ -308,7 +308,7 @@ class RestrictedMaster(ABC):
             if not self.holds(column):
                 chosen.append(column)
             elif self.is_open(column):
-                check_not_repeated(oracle, column, float(reduced_costs[k]), self.scale, self.rounding)
+                check_not_repeated(oracle, column, None, float(reduced_costs[k]), self.scale, self.rounding)
         return chosen
 
     def improving_of_each(
@@ -411,11 +411,20 @@ class RestrictedMaster(ABC):
         """Start the next solve from a basis saved earlier."""
 
 
-def check_not_repeated(oracle: Pricing, column: Column, reduced_cost: float, scale: float, rounding: float) -> None:
+def check_not_repeated(
+    oracle: Pricing, column: Column, held: Column | None, reduced_cost: float, scale: float, rounding: float
+) -> None:
     """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
-    if abs(reduced_cost) > TOLERANCES.diagnostic * size(scale, column.cost) + rounding:
-        raise RepeatedColumnError(
-            f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), "
-            "but the master holds it already and has priced it out: two different columns share a key, or its rows' "
-            "functions changed"
+    if abs(reduced_cost) <= TOLERANCES.diagnostic * size(scale, column.cost) + rounding:
+        return
+    why = f"two different columns share the key {column.key!r}, or its rows' functions changed"
+    if column.key is None:
+        same = "" if held is None else f", as that of {held.structure!r}"
+        why = (
+            f"columns without a key are told apart by cost and coefficients alone{same}; give those that differ "
+            "otherwise a key, Column(..., key=(block, index)), unless it is the rows' functions that changed"
         )
+    raise RepeatedColumnError(
+        f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), but "
+        f"the master holds it already and has priced it out: {why}"
+    )

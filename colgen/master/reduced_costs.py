@@ -76,7 +76,8 @@ class ReducedCosts:
             for k in np.flatnonzero(~new).tolist():
                 if math.isinf(table.upper_now[where[k]]):
                     found = float(reduced_costs[better[k]])
-                    check_not_repeated(oracle, batch[k], found, objective.scale, objective.rounding)
+                    held = table.column(int(where[k]))
+                    check_not_repeated(oracle, batch[k], held, found, objective.scale, objective.rounding)
             known = known.take(np.flatnonzero(new))
         return self._lookup.remember(known._replace(new_among=len(table))).batch
 
@@ -110,7 +111,8 @@ class ReducedCosts:
                 new.append(k)
                 each[number].append(column)
             elif math.isinf(table.upper_now[position]):
-                check_not_repeated(oracles[number], column, reduced, objective.scale, objective.rounding)
+                held = table.column(position)
+                check_not_repeated(oracles[number], column, held, reduced, objective.scale, objective.rounding)
         known = known if len(new) == len(single) else known.take(np.array(new, dtype=np.int64))
         self._lookup.remember_singles(known._replace(new_among=len(table)))
         return each

@@ -167,9 +167,9 @@ class Observer:
             self.findings.add(
                 "key",
                 oracle.name,
-                f"two different columns share the key {column.key!r}, those of {known.structure!r} and of "
-                f"{column.structure!r}: what tells structures apart must be in the key, and encode must not depend on "
-                "anything else",
+                f"two different columns {_shared(column)}, those of {known.structure!r} and of {column.structure!r}: what "
+                "tells structures apart must be in "
+                "the key, and encode must not depend on anything else",
             )
 
     def _fault(
@@ -267,6 +267,11 @@ def _same(first: float | None, second: float | None, duals: OwnDuals) -> bool:
 def named(columns: Sequence[Column], master: LinearMaster) -> Sequence[Column]:
     """The columns; those of a batch, which speaks of rows by number, as the master reads them."""
     return columns.over(master.names.keys, master.names.position) if isinstance(columns, Columns) else columns
+
+
+def _shared(column: Column) -> str:
+    """By what two columns are taken for one."""
+    return f"share the key {column.key!r}" if column.key is not None else "without a key share cost and coefficients"
 
 
 def _contents(columns: Sequence[Column], master: LinearMaster | None) -> set[Hashable]:

@@ -3,21 +3,28 @@
 import math
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
 from colgen import (
+    Best,
     Column,
     Columns,
     Decision,
     LinearMaster,
+    OnOriginalVariable,
+    OraclePricing,
     Pricing,
     PricingContext,
     PricingResult,
+    Problem,
     Row,
     Sense,
     Separation,
     SeparationContext,
     Solution,
+    artificial,
+    solve,
 )
 from colgen.bounds.checks import (
     check_results,
@@ -34,9 +41,10 @@ from colgen.core.errors import (
     InvalidBoundError,
     OracleBeatenError,
     ReducedCostError,
+    RepeatedColumnError,
     SeparationError,
 )
-from colgen.master.protocol import MasterSolution, MasterStatus
+from colgen.master.protocol import MasterSolution, MasterStatus, check_not_repeated
 from tests.master.test_protocol import Unknowing
 from tests.toys import CuttingStock
 
@@ -179,3 +187,71 @@ def test_a_batch_that_no_master_has_seen_is_looked_at_before_infeasibility_is_be
     probe_infeasibility(master, [Batches(-2.0)], solved, context)
     with pytest.raises(OracleBeatenError, match="overlooked the column of 'the one'"):
         probe_infeasibility(master, [Batches(-1.0)], solved, context)
+
+
+# --- columns without a key -------------------------------------------------------------------------------------------
+
+TOURS = {"ab": (2.0, (0, 1)), "ba": (2.0, (0, 1)), "bc": (2.0, (1, 2)), "cb": (2.0, (1, 2)), "ca": (2.0, (0, 2))}
+TOURS |= {"ac": (2.0, (0, 2)), "a": (9.0, (0,)), "b": (9.0, (1,)), "c": (9.0, (2,))}
+
+
+class Tours(OraclePricing):
+    """Tours that go through their stops in one order or in the other, at the same cost."""
+
+    multiplicity = 3.0
+
+    def best(self, duals, context):
+        allowed = [tour for tour in TOURS if context.allows(self.encode(tour))]
+        costs = {tour: self.reduced_cost(tour, duals, context) for tour in allowed}
+        best = min(costs, key=costs.get)
+        return Best(best, costs[best])
+
+    def reduced_cost(self, tour, duals, context):
+        cost, stops = TOURS[tour]
+        steps = sum(value * (step in tour) for step, value in duals.items("step"))
+        return context.cost_weight * cost - sum(duals["stop", i] for i in stops) - steps
+
+    def encode(self, tour):
+        cost, stops = TOURS[tour]
+        key = ("tour", tour) if self.problem.keys else None
+        return Column(cost, {("stop", i): 1.0 for i in stops}, tour, key)
+
+
+class Touring(Problem):
+    def __init__(self, keys):
+        self.keys = keys
+
+    def master(self):
+        m = pyo.ConcreteModel()
+        m.missed = artificial(range(3))
+        m.stop = pyo.Constraint(range(3), rule=lambda m, i: m.missed[i] == 1)
+        m.cost = pyo.Objective(expr=0)
+        return m
+
+    def pricing(self):
+        return Tours(self)
+
+    def branching(self):
+        def steps(column):
+            return {column.structure[k : k + 2]: 1.0 for k in range(len(column.structure) - 1)}
+
+        return (OnOriginalVariable(steps, block="step"),)
+
+    def heuristics(self):
+        return ()
+
+
+def test_columns_that_only_a_branching_decision_tells_apart_need_keys():
+    with pytest.raises(RepeatedColumnError, match=r"takes it for that of '\w\w', which .*give each of these a key"):
+        solve(Touring(keys=False))
+    assert solve(Touring(keys=True)).objective == 11.0
+
+
+@pytest.mark.parametrize("key", [None, ("tour", 1)])
+def test_a_column_that_is_returned_again_is_refused_in_its_own_words(key):
+    column, held = Column(1.0, {}, "one", key), Column(1.0, {}, "other", key)
+    with pytest.raises(RepeatedColumnError) as refused:
+        check_not_repeated(Oracle(), column, held, -5.0, 1.0, 0.0)
+    assert ("share the key ('tour', 1)" in str(refused.value)) == (key is not None)
+    assert ("told apart by cost and coefficients alone, as that of 'other'" in str(refused.value)) == (key is None)
+    check_not_repeated(Oracle(), column, held, -1e-12, 1.0, 0.0)

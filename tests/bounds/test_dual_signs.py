@@ -151,7 +151,7 @@ ARCS = {"a": (0, 1, 1.0), "b": (1, 0, 1.0), "c": (1, 2, 1.0)}
 
 
 class Shortest(OraclePricing):
-    """The shortest path by labels, which ends where no cycle gains: so it is at all dual values that rows ≤ can have."""
+    """The shortest path by labels: it ends where no cycle gains, as at all dual values that rows ≤ can have."""
 
     multiplicity = 1
 

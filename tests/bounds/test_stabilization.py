@@ -6,12 +6,13 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Directional, Duals, LinearMaster, NoStabilization, Wentges, solve
+from colgen import Directional, Duals, LinearMaster, NoStabilization, TimeLimit, Wentges, solve
 from colgen.core.budget import Budget
 from colgen.core.duals import RowNames
 from colgen.model.formulation import compile_model
 from problems.assignment import random
 from problems.assignment.unguessed import Unguessed
+from tests.toys import CuttingStock
 
 
 def duals(*values):
@@ -379,3 +380,33 @@ def test_patience_leaves_a_guess_to_be_smoothed_from():
     np.testing.assert_array_equal(wentges.propose(duals(4)).values, [0.0])
     wentges.update(True, no_subgradient)
     np.testing.assert_allclose(wentges.propose(duals(4)).values, [2.0])
+
+
+# --- stabilizations that never come to an end ------------------------------------------------------------------------
+
+
+class Stubborn(NoStabilization):
+    """Proposes zero duals for ever, whatever comes of it."""
+
+    def propose(self, duals):
+        return duals.replace(0.0 * duals.values)
+
+    def misprice(self):
+        return True
+
+
+class Repeating(Wentges):
+    """Calls the master's own dual values a misprice as well."""
+
+    def misprice(self):
+        super().misprice()
+        return True
+
+
+@pytest.mark.parametrize("stabilization", [Stubborn(), Repeating(), Repeating(0.999), Wentges(0.9999)])
+def test_a_round_ends_with_the_masters_own_duals_however_often_it_has_mispriced(stabilization):
+    problem = CuttingStock(branching=False)
+    result = solve(problem, relaxation=True, stabilization=stabilization, stop=TimeLimit(20))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(452.25)
+    assert max(iteration.misprices for iteration in result.iterations) <= 100
