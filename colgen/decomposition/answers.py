@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
+from pyomo.core.staleflag import StaleFlagManager
 
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.result import Certificate, Result
@@ -92,18 +93,31 @@ def load_values(reading: Reading, answer: Any) -> None:
     """Put an answer into the model's variables, if it is one."""
     if isinstance(answer, Values):
         whole = reading.formulation.integer.tolist()
+        StaleFlagManager.mark_all_as_stale()  # what is not in the answer is stale then
         for variable, value, integer in zip(reading.variables, answer.array.tolist(), whole, strict=True):
             variable.set_value(round(value) if integer else value, skip_validation=True)
+        StaleFlagManager.mark_all_as_stale(delayed=True)
 
 
-def load_duals(reading: Reading, kept: Ints, certificate: Certificate | None) -> None:
-    """Put the root's dual values of constraints that stay in the master into the model's suffix ``dual``, if any."""
+def duals_of(reading: Reading, kept: Ints, certificate: Certificate | None) -> Iterator[tuple[Any, float]]:
+    """The constraints that stay in the master, and their dual values at the root."""
+    for row in () if certificate is None else kept.tolist():
+        yield reading.constraints[row], certificate.duals.get(reading.formulation.row_keys[row], 0.0)
+
+
+def load(reading: Reading, result: Result, kept: Ints) -> None:
+    """Put an answer into the model's variables, and dual values into its suffix ``dual``, if there are any.
+
+    Dual values of a run before do not stay.
+    """
+    load_values(reading, result.answer)
     suffix = reading.model.component("dual")
-    if suffix is None or suffix.ctype is not pyo.Suffix or not suffix.import_enabled() or certificate is None:
+    if suffix is None or suffix.ctype is not pyo.Suffix or not suffix.import_enabled():
         return
     suffix.clear()
-    for row in kept.tolist():
-        suffix[reading.constraints[row]] = certificate.duals.get(reading.formulation.row_keys[row], 0.0)
+    if result.solution is not None:
+        for constraint, dual in duals_of(reading, kept, result.certificate):
+            suffix[constraint] = dual
 
 
 def to_pyomo(result: Result) -> pyo.ConcreteModel:
@@ -119,8 +133,7 @@ def to_pyomo(result: Result) -> pyo.ConcreteModel:
         model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
     elif suffix.ctype is not pyo.Suffix:
         raise InputError("to_pyomo: expected the model's component 'dual' to be a suffix")
-    load_values(answer.reading, answer)
-    load_duals(answer.reading, answer.kept, result.certificate)
+    load(answer.reading, result, answer.kept)
     return model
 
 

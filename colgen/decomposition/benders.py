@@ -14,7 +14,7 @@ import numpy as np
 from colgen.core.result import Result
 from colgen.core.solution import Solution
 from colgen.cuts.separation import Separation
-from colgen.decomposition.answers import Values, checked, load_duals, load_values, objective_step
+from colgen.decomposition.answers import Values, checked, load, objective_step
 from colgen.decomposition.partition import Partition
 from colgen.decomposition.reading import Reading
 from colgen.decomposition.rounding import Rounding
@@ -52,6 +52,9 @@ class Benders(Problem):
     Journal of Operational Research 34 (1988).
     """
 
+    loads = True
+    """Whether a run loads what it finds into the model."""
+
     def __init__(self, reading: Reading, partition: Partition) -> None:
         self.model = TwoStage(reading, partition)
         self.reading = reading
@@ -82,6 +85,6 @@ class Benders(Problem):
 
     def finished(self, result: Result) -> Result:
         """Load the answer into the model, and dual values of the first stage's rows where it asks for them."""
-        load_values(self.reading, result.answer)
-        load_duals(self.reading, self.model.kept, result.certificate)
+        if self.loads:
+            load(self.reading, result, self.model.kept)
         return result

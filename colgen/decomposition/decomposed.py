@@ -19,7 +19,7 @@ from colgen.core.result import Result
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
-from colgen.decomposition.answers import Values, checked, load_duals, load_values, objective_step
+from colgen.decomposition.answers import Values, checked, load, objective_step
 from colgen.decomposition.benders import Benders
 from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.finding import FoundBlocks, found_in
@@ -51,6 +51,9 @@ class Decomposed(Problem):
     splitting
         The model taken apart.
     """
+
+    loads = True
+    """Whether a run loads what it finds into the model."""
 
     def __init__(self, splitting: Splitting, *, recognize: bool = True) -> None:
         self.splitting = splitting
@@ -133,8 +136,8 @@ class Decomposed(Problem):
 
     def finished(self, result: Result) -> Result:
         """Load the answer into the model, and dual values where it asks for them."""
-        load_values(self.reading, result.answer)
-        load_duals(self.reading, self.splitting.linking, result.certificate)
+        if self.loads:
+            load(self.reading, result, self.splitting.linking)
         return dataclasses.replace(result, notes=(*result.notes, *self.remarks))
 
     @cached_property

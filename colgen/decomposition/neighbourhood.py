@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colgen.core.columns import Column
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
-from colgen.decomposition.reading import Floats
 from colgen.decomposition.splitting import Splitting
 from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP, fair
 from solvers.linear.mip import solve_mip
@@ -76,20 +74,6 @@ class Neighbourhood(Heuristic):
         )
         if found.values is None:
             return None
-        solution = self._as_columns(found.values, found.objective)
+        solution = self._splitting.solution(found.values, found.objective)
         # What HiGHS allows rows to be off by is more than an answer may be: such a guess is none.
         return None if context.master.violation(solution) else solution
-
-    def _as_columns(self, values: Floats, objective: float) -> Solution:
-        """A point of the compact model as a solution of the master."""
-        splitting, f = self._splitting, self._splitting.reading.formulation
-        x = np.clip(np.where(f.integer, np.rint(values), values), f.lower, f.upper) + 0.0
-        columns: dict[bytes, tuple[Column, float]] = {}
-        for sub in splitting.subproblems:
-            for members in sub.columns:
-                key = sub.number.to_bytes(8, "big") + x[members].tobytes()
-                column, amount = columns.get(key) or (splitting.column(sub, x[members]), 0.0)
-                columns[key] = column, amount + 1.0
-        static = {f.column_keys[k]: float(x[k]) for k in splitting.static.tolist() if x[k]}
-        whole = frozenset(f.column_keys[k] for k in splitting.static.tolist() if f.integer[k])
-        return Solution(objective, tuple(columns.values()), static, whole)

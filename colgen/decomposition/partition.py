@@ -108,6 +108,13 @@ def _by_rows(
 ) -> Partition:
     """Variables follow their rows: one is of the block whose rows it is in."""
     given = [*labels, *of_variables.values()]
+    for label in given:
+        try:
+            hash(label)
+        except TypeError:
+            raise InputError(
+                f"{what}: expected blocks named by numbers, words or tuples of them, not {repr(label)[:40]}"
+            ) from None
     names = tuple(dict.fromkeys(label for label in given if label is not None))
     if not names:
         raise InputError(f"expected blocks to decompose into: {what} names none")
@@ -209,6 +216,11 @@ def _by_suffix(reading: Reading, suffix: Any) -> Partition:
     """Labels of constraints and variables, and of the blocks that hold them."""
     labels: dict[int, Hashable] = {}
     for component, label in suffix.items():
+        if component is None:
+            raise InputError(
+                f"expected the suffix {SUFFIX!r} to name the block of each constraint or variable: a default for all "
+                f"others, {SUFFIX}[None], is none"
+            )
         members = list(component.values()) if component.is_indexed() else [component]
         labels.update({id(member): label for member in members})
         held = []

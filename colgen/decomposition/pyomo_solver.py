@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import numpy as np
 import pyomo.environ as pyo
 from pyomo.common.collections import Bunch
+from pyomo.core.base.symbol_map import SymbolMap
+from pyomo.opt import Solution as PyomoSolution
 from pyomo.opt import SolverResults, SolverStatus, TerminationCondition
 
 from colgen.core.domains import real
-from colgen.core.errors import InputError
+from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.stop import GapLimit, StopRule, TimeLimit
-from colgen.decomposition.decomposed import decompose
+from colgen.core.warm_start import WarmStart
+from colgen.decomposition.answers import Values, checked, duals_of
+from colgen.decomposition.benders import Benders
+from colgen.decomposition.decomposed import Decomposed, decompose
 from colgen.solving import solve
 
 _CONDITIONS = {
     Termination.OPTIMAL: TerminationCondition.optimal,
     Termination.INFEASIBLE: TerminationCondition.infeasible,
     Termination.UNBOUNDED: TerminationCondition.unbounded,
+    Termination.UNBOUNDED_OR_INFEASIBLE: TerminationCondition.infeasibleOrUnbounded,
     Termination.GAP_LIMIT: TerminationCondition.optimal,
     Termination.TIME_LIMIT: TerminationCondition.maxTimeLimit,
     Termination.INTERRUPTED: TerminationCondition.userInterrupt,
 }
 
 _OPTIONS = ("by", "method", "aggregate", "recognize", "time_limit", "mipgap")
+
+_SUFFIXES = ("dual",)
+"""What can be imported into a model."""
 
 
 class PyomoSolver:
@@ -36,10 +49,42 @@ class PyomoSolver:
     ``options`` are ``by``, ``method``, ``aggregate`` and ``recognize`` as in :func:`colgen.decompose`, ``time_limit``,
     in seconds, and ``mipgap``, a relative gap.  Without ``by`` the blocks are those of the suffix ``colgen_block``, of
     ``pyo.Block`` components, or those that :func:`colgen.find_blocks` finds.
+
+    Parameters
+    ----------
+    options, more
+        Options, as a mapping or by name.
+    solver_io
+        As other solvers of Pyomo have it; only None and ``"python"`` are possible, since no files are written.
+
     """
 
-    def __init__(self, options: Mapping[str, Any] | None = None, **more: Any) -> None:
-        self.options = Bunch(**{**(options or {}), **{key: value for key, value in more.items() if key in _OPTIONS}})
+    name = "colgen"
+
+    def __init__(self, options: Mapping[str, Any] | None = None, *, solver_io: str | None = None, **more: Any) -> None:
+        self._options = Bunch()
+        self._refused: InputError | None = None
+        try:
+            if solver_io not in (None, "python"):
+                raise InputError(f"solver_io: expected None or 'python', for no files are written, not {solver_io!r}")
+            self._options = Bunch(**_known({**(options or {}), **more}))
+        except InputError as error:
+            self._refused = error
+
+    @property
+    def options(self) -> Bunch:
+        """What was given to the solver; an error, if that was no option.
+
+        Pyomo's factory turns whatever a constructor raises into a warning and a solver that does nothing, so that the
+        error waits until the solver is used.
+        """
+        if self._refused is not None:
+            raise self._refused
+        return self._options
+
+    @options.setter
+    def options(self, options: Mapping[str, Any]) -> None:
+        self._options = Bunch(**_known(options))
 
     def available(self, exception_flag: bool = False) -> bool:
         """Always."""
@@ -57,6 +102,14 @@ class PyomoSolver:
             said = "0"
         return tuple(int(part) for part in said.split(".") if part.isdigit())
 
+    def warm_start_capable(self) -> bool:
+        """Whether ``solve`` takes ``warmstart=True``."""
+        return True
+
+    def has_capability(self, capability: str) -> bool:
+        """Whether models may have this: ``linear`` or ``integer``."""
+        return capability in ("linear", "integer")
+
     def __enter__(self) -> PyomoSolver:
         return self
 
@@ -71,6 +124,12 @@ class PyomoSolver:
         timelimit: float | None = None,
         options: Mapping[str, Any] | None = None,
         load_solutions: bool = True,
+        warmstart: bool = False,
+        suffixes: Sequence[str] = (),
+        report_timing: bool = False,
+        keepfiles: bool = False,
+        symbolic_solver_labels: bool = False,
+        **unknown: Any,
     ) -> SolverResults:
         """Solve a model; values and, where it has a suffix ``dual``, dual values are loaded into it.
 
@@ -83,19 +142,28 @@ class PyomoSolver:
         options
             In addition to those of the solver.
         load_solutions
-            As other solvers of Pyomo have it; only True is possible.
+            False leaves the model as it is: ``model.solutions.load_from(results)`` loads what was found.
+        warmstart
+            Start from the values of the model's variables, where all have one and satisfy the constraints.
+        suffixes
+            What is imported; only ``dual``, of the linking constraints.
+        report_timing
+            Whether seconds are printed.
+        keepfiles, symbolic_solver_labels
+            As other solvers of Pyomo have them; no file is written, and constraints and variables keep their names.
 
         Raises
         ------
         InputError
-            If the model cannot be decomposed, or an option is none.
+            If the model cannot be decomposed, or there is no such option or argument.
         """
-        if not load_solutions:
-            raise InputError("load_solutions: expected True, values are loaded as soon as they are checked")
-        told = {**self.options, **(options or {})}
-        unknown = [name for name in told if name not in _OPTIONS]
         if unknown:
-            raise InputError(f"options: expected {', '.join(_OPTIONS)}, not {unknown[0]!r}")
+            raise InputError(f"solve: there is no argument {next(iter(unknown))!r}; options go into options={{...}}")
+        for name in [suffixes] if isinstance(suffixes, str) else suffixes:
+            if name not in _SUFFIXES:
+                raise InputError(f"suffixes: expected {', '.join(_SUFFIXES)}, not {name!r}")
+        told = {**self.options, **_known(options or {})}
+        _known(told)  # the solver's own may have been changed since
         stop: list[StopRule] = []
         limit = timelimit if timelimit is not None else told.get("time_limit")
         if limit is not None:
@@ -103,11 +171,51 @@ class PyomoSolver:
         if told.get("mipgap") is not None:
             stop.append(GapLimit(real(told["mipgap"], "mipgap")))
         chosen = {name: told[name] for name in ("method", "aggregate", "recognize") if name in told}
-        result = solve(decompose(model, told.get("by"), **chosen), stop=stop, progress=tee)
-        return _as_results(model, result)
+        begun = time.monotonic()
+        problem = decompose(model, told.get("by"), **chosen)
+        problem.loads = load_solutions
+        taken = time.monotonic() - begun
+        result = solve(problem, stop=stop, progress=tee, start=_values_of(problem) if warmstart else None)
+        if report_timing:
+            print(f"      {taken:6.2f} seconds required for presolve")
+            print(f"      {result.seconds.get('total', 0.0):6.2f} seconds required for solver")
+        found = _as_results(model, problem, result)
+        if not load_solutions:
+            _add_solution(found, problem, result)
+        return found
 
 
-def _as_results(model: pyo.ConcreteModel, result: Result) -> SolverResults:
+def _known(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options, after a look at their names."""
+    for name in options:
+        if name not in _OPTIONS:
+            near = get_close_matches(str(name), _OPTIONS, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"options: expected {', '.join(_OPTIONS)}, not {name!r}{hint}")
+    return dict(options)
+
+
+def _values_of(problem: Decomposed | Benders) -> WarmStart | None:
+    """The values of a model's variables as an answer to start from; None where they are none."""
+    reading = problem.reading
+    values = [variable.value for variable in reading.variables]
+    if any(value is None for value in values):
+        return None
+    array = np.array(values, dtype=np.float64)
+    if isinstance(problem, Benders):
+        first = problem.model.first
+        solution = problem.model.solution(
+            np.where(reading.formulation.integer[first], np.rint(array[first]), array[first])
+        )
+    else:
+        solution = None
+        with contextlib.suppress(InfeasibleAnswerError):
+            objective = checked(reading, Values(reading, array.copy(), problem.splitting.linking))
+            solution = problem.splitting.solution(array, objective)
+    return None if solution is None else WarmStart(answers=[solution], tentative=True)
+
+
+def _as_results(model: pyo.ConcreteModel, problem: Decomposed | Benders, result: Result) -> SolverResults:
     """A result in Pyomo's words."""
     found = SolverResults()
     condition = _CONDITIONS.get(result.termination, TerminationCondition.other)
@@ -118,10 +226,37 @@ def _as_results(model: pyo.ConcreteModel, result: Result) -> SolverResults:
         found.solver.status = SolverStatus.ok
     found.solver.message = str(result)
     found.solver.time = result.seconds.get("total", 0.0)
-    found.problem.name = model.name
+    found.solver.statistics.branch_and_bound.number_of_created_subproblems = len(result.nodes)
+    about, f = found.problem, problem.reading.formulation
+    about.name = model.name
     lower, upper = result.dual_bound, result.objective
-    found.problem.sense = pyo.minimize
+    about.sense = pyo.minimize
     if result.sense is Sense.MAXIMIZE:
-        lower, upper, found.problem.sense = upper, lower, pyo.maximize
-    found.problem.lower_bound, found.problem.upper_bound = lower, upper
+        lower, upper, about.sense = upper, lower, pyo.maximize
+    about.lower_bound, about.upper_bound = lower, upper
+    binary = f.integer & (f.lower >= 0.0) & (f.upper <= 1.0)
+    about.number_of_objectives = 1
+    about.number_of_constraints, about.number_of_variables = problem.reading.rows.shape
+    about.number_of_nonzeros = int(problem.reading.rows.nnz)
+    about.number_of_binary_variables = int(binary.sum())
+    about.number_of_integer_variables = int((f.integer & ~binary).sum())
+    about.number_of_continuous_variables = int((~f.integer).sum())
     return found
+
+
+def _add_solution(found: SolverResults, problem: Decomposed | Benders, result: Result) -> None:
+    """Put what a run has found into results, for ``model.solutions.load_from``."""
+    answer = result.answer
+    if not isinstance(answer, Values):
+        return
+    symbols, solution, reading = SymbolMap(), PyomoSolution(), problem.reading
+    whole = reading.formulation.integer.tolist()
+    for variable, value, integer in zip(reading.variables, answer.array.tolist(), whole, strict=True):
+        symbols.addSymbol(variable, variable.name)
+        solution.variable[variable.name] = {"Value": round(value) if integer else value}
+    for constraint in reading.constraints:
+        symbols.addSymbol(constraint, constraint.name)
+    for constraint, dual in duals_of(reading, answer.kept, result.certificate):
+        solution.constraint[constraint.name] = {"Dual": dual}
+    found.solution.insert(solution)
+    found._smap = symbols

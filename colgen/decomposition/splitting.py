@@ -197,6 +197,20 @@ class Splitting:
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
+    def solution(self, values: Floats, objective: float) -> Solution:
+        """A point of the compact model as a solution of the master."""
+        f = self.reading.formulation
+        x = np.clip(np.where(f.integer, np.rint(values), values), f.lower, f.upper) + 0.0
+        columns: dict[bytes, tuple[Column, float]] = {}
+        for sub in self.subproblems:
+            for members in sub.columns:
+                key = sub.number.to_bytes(8, "big") + x[members].tobytes()
+                column, amount = columns.get(key) or (self.column(sub, x[members]), 0.0)
+                columns[key] = column, amount + 1.0
+        static = {f.column_keys[k]: float(x[k]) for k in self.static.tolist() if x[k]}
+        whole = frozenset(f.column_keys[k] for k in self.static.tolist() if f.integer[k])
+        return Solution(objective, tuple(columns.values()), static, whole)
+
     def values(self, solution: Solution) -> Floats:
         """A solution of the master in the model's own variables.
 
