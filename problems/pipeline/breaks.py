@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
+from problems.pipeline.clusters import letters_of
 from problems.pipeline.texts import Token
 from solvers.arrays import as_floats
 
@@ -117,6 +118,7 @@ class Breaks:
 @lru_cache(maxsize=1 << 16)
 def kind(form: str) -> str:
     """What a form is made of: letters by case, digits, a sign itself, or a mixture."""
+    form = letters_of(form)
     if form.isalpha():
         return ("A" if len(form) == 1 else "AA") if form.isupper() else "Aa" if form[0].isupper() else "a"
     if form.isdigit():
@@ -134,13 +136,14 @@ def kind(form: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def shape(form: str) -> str:
     """Runs of upper case, lower case, digits, and signs: ``Mr.`` is ``Xx.``."""
-    letters = ("X" if c.isupper() else "x" if c.islower() else "1" if c.isdigit() else c for c in form)
+    letters = ("X" if c.isupper() else "x" if c.islower() else "1" if c.isdigit() else c for c in letters_of(form))
     return re.sub(r"(.)\1+", r"\1", "".join(letters))[:_SHAPE]
 
 
 @lru_cache(maxsize=1 << 16)
 def ending(form: str) -> str:
     """The kind of a form as an end of a sentence: signs that end sentences are alike, and so are words."""
+    form = letters_of(form)
     if _ENDS.fullmatch(form):
         return "end"
     return "dots" if _DOTS.fullmatch(form) else "word" if form[0].isalnum() else kind(form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,9 +24,12 @@ from problems.grandparent_parsing.reading import parse_sentences
 from problems.pipeline.breaks import Breaks
 from problems.pipeline.segmentation import Segmenter
 from problems.pipeline.suffixes import SuffixRules
-from problems.pipeline.texts import Token
+from problems.pipeline.texts import Token, check_written
 
-FORMAT = "colgen pipeline 2"
+FORMAT = "colgen pipeline 3"
+
+_BYTE_ORDER_MARK = re.compile("^\ufeff+", re.MULTILINE)
+"""Where a text begins, or files were put together; it is no character of the text."""
 
 _BATCH = 1024
 """Sentences that are tagged at once."""
@@ -79,13 +83,15 @@ class Pipeline:
             Stop rules of each parse.
         """
         for sentence, found in parse_sentences(self.tagged(paragraphs), self.parser, stop):
+            check_written(sentence)
             yield Analysed(sentence, found)
 
     def tagged(self, paragraphs: Iterable[str]) -> Iterator[Sentence]:
         """Sentences with tags, morphology and lemmas, not yet parsed."""
         held: list[str] = []
         size = 0
-        for paragraph in paragraphs:
+        for marked in paragraphs:
+            paragraph = _BYTE_ORDER_MARK.sub("", marked)
             held.append(paragraph)
             size += len(paragraph)
             if size > 64 * _BATCH:  # about as many sentences

@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from colgen.core.errors import InputError
 from problems.chain_map.corpus import Tagged
 from problems.chain_map.learning import Examples, Tagger, train_perceptron
 from problems.pipeline.breaks import Breaks, learn_breaks
+from problems.pipeline.clusters import UNSPACED, cluster_begins, letters_of, outline
 from problems.pipeline.suffixes import SuffixRules, learn_suffixes
-from problems.pipeline.texts import Token
+from problems.pipeline.texts import Token, check_characters
 
 TOKEN, SAME = "token", "same"
 LABELS = (SAME, TOKEN)
@@ -20,20 +22,24 @@ TASK = "segments"
 
 EPOCHS = 20
 
+MISSED = 0.05
+"""Share of the tokens that may begin inside an atom: of languages with blanks between words these are far fewer."""
+
 PIECE = 10
 """Sentences that are learned from at once where all are one paragraph: a step of the perceptron a piece."""
 
+_WORD = rf"[^\W{UNSPACED}]"
 _ATOM = re.compile(
-    r"""
+    rf"""
     (?P<blanks> \s* )
     (?P<atom>
         (?: https?:// | www\. ) [^\s<>]* [^\s<>.,;:!?)\]"']   # addresses, without the punctuation that follows
-        | [\w.+-]+ @ [\w-]+ (?: \. [\w-]+ )+
-        | \w [\w-]* (?: \. [\w-]+ )* \.
+        | (?: {_WORD} | [.+-] ){{1,64}} @ (?: {_WORD} | - ){{1,63}} (?: \. (?: {_WORD} | - ){{1,63}} )+
+        | {_WORD} (?: {_WORD} | - ){{0,63}} (?: \. (?: {_WORD} | - ){{1,63}} ){{0,9}} \.
           (?: com | org | net | edu | gov | html? | pdf | doc | xls | txt | jpe?g | gif | zip ) \b
         | [:;=8] [-'o]? [)(DPp|/\\] (?! \w | / )                  # faces
-        | [^\W\d_]+ | \d+ (?: [.,] \d+ )*
-        | (?P<one> [^\w\s()\[\]{}"'] | _ ) (?P=one)*           # "!!!", "--", "...", but each bracket and quote
+        | [{UNSPACED}] | [^\W\d_{UNSPACED}]+ | \d+ (?: [.,] \d+ )*
+        | (?P<one> [^\w\s()\[\]{{}}"'] | _ ) (?P=one)*           # "!!!", "--", "...", but each bracket and quote
         | \S
     )
     """,
@@ -41,6 +47,8 @@ _ATOM = re.compile(
 )
 _SPACED = "\N{LOWER ONE EIGHTH BLOCK}"
 """Before the characters of an atom that blanks stand before."""
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 _MAY_END = re.compile(r"""[.!?:;)"'\]…»”>-]+""")
 """Signs that sentences may end with."""
@@ -68,11 +76,22 @@ class Atoms:
 
 
 def atoms_of(paragraph: str) -> Atoms:
-    """Addresses, runs of letters, numbers, runs of one sign, and brackets and quotes one by one."""
-    found = list(_ATOM.finditer(paragraph))
-    names = [_SPACED * bool(match["blanks"] or not match.start()) + match["atom"] for match in found]
+    """Addresses, runs of letters, numbers, runs of one sign, and brackets and quotes one by one.
+
+    Letters of scripts that are written without blanks between words are atoms of their own.  Characters that belong
+    together (:mod:`problems.pipeline.clusters`) are in one atom.
+    """
+    clusters = cluster_begins(paragraph)
+    found = list(_ATOM.finditer(outline(paragraph, clusters)))
+    clusters.append(len(paragraph))
+    begins = tuple(clusters[match.start("atom")] for match in found)
+    ends = tuple(clusters[match.end("atom")] for match in found)
+    names = [
+        _SPACED * bool(match["blanks"] or not match.start()) + paragraph[begin:end]
+        for match, begin, end in zip(found, begins, ends, strict=True)
+    ]
     marked = tuple(_marked(*three) for three in zip(["", *names], names, [*names[1:], ""], strict=False))
-    return Atoms(marked, tuple(match.start("atom") for match in found), tuple(match.end("atom") for match in found))
+    return Atoms(marked, begins, ends)
 
 
 def _marked(before: str, name: str, after: str) -> str:
@@ -85,7 +104,7 @@ def _marked(before: str, name: str, after: str) -> str:
 
 def _kind(name: str) -> str:
     """Case and length of letters, digits, something else, or nothing."""
-    text = name.removeprefix(_SPACED)
+    text = letters_of(name.removeprefix(_SPACED))
     if not text:
         return "-"
     if text.isalpha():
@@ -119,10 +138,10 @@ class Segmenter:
         """The sentences of each paragraph as tokens; a paragraph of blanks has none."""
         atoms = [atoms_of(paragraph) for paragraph in paragraphs]
         labels = iter(self.tagger.tag([a.names for a in atoms if a.names]) if any(a.names for a in atoms) else [])
-        return [
-            self.breaks.parted(self._tokens(paragraph, a, next(labels))) if a.names else []
-            for paragraph, a in zip(paragraphs, atoms, strict=True)
-        ]
+        tokens = [self._tokens(p, a, next(labels)) if a.names else [] for p, a in zip(paragraphs, atoms, strict=True)]
+        for paragraph, own in zip(paragraphs, tokens, strict=True):
+            check_characters(paragraph, own)
+        return [self.breaks.parted(own) for own in tokens]
 
     def _tokens(self, paragraph: str, atoms: Atoms, labels: Sequence[str]) -> list[Token]:
         starts = [k for k, label in enumerate(labels) if label != SAME or not k]
@@ -135,7 +154,8 @@ class Segmenter:
         return tokens
 
     def _words(self, form: str) -> tuple[str, ...]:
-        return (form,) if " " in form else tuple(self.words.of(form).split())
+        words = () if " " in form else tuple(filter(None, self.words.of(form).split(" ")))
+        return words if len(words) > 1 else (form,)
 
 
 def labelled_atoms(paragraph: Iterable[Sequence[Token]]) -> tuple[str, Tagged]:
@@ -143,13 +163,51 @@ def labelled_atoms(paragraph: Iterable[Sequence[Token]]) -> tuple[str, Tagged]:
 
     Where two tokens meet inside an atom ("cannot" as two tokens), nothing begins: atoms are the finest there is.
     """
-    text, begins = "", set()
-    for sentence in paragraph:
-        for token in sentence:
-            begins.add(len(text))
-            text += token.form + " " * token.space_after
+    text, begins = _begins(paragraph)
     atoms = atoms_of(text)
     return text, Tagged(atoms.names, tuple(TOKEN if begin in begins else SAME for begin in atoms.begins))
+
+
+def check_blanks(paragraphs: Iterable[Sequence[Sequence[Token]]]) -> None:
+    """Refuse texts whose tokens cannot be found.
+
+    Raises
+    ------
+    InputError
+        If more than :data:`MISSED` of the tokens begin inside an atom, or a script without blanks is written with them.
+    """
+    count, missed, example, unspaced, joined = 0, 0, "", 0, 0
+    for paragraph in paragraphs:
+        text, begins = _begins(paragraph)
+        inside = sorted(begins - {*atoms_of(text).begins})
+        example = example or (text[inside[0] :].split() or [""])[0][:20] if inside else example
+        count, missed = count + len(begins), missed + len(inside)
+        for token in (token for sentence in paragraph for token in sentence):
+            unspaced += _UNSPACED.match(token.form) is not None
+            joined += not token.space_after
+    if missed > MISSED * count:
+        raise InputError(
+            f"{100 * missed / count:.0f}% of the tokens begin inside a run of letters (the first before {example!r}): "
+            "the pipeline finds tokens at blanks, at signs and between letters of scripts without blanks, so it cannot "
+            "learn from these texts"
+        )
+    if 2 * unspaced > count and not joined:
+        raise InputError(
+            "most tokens are in a script without blanks between words, and all have blanks around them: expected "
+            "SpaceAfter=No in the last column of tokens that no blank follows"
+        )
+
+
+def _begins(paragraph: Iterable[Sequence[Token]]) -> tuple[str, set[int]]:
+    """A paragraph's text, and where its tokens begin."""
+    text, begins = [], set()
+    length = 0
+    for sentence in paragraph:
+        for token in sentence:
+            begins.add(length)
+            text.append(token.form + " " * token.space_after)
+            length += len(text[-1])
+    return "".join(text), begins
 
 
 def learn_segmenter(
@@ -159,12 +217,20 @@ def learn_segmenter(
     seed: int = 0,
     say: Callable[[str], None] = print,
 ) -> Segmenter:
-    """A segmenter from paragraphs of sentences of tokens; others, to tune on, say how eagerly sentences are ended."""
+    """A segmenter from paragraphs of sentences of tokens; others, to tune on, say how eagerly sentences are ended.
+
+    Raises
+    ------
+    InputError
+        If tokens cannot be found in these texts, see :func:`check_blanks`.
+    """
+    check_blanks(paragraphs)
     pieces = list(paragraphs)
     if len(pieces) == 1:  # nobody has said where paragraphs begin
         pieces = [pieces[0][begin : begin + PIECE] for begin in range(0, len(pieces[0]), PIECE)]
     examples = Examples.of([labelled_atoms(piece)[1] for piece in pieces], LABELS)
     tagger = train_perceptron(TASK, examples, epochs=EPOCHS, seed=seed, say=lambda line: say(f"segmentation: {line}"))
     tokens = (token for paragraph in paragraphs for sentence in paragraph for token in sentence)
-    pairs = (("", token.form, " ".join(token.words)) for token in tokens if " " not in token.form)
-    return Segmenter(tagger, learn_breaks(pieces, tune=tune), learn_suffixes(pairs, lowers=False))
+    plain = (token for token in tokens if all(len(text.split()) == 1 for text in (token.form, *token.words)))
+    pairs = (("", token.form, " ".join(token.words)) for token in plain)
+    return Segmenter(tagger, learn_breaks(pieces, tune=tune), learn_suffixes(pairs, lowers=False, covered=True))

@@ -6,6 +6,7 @@ longest suffix that is known decides.  A suffix is kept only where it decides ot
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -94,9 +95,16 @@ class SuffixRules:
         return made
 
     def _rewritten(self, form: str, contexts: tuple[str, ...]) -> str:
-        for key in (*((c, _WHOLE + form) for c in contexts), *((c, s) for c in contexts for s in _suffixes(form))):
-            rule = self.rules.get(key)
+        for context in contexts:
+            rule = self.rules.get((context, _WHOLE + form))
             made = None if rule is None else apply(rule, form)
+            if made is not None:
+                return made
+        for context, suffix in itertools.product(contexts, _suffixes(form)):
+            rule = self.rules.get((context, suffix))
+            if rule is None or (rule[1] == len(form) and " " in rule[2]):
+                continue  # of words that are all put there nothing is in the text
+            made = apply(rule, form)
             if made is not None:
                 return made
         return form
@@ -117,7 +125,7 @@ def _suffixes(form: str) -> Iterator[str]:
         yield form[len(form) - length :]
 
 
-def learn_suffixes(pairs: Iterable[tuple[str, str, str]], *, lowers: bool = True) -> SuffixRules:
+def learn_suffixes(pairs: Iterable[tuple[str, str, str]], *, lowers: bool = True, covered: bool = False) -> SuffixRules:
     """Rules from pairs of a form and its target in a context.
 
     Parameters
@@ -126,6 +134,9 @@ def learn_suffixes(pairs: Iterable[tuple[str, str, str]], *, lowers: bool = True
         Context, form, target: one an occurrence, those where nothing changes included.
     lowers
         Whether a form may be written in lower case first.
+    covered
+        Whether a suffix must hold all characters that its rule takes off, and the form one more: then a rule only
+        replaces characters that it was learned from, and a form that is replaced as a whole teaches no rule for others.
     """
     seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for context, form, target in pairs:
@@ -136,7 +147,8 @@ def learn_suffixes(pairs: Iterable[tuple[str, str, str]], *, lowers: bool = True
         rule = rule_of(form, _most(targets), lowers=lowers)
         whole[context, form] = rule
         for suffix in _suffixes(form):
-            votes[context, suffix][rule] += 1
+            if not covered or rule == NOTHING or (rule[1] < len(form) and max(rule[1], 1) <= len(suffix)):
+                votes[context, suffix][rule] += 1
     rules: dict[tuple[str, str], Rule] = {}
     for context, suffix in sorted(votes, key=lambda key: (len(key[1]), key)):
         counts = votes[context, suffix]

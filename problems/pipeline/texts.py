@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from problems.dependency.conll import FORM, ID, NUM_COLUMNS
+from colgen.core.errors import InfeasibleAnswerError, InputError
+from problems.dependency.conll import FORM, ID, NUM_COLUMNS, conll_lines, parse_conll
 from problems.dependency.sentence import Sentence
 
 _MISC = NUM_COLUMNS - 1
@@ -78,6 +79,42 @@ def text_of(paragraph: Iterable[Sequence[Token]]) -> str:
     """The raw text of a paragraph."""
     tokens = (token for sentence in paragraph for token in sentence)
     return "".join(token.form + " " * token.space_after for token in tokens).rstrip()
+
+
+def check_characters(text: str, tokens: Iterable[Token]) -> None:
+    """Check that tokens are the characters of a text, blanks apart.
+
+    Raises
+    ------
+    InfeasibleAnswerError
+        If one is missing or added: a mistake of this project's.
+    """
+    found, right = "".join("".join(token.form.split()) for token in tokens), "".join(text.split())
+    if found != right:
+        at = next(
+            (k for k, (a, b) in enumerate(zip(found, right, strict=False)) if a != b), min(len(found), len(right))
+        )
+        raise InfeasibleAnswerError(
+            f"the tokens of a text differ from it at character {at + 1}, blanks not counted: {found[at : at + 20]!r} "
+            f"in place of {right[at : at + 20]!r}"
+        )
+
+
+def check_written(sentence: Sentence) -> None:
+    """Check that a sentence comes back from the lines that are written of it.
+
+    Raises
+    ------
+    InfeasibleAnswerError
+        If it does not: a mistake of this project's.
+    """
+    lines = conll_lines(sentence)
+    try:
+        read = list(parse_conll(lines, name="the sentence"))
+    except InputError as error:
+        raise InfeasibleAnswerError(f"what the pipeline writes cannot be read: {error}") from None
+    if read != [sentence] or tokens_of(read[0]) != tokens_of(sentence):
+        raise InfeasibleAnswerError(f"what the pipeline writes of {' '.join(sentence.forms)[:60]!r} does not come back")
 
 
 def read_paragraphs(lines: Iterable[str]) -> Iterator[str]:

@@ -1,9 +1,12 @@
 """Atoms, tokens and texts: nothing of a text is lost, and what is learned comes back."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from colgen.core.errors import InputError
 from problems.dependency.conll import parse_conll
 from problems.pipeline.segmentation import SAME, TOKEN, atoms_of, labelled_atoms, learn_segmenter
 from problems.pipeline.texts import Token, paragraphs_of, read_paragraphs, text_of, tokens_of
@@ -28,6 +31,12 @@ def test_atoms_are_the_text_without_its_blanks(text):
         ("see www.example.com/a.b.", ["see", "www.example.com/a.b", "."]),
         ("a.b@c.example, (yes!!)", ["a.b@c.example", ",", "(", "yes", "!!", ")"]),
         ("''so''", ["'", "'", "so", "'", "'"]),
+        (unicodedata.normalize("NFD", "o\u0323\u0302 é"), ["o\u0323\u0302", "e\u0301"]),
+        ("c\u00adat \u200fשלום\u200e", ["c\u00adat", "\u200fשלום\u200e"]),
+        ("हिन्दी தமிழ்", ["हिन्दी", "தமிழ்"]),
+        ("👩\u200d👧👩\u200d👧👩\u200d👦 🇩🇰🇩🇪", [2 * "👩\u200d👧", "👩\u200d👦", "🇩🇰", "🇩🇪"]),
+        ("我看10年。한국어 ไทย", ["我", "看", "10", "年", "。", "한국어", "ไ", "ท", "ย"]),
+        ("見example.com", ["見", "example.com"]),
     ],
 )
 def test_atoms(text, parts):
@@ -77,3 +86,43 @@ def test_a_segmenter_learns_sentences_and_words():
     assert found[1][1].words == ("do", "n't")
     assert not found[1][2].space_after
     assert segmenter.segment(["", " "]) == [[], []]
+
+
+def test_a_script_without_blanks_is_segmented():
+    texts = [[sentence("我_", "看见_", "书_", "。")], [sentence("书_", "看见_", "我_", "。_")]] * 6
+    segmenter = learn_segmenter(texts, say=lambda line: None)
+    (found,) = segmenter.segment(["我看见书。书看见我。"])
+    assert [token.form for one in found for token in one] == ["我", "看见", "书", "。", "书", "看见", "我", "。"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            sentence("i_", "love_", "cats_", "."),
+            "50% of the tokens begin inside a run of letters .* before 'lovecats.'",
+        ),
+        (sentence("我", "看见", "书", "。"), "expected SpaceAfter=No in the last column"),
+    ],
+)
+def test_texts_whose_tokens_cannot_be_found_are_refused(text, said):
+    with pytest.raises(InputError, match=said):
+        learn_segmenter([[text]] * 20, say=lambda line: None)
+
+
+def test_a_few_tokens_inside_letters_do_no_harm():
+    texts = [[sentence("I", "can_", "not", "see", *20 * ["a"], "it_", ".")]] * 10
+    assert learn_segmenter(texts, say=lambda line: None)
+
+
+@pytest.mark.parametrize("form", ["qyz", "wqyz", "xyz", "yz", "z", "wxyz"])
+def test_words_of_unseen_tokens_are_in_them(form):
+    words = {"bxyz": ("b", "xyz"), "cxyz": ("c", "xyz"), "zum": ("do", "it"), "zim": ("do", "it")}
+    clitics = [Token(*pair) for pair in words.items()]
+    texts = [[[token, *sentence("rain", ".")]] for token in clitics] * 5
+    segmenter = learn_segmenter(texts, say=lambda line: None)
+    ((tokens,),) = segmenter.segment([f"{form} rain ."])
+    assert "".join(tokens[0].words) == form
+    assert len(tokens[0].words) == (2 if form == "wxyz" else 1)
+    ((known,),) = segmenter.segment(["zum rain ."])
+    assert known[0].words == ("do", "it")
