@@ -154,7 +154,7 @@ def limits(network: Network, resources: tuple[Resource, ...]) -> Limits:
             terms = len(row[1])
             slack[k] = _ROUNDING * terms * max((np.abs(side).max(initial=0.0) for side in finite), default=0.0)
     upper = upper + slack
-    closed = (lower > upper).any(axis=1)
+    closed = np.asarray((lower > upper).any(axis=1))
     closed[network.source] |= (begin > upper[network.source]).any()
     mine = consumption[:, critical]
     return Limits(
