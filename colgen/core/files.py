@@ -67,7 +67,7 @@ def read_bytes(path: Path | str, limit: int = TEXT_LIMIT) -> bytes:
 
 
 def read_text(path: Path | str, limit: int = TEXT_LIMIT) -> str:
-    r"""All of a text in UTF-8; every kind of line end becomes ``\n``.
+    r"""All of a text in UTF-8; every kind of line end becomes ``\n``, and the Ctrl-Z with which DOS ends a text is cut.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def read_text(path: Path | str, limit: int = TEXT_LIMIT) -> str:
         text = read_bytes(path, limit).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not a text file in UTF-8 (byte {error.start})") from None
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\x1a")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise InputError(f"{path}, line {line}: expected text, found a NUL")
