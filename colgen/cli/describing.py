@@ -34,7 +34,8 @@ def describe(arguments: argparse.Namespace) -> int:
 def _describe(template: Template) -> None:
     """Commands and options of a template."""
     print(f"{template.name}: {template.title}\nsource: {template.source}\n")
-    print(f"colgen solve {template.name} FILE")
+    print(f"colgen solve {template.name} FILE" + (" [--option NAME=VALUE ...]" if template.read_options else ""))
+    _print_options(template.read_options)
     if template.example is not None:
         print(f"colgen example {template.name} > FILE{template.suffix}")
     if template.score is not None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from colgen.cli import template as templates
-from colgen.cli.template import Solved, Template
+from colgen.cli.requests import options_of
+from colgen.cli.template import Solved, Template, check_options
 from colgen.core.errors import InputError
 from colgen.core.files import check_readable
 from colgen.core.result import Result, Termination
@@ -31,8 +32,9 @@ class _Named:
 
 def solved_files(arguments: argparse.Namespace, template: Template, stop: Sequence[StopRule]) -> Iterator[Solved]:
     """The answers of instances, one file each, in the order of the files."""
-    if arguments.model is not None or arguments.option:
+    if arguments.model is not None or (arguments.option and not template.read_options):
         raise InputError("--model and --option are for one text: expected one FILE with them")
+    check_options(options_of(arguments), template.read_options)
     for path in arguments.files:
         if str(path) == "-":
             raise InputError("the standard input (-) holds no instance: expected files")
@@ -49,10 +51,11 @@ def solved_files(arguments: argparse.Namespace, template: Template, stop: Sequen
 
 def _solved(arguments: argparse.Namespace, template: Template, settings: dict[str, Any]) -> Iterator[Solved]:
     read: deque[Any] = deque()
+    options = options_of(arguments)
 
     def instances() -> Iterator[Any]:
         for path in arguments.files:
-            read.append(template.read(path))
+            read.append(template.instance(path, options))
             yield read[-1]
 
     many = solve_many(
@@ -73,7 +76,9 @@ def _written(arguments: argparse.Namespace, template: Template, instance: Any, o
         lines = [f"{name}: {Termination.FAULT.value} {one.fault}", ""]
         return Solved(lines, None, Termination.FAULT, float("nan"), float("nan"), "", name)
     answered = result.solution is not None and not arguments.relaxation
-    lines = [f"{name}: {_said(result)}", *(template.lines(instance, result) if answered else ()), ""]
+    reading = template.reading(instance)
+    said = [f"{name}: {_said(result)}", *([f"read as {reading}"] if reading else [])]
+    lines = [*said, *(template.lines(instance, result) if answered else ()), ""]
     data = template.data(instance, result) if answered else None
     scope = template.scope(instance)
     return Solved(lines, data, result.termination, result.objective, result.dual_bound, scope, name)

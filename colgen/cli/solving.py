@@ -59,7 +59,7 @@ def solve_file(arguments: argparse.Namespace) -> int:
     source = arguments.file if material is None else material.name
     try:
         if material is None:
-            instance = template.read(arguments.file)
+            instance = template.instance(arguments.file, options)
         else:
             several = template.solve_all and template.solve_all(material, model, options, stop)
             if several is not None:
@@ -114,7 +114,7 @@ def _material(arguments: argparse.Namespace, template: Template) -> tuple[Materi
         raise InputError("the standard input (-) is read with a trained model: say --model MODEL")
     if template.score is not None and template.is_model(file):
         return Material(), file
-    if arguments.option:
+    if arguments.option and not template.read_options:
         raise InputError("--option needs --model: it says how a model makes an instance of the file")
     return None, file
 
@@ -197,7 +197,7 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
             print(line)
         if answered:
             print()
-        for line in _summary(result, arguments.relaxation, template.scope(instance)):
+        for line in _summary(result, arguments.relaxation, template.scope(instance), template.reading(instance)):
             print(line)
     failures: list[Exception] = []
     for write in _files(arguments, template, instance, result, answered):
@@ -223,6 +223,7 @@ def _files(
         content["template"] = template.name
         content["file"] = str(arguments.file)
         content["scope"] = template.scope(instance) or None
+        content["reading"] = template.reading(instance) or None
         content["answer"] = template.data(instance, result) if answered else None
         write_json(content, arguments.json)
 
@@ -247,7 +248,10 @@ def _files(
     def page() -> None:
         drawn = template.draw(instance, result) if template.draw is not None and answered and can_draw() else None
         title = f"{template.name}: {arguments.file}"
-        result.report(arguments.report, title, about=_about(arguments, template), picture=drawn)
+        about = _about(arguments, template)
+        if template.reading(instance):
+            about["read as"] = template.reading(instance)
+        result.report(arguments.report, title, about=about, picture=drawn)
 
     if arguments.report is not None:
         yield page
@@ -270,7 +274,7 @@ def _about(arguments: argparse.Namespace, template: Template) -> dict[str, objec
     return known
 
 
-def _summary(result: Result, relaxation: bool, scope: str) -> list[str]:
+def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list[str]:
     lines = [result.termination.value]
     if scope:
         proved = result.is_optimal and not relaxation
@@ -278,6 +282,8 @@ def _summary(result: Result, relaxation: bool, scope: str) -> list[str]:
     if relaxation:
         used = 0 if result.solution is None else len(result.solution.columns)
         lines[0] += f" This is the relaxation: {used} columns are in use, to fractions in general."
+    if reading:
+        lines.append(f"read as     {reading}")
     lines += [
         f"objective   {number(result.objective)}",
         f"dual bound  {number(result.dual_bound)}",

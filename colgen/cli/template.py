@@ -260,6 +260,10 @@ class Template:
         What it is called, what it solves, and where it comes from.
     read
         A file to an instance; raises :class:`~colgen.core.errors.InputError` with file and line where it is malformed.
+    read_options
+        What ``--option`` may say of how a file is read: what each name means; ``read`` takes each as a keyword, a text.
+    reading
+        How the file of an instance was read where it could be read otherwise, in a few words; empty: in the only way.
     form
         What such a file holds; empty: what the docstring of ``read`` says first (:func:`form_of`).
     example, suffix
@@ -315,7 +319,7 @@ class Template:
     name: str
     title: str
     source: str
-    read: Callable[[Path], Any]
+    read: Callable[..., Any]
     problem: Callable[[Any], Problem]
     lines: Callable[[Any, Result], Sequence[str]]
     data: Callable[[Any, Result], Any]
@@ -335,9 +339,22 @@ class Template:
     with_cuts: Callable[[Any], Problem] | None = None
     with_exchanges: Mapping[str, Callable[[Any], Problem]] = field(default_factory=dict)
     scope: Callable[[Any], str] = lambda instance: ""
+    read_options: Mapping[str, str] = field(default_factory=dict)
+    reading: Callable[[Any], str] = lambda instance: ""
     form: str = ""
     example: Callable[[Path], object] | None = None
     suffix: str = ""
+
+    def instance(self, path: Path, options: Mapping[str, str]) -> Any:
+        """Read a file by options of ``--option``.
+
+        Raises
+        ------
+        InputError
+            As of ``read``, or if there is no such option.
+        """
+        check_options(options, self.read_options)
+        return self.read(path, **options)
 
 
 _DIGITS = 18

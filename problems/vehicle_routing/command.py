@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from colgen.cli.template import Template, of_answer
+from colgen import InputError
+from colgen.cli.template import Template, form_of, of_answer, whole_number
 from colgen.core.result import Result
 from problems.vehicle_routing.demo import capacities, time_windows
 from problems.vehicle_routing.drawing import draw_routes
@@ -13,6 +15,18 @@ from problems.vehicle_routing.files import read, solution_lines, write
 from problems.vehicle_routing.instance import Instance, Route, random
 from problems.vehicle_routing.labelling_bench import bench_labelling
 from problems.vehicle_routing.template import VehicleRouting
+
+
+def _read(path: Path, **options: str) -> Instance:
+    vehicles = options.get("vehicles", "file")
+    if vehicles not in ("file", "name") and not vehicles.isdigit():
+        raise InputError(f"option vehicles: expected 'file', 'name' or a whole number, not {vehicles[:20]!r}")
+    return read(
+        path,
+        convention=options.get("distances"),
+        customers=whole_number(options, "customers", 1) if "customers" in options else None,
+        vehicles=vehicles if vehicles in ("file", "name") else whole_number(options, "vehicles", 1),
+    )
 
 
 def _lines(instance: Instance, result: Result) -> list[str]:
@@ -39,7 +53,14 @@ TEMPLATE = Template(
     name="vehicle_routing",
     title="Vehicle routing: serve all customers by routes of least distance, with capacities and time windows",
     source="Dantzig and Ramser (1959), Desrochers, Desrosiers and Solomon (1992), Pecin et al. (2017)",
-    read=read,
+    read=_read,
+    form=form_of(read),
+    read_options={
+        "vehicles": "the most routes: file (where it states them), name (the 5 of A-n32-k5), or a number",
+        "customers": "only the first so many",
+        "distances": "how EUC_2D and Solomon's are rounded: whole, truncated or exact",
+    },
+    reading=lambda instance: instance.reading,
     problem=VehicleRouting,
     lines=_lines,
     data=_data,

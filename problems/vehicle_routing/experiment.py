@@ -101,7 +101,8 @@ def published(data: Path) -> dict[str, list[tuple[Instance, float]]]:
         instance = read(data / "vrptw" / f"{row['instance']}.txt", customers=int(row["customers"]))
         found[row["customers"]].append((instance, float(row["distance"])))
     for row in _rows(data / "cvrp" / "optima.csv"):
-        found["cvrp"].append((read(data / "cvrp" / f"{row['instance']}.vrp"), float(row["distance"])))
+        instance = read(data / "cvrp" / f"{row['instance']}.vrp", vehicles="name")
+        found["cvrp"].append((instance, float(row["distance"])))
     return found
 
 

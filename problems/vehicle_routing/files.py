@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from colgen import InputError
@@ -15,16 +16,25 @@ Line = tuple[int, str]
 """Its number in the file, and its text."""
 
 
-def read(path: Path | str, *, convention: str | None = None, customers: int | None = None) -> Instance:
-    """Read Solomon's text format, or TSPLIB's for capacitated vehicle routing.
+def read(
+    path: Path | str, *, convention: str | None = None, customers: int | None = None, vehicles: str | int = "file"
+) -> Instance:
+    """Read Solomon's text format, or TSPLIB's with time windows and service times or without.
+
+    Sections and fields of a TSPLIB file that are not used are refused.
 
     Parameters
     ----------
     convention
-        How Euclidean distances are rounded (:data:`~problems.vehicle_routing.instance.CONVENTIONS`); None: as the
-        literature does, truncated to one decimal where there are time windows, else whole.
+        How the Euclidean distances of Solomon's text, or of TSPLIB's EUC_2D, are rounded
+        (:data:`~problems.vehicle_routing.instance.CONVENTIONS`); None: as the literature does, Solomon's truncated to
+        one decimal, TSPLIB's to whole numbers.
     customers
         Only the first so many: Solomon's instances of 25 and 50 customers are made so.
+    vehicles
+        The most routes: ``"file"``, where the file states them, any number otherwise; ``"name"``, the number in a name
+        like A-n32-k5; or a number.  TSPLIB's sets A, B, E, F, M and P mean the number in the name as a limit, set X
+        means the least number of routes that the demands need.
 
     Raises
     ------
@@ -35,12 +45,41 @@ def read(path: Path | str, *, convention: str | None = None, customers: int | No
     lines = [(number, line.strip()) for number, line in enumerate(read_text(path).splitlines(), 1) if line.strip()]
     if not lines:
         raise InputError(f"{path}: expected Solomon's text or TSPLIB's, the file is empty")
-    is_tsplib = any(re.match(r"(NAME|TYPE|DIMENSION|COMMENT)\s*:", line) for _, line in lines[:10])
+    is_tsplib = any(re.match(_KEY + r"\s*:|" + _SECTION, line, re.IGNORECASE) for _, line in lines[:10])
     try:
         found = _tsplib(path, lines, convention) if is_tsplib else _solomon(path, lines, convention)
-        return found if customers is None else found.first(customers)
+        count = found.num_customers
+        if customers is not None:
+            found = found.first(customers)
+            found = replace(found, reading=f"{found.reading}; the first {customers} of {count} customers")
+        return _limited(found, vehicles)
     except InputError as error:
         raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from None
+
+
+def _limited(instance: Instance, vehicles: str | int) -> Instance:
+    """The instance with its number of vehicles as asked for, and a note on where that comes from."""
+    stated, name = instance.vehicles, re.sub(r"\.\d+$", "", instance.name)
+    named = re.search(r"-k([1-9][0-9]*)$", name)
+    if vehicles == "file":
+        most, source = stated, "as the file states"
+        if most is None:
+            source = "the file states no number"
+            if named:
+                source += f", the {named.group(1)} in its name is not taken as a limit"
+    elif vehicles == "name":
+        if not named or not re.match("[ABEFMP]-n", name):
+            raise InputError(
+                f"vehicles=name: expected a name as of the sets A, B, E, F, M and P, like A-n32-k5, not {name[:40]!r}"
+                + (": in set X the number is the least, not the most" if name.startswith("X-n") else "")
+            )
+        most, source = int(named.group(1)), f"the number in the name {name}"
+    elif isinstance(vehicles, int):
+        most, source = vehicles, f"vehicles={vehicles}" + ("" if stated is None else f", the file states {stated}")
+    else:
+        raise InputError(f"vehicles: expected 'file', 'name' or a number, not {vehicles[:20]!r}")
+    limit = "any number of vehicles" if most is None else f"at most {most} vehicle{'s' * (most != 1)}"
+    return replace(instance, vehicles=most, reading=f"{limit} ({source}); {instance.reading}")
 
 
 # --- Solomon ---------------------------------------------------------------------------------------------------------
@@ -78,6 +117,7 @@ def _solomon(path: Path, lines: Sequence[Line], convention: str | None) -> Insta
         vehicles,  # type: ignore[arg-type]
         places,
         lines[0][1] if not numbers[0][1] else path.stem,
+        reading=f"{_ROUNDED[convention or 'truncated']} distances",
     )
 
 
@@ -91,124 +131,285 @@ def _numbers(line: str) -> list[float]:
 
 # --- TSPLIB ----------------------------------------------------------------------------------------------------------
 
-_UNKNOWN = ("DISTANCE", "SERVICE_TIME")
+_KEY, _SECTION = r"[A-Z][A-Z0-9_]*", r"[A-Z][A-Z0-9_]*_SECTION\b"
+
+_TYPES = ("CVRP", "ACVRP", "CVRPTW", "VRPTW")
+
+_FIELDS = (
+    *("NAME", "COMMENT", "TYPE", "DIMENSION", "CAPACITY", "VEHICLES", "SERVICE_TIME"),
+    *("EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE"),
+)
+_SECTIONS = (
+    *("NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DEMAND_SECTION", "DEPOT_SECTION"),
+    *("TIME_WINDOW_SECTION", "SERVICE_TIME_SECTION", "DISPLAY_DATA_SECTION"),
+)
+"""What is used, and what is about pictures; whatever else there is would change the problem."""
+
+
+class _File:
+    """A TSPLIB file in its parts: fields ``KEY : VALUE`` with their lines, and the lines of each section."""
+
+    def __init__(self, path: Path, lines: Sequence[Line]) -> None:
+        self.path = path
+        self.fields: dict[str, tuple[str, int]] = {}
+        self.sections: dict[str, list[Line]] = {}
+        self.count, self.base = 0, 1
+        current: list[Line] | None = None
+        ended = False
+        for number, line in lines:
+            if ended:
+                raise self.fault(number, f"expected nothing after EOF, not {line[:40]!r}")
+            word = line.split(":")[0].strip().upper()
+            if word == "EOF":
+                ended = True
+            elif re.fullmatch(_SECTION, word) and line.rstrip(": ").upper() == word:
+                if word not in _SECTIONS:
+                    raise self.fault(number, f"{word} is not supported, and without it this is another problem")
+                if word in self.sections:
+                    raise self.fault(number, f"expected {word} once, it is there twice")
+                current = self.sections[word] = []
+            elif current is not None and not line[0].isalpha():
+                current.append((number, line))
+            elif ":" in line:
+                if word not in _FIELDS:
+                    raise self.fault(number, f"{word[:40]} is not supported, and without it this is another problem")
+                if word in self.fields:
+                    raise self.fault(number, f"expected {word} once, it is there twice")
+                self.fields[word] = line.partition(":")[2].strip(), number
+                current = None
+            else:
+                raise self.fault(number, f"expected KEY : VALUE or a section, not {line[:40]!r}")
+
+    def fault(self, line: int, what: str) -> InputError:
+        """An error with file and line."""
+        return InputError(f"{self.path}, line {line}: {what}")
+
+    def word(self, key: str, default: str) -> str:
+        """The value of a field that is a word."""
+        return self.fields[key][0].upper() if key in self.fields else default
+
+    def whole(self, key: str) -> int:
+        """The value of a field that is a whole number from 1."""
+        if key not in self.fields:
+            raise InputError(f"{self.path}: expected a line {key} : a whole number")
+        value, number = self.fields[key]
+        if not re.fullmatch(r"0*[1-9][0-9]{0,12}(\.0*)?", value):
+            raise self.fault(number, f"expected {key} : a whole number from 1, not {value[:40]!r}")
+        return int(float(value))
+
+    def rows(self, section: str, length: int) -> list[list[float]]:
+        """The lines of a section, one per location, without the locations' numbers; these count from 1, or from 0."""
+        lines = self.sections.get(section, [])
+        if len(lines) != self.count:
+            raise InputError(f"{self.path}: expected {self.count} lines (DIMENSION) in {section}, not {len(lines)}")
+        found = []
+        for expected, (number, line) in enumerate(lines, self.base):
+            row = _numbers(line)
+            if len(row) != length + 1 or row[0] != expected:
+                raise self.fault(number, f"expected {length + 1} numbers, the first {expected}, not {line[:40]!r}")
+            found.append(row[1:])
+        return found
 
 
 def _tsplib(path: Path, lines: Sequence[Line], convention: str | None) -> Instance:
-    header, sections = _parts(path, lines)
-    for word, value, number in header.values():
-        if word == "TYPE" and value != "CVRP":
-            raise InputError(f"{path}, line {number}: expected TYPE : CVRP, not {value}")
-        if word in _UNKNOWN:
-            raise InputError(f"{path}, line {number}: routes limited by {word} are not read")
-    count = _header(path, header, "DIMENSION")
-    kind = header["EDGE_WEIGHT_TYPE"][1] if "EDGE_WEIGHT_TYPE" in header else "EUC_2D"
-    places = None
-    if "NODE_COORD_SECTION" in sections:
-        rows = _rows(path, sections["NODE_COORD_SECTION"], 3, count, "NODE_COORD_SECTION")
-        places = tuple((row[1], row[2]) for row in rows)
-    if kind == "EXPLICIT":
-        shape = header["EDGE_WEIGHT_FORMAT"][1] if "EDGE_WEIGHT_FORMAT" in header else "FULL_MATRIX"
-        distances = _explicit(path, sections.get("EDGE_WEIGHT_SECTION", []), count, shape)
-    elif kind == "EUC_2D" and places is not None:
-        distances = euclidean(places, convention or "whole")
-    else:
-        raise InputError(
-            f"{path}: expected EDGE_WEIGHT_TYPE EUC_2D with NODE_COORD_SECTION, or EXPLICIT, not {kind}"
-            + ("" if places is not None else " without coordinates")
+    file = _File(path, lines)
+    kind = file.word("TYPE", "CVRP")
+    if kind not in _TYPES:
+        raise file.fault(file.fields["TYPE"][1], f"expected TYPE : CVRP (or {', '.join(_TYPES[1:])}), not {kind[:40]}")
+    file.count = file.whole("DIMENSION")
+    demands = file.sections.get("DEMAND_SECTION", [])
+    if demands and _numbers(demands[0][1])[:1] == [0.0]:
+        file.base = 0
+    distances, places, rounded = _distances(file, convention)
+    loads = [row[0] for row in file.rows("DEMAND_SECTION", 1)]
+    windows, service = _times(file, kind)
+    depot = _depot(file)
+    order = [depot, *(i for i in range(file.count) if i != depot)]
+    reading = f"{rounded} distances"
+    if depot:
+        reading += (
+            f"; location {depot + file.base} of the file is the depot, the others in their order are customers 1 to "
+            f"{file.count - 1}"
         )
-    demands = [row[1] for row in _rows(path, sections.get("DEMAND_SECTION", []), 2, count, "DEMAND_SECTION")]
-    depots = [number for _, line in sections.get("DEPOT_SECTION", []) for number in _numbers(line)]
-    if depots not in ([1.0], [1.0, -1.0]):
-        raise InputError(f"{path}: expected the depot 1 and the end -1 in DEPOT_SECTION, not {depots}")
-    name = header["NAME"][1] if "NAME" in header else path.stem
+    elif file.base == 0:
+        reading += "; locations are numbered from 0"
     return Instance(
-        distances,
-        tuple(demands),  # type: ignore[arg-type]
-        _header(path, header, "CAPACITY"),
-        vehicles=_trucks(header, name),
-        places=places,
-        name=name,
+        tuple(tuple(distances[i][j] for j in order) for i in order),
+        tuple(loads[i] for i in order),  # type: ignore[misc]  # whole numbers, which the instance looks at
+        file.whole("CAPACITY"),
+        None if windows is None else tuple(windows[i] for i in order),
+        None if service is None else tuple(service[i] for i in order),
+        vehicles=file.whole("VEHICLES") if "VEHICLES" in file.fields else None,
+        places=None if places is None else tuple(places[i] for i in order),
+        name=file.fields["NAME"][0] if "NAME" in file.fields else path.stem,
+        reading=reading,
     )
 
 
-_Header = dict[str, tuple[str, str, int]]
+def _depot(file: _File) -> int:
+    """The place of the depot among the locations."""
+    section = file.sections.get("DEPOT_SECTION", [])
+    depots = [value for _, line in section for value in _numbers(line) or [math.nan]]
+    if len(depots) > 1 and depots[-1] == -1.0:
+        depots.pop()
+    first, last = file.base, file.base + file.count - 1
+    if len(depots) != 1 or not depots[0].is_integer() or not first <= depots[0] <= last:
+        found = " ".join(line for _, line in section)
+        raise InputError(
+            f"{file.path}: expected one depot, a location from {first} to {last}, and the end -1 in DEPOT_SECTION, not "
+            f"{found[:40]!r}"
+        )
+    return int(depots[0]) - file.base
 
 
-def _parts(path: Path, lines: Sequence[Line]) -> tuple[_Header, dict[str, list[Line]]]:
-    """Header entries ``KEY : VALUE`` with their lines, and the lines of each section."""
-    header: _Header = {}
-    sections: dict[str, list[Line]] = {}
-    current: list[Line] | None = None
-    for number, line in lines:
-        if line == "EOF":
-            break
-        if re.fullmatch(r"[A-Z_]+_SECTION\s*:?", line):
-            current = sections.setdefault(line.rstrip(": "), [])
-        elif current is not None and not line[0].isalpha():
-            current.append((number, line))
-        elif ":" in line:
-            word, _, value = line.partition(":")
-            header[word.strip()] = (word.strip(), value.strip(), number)
-            current = None
-        else:
-            raise InputError(f"{path}, line {number}: expected KEY : VALUE or a section, not {line[:40]!r}")
-    return header, sections
-
-
-def _header(path: Path, header: _Header, word: str) -> int:
-    if word not in header:
-        raise InputError(f"{path}: expected a line {word} : a whole number")
-    _, value, number = header[word]
-    if not re.fullmatch(r"[1-9][0-9]{0,12}", value):
-        raise InputError(f"{path}, line {number}: expected {word} : a whole number from 1, not {value[:40]!r}")
-    return int(value)
-
-
-def _rows(path: Path, lines: Sequence[Line], length: int, count: int, section: str) -> list[list[float]]:
-    """Lines of numbers that begin with 1, 2, 3, ..."""
-    if len(lines) != count:
-        raise InputError(f"{path}: expected {count} lines (DIMENSION) in {section}, not {len(lines)}")
-    found = []
-    for expected, (number, line) in enumerate(lines, 1):
-        row = _numbers(line)
-        if len(row) != length or row[0] != expected:
+def _times(file: _File, kind: str) -> tuple[list[tuple[float, float]] | None, list[float] | None]:
+    """Time windows and service times; None without windows, where no time matters."""
+    stated = [word for word in ("SERVICE_TIME", "SERVICE_TIME_SECTION") if word in (*file.fields, *file.sections)]
+    if "TIME_WINDOW_SECTION" not in file.sections:
+        if kind in ("CVRPTW", "VRPTW"):
+            raise InputError(f"{file.path}: expected a TIME_WINDOW_SECTION in a file of TYPE : {kind}")
+        if stated:
             raise InputError(
-                f"{path}, line {number}: expected {length} numbers, the first {expected}, not {line[:40]!r}"
+                f"{file.path}: {stated[0]} limits nothing without a TIME_WINDOW_SECTION: take it out if none is missing"
             )
-        found.append(row)
-    return found
+        return None, None
+    windows = [(row[0], row[1]) for row in file.rows("TIME_WINDOW_SECTION", 2)]
+    if len(stated) == 2:
+        raise InputError(f"{file.path}: expected SERVICE_TIME or SERVICE_TIME_SECTION, not both")
+    if stated == ["SERVICE_TIME_SECTION"]:
+        service = [row[0] for row in file.rows("SERVICE_TIME_SECTION", 1)]
+        depot = _depot(file)
+        if service[depot]:
+            raise InputError(f"{file.path}: expected the service time 0 at the depot, not {service[depot]:g}")
+        return windows, service
+    each = _numbers(file.fields["SERVICE_TIME"][0]) if stated else [0.0]
+    if len(each) != 1:
+        value, number = file.fields["SERVICE_TIME"]
+        raise file.fault(number, f"expected SERVICE_TIME : a number, not {value[:40]!r}")
+    depot = _depot(file)
+    return windows, [0.0 if i == depot else each[0] for i in range(file.count)]
 
 
-def _explicit(path: Path, lines: Iterable[Line], count: int, shape: str) -> tuple[tuple[float, ...], ...]:
+# --- distances of TSPLIB ---------------------------------------------------------------------------------------------
+
+_ROUNDED = {"truncated": "truncated", "whole": "rounded", "exact": "unrounded"}
+"""Of each convention, a word for its distances."""
+
+Point = Sequence[float]
+
+
+def _nearest(value: float) -> float:
+    return math.floor(value + 0.5)
+
+
+def _pseudo_euclidean(one: Point, other: Point) -> float:
+    """TSPLIB's ATT."""
+    exact = math.sqrt(sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) / 10.0)
+    return _nearest(exact) + (_nearest(exact) < exact)
+
+
+def _geographical(one: Point, other: Point) -> float:
+    """TSPLIB's GEO: coordinates in degrees and minutes, distances in kilometres on a sphere, with its own π."""
+
+    def radians(value: float) -> float:
+        degrees = math.trunc(value)
+        return 3.141592 * (degrees + 5.0 * (value - degrees) / 3.0) / 180.0
+
+    (latitude, longitude), (other_latitude, other_longitude) = map(radians, one), map(radians, other)
+    q1, q2 = math.cos(longitude - other_longitude), math.cos(latitude - other_latitude)
+    q3 = math.cos(latitude + other_latitude)
+    angle = math.acos(max(-1.0, min(1.0, 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3))))
+    return float(math.trunc(6378.388 * angle + 1.0))
+
+
+_WEIGHTS: dict[str, tuple[int, Callable[[Point, Point], float]]] = {
+    "CEIL_2D": (2, lambda one, other: math.ceil(math.dist(one, other))),
+    "FLOOR_2D": (2, lambda one, other: math.floor(math.dist(one, other))),
+    "EUC_3D": (3, lambda one, other: _nearest(math.dist(one, other))),
+    **{
+        f"MAN_{k}D": (k, lambda one, other: _nearest(sum(abs(a - b) for a, b in zip(one, other, strict=True))))
+        for k in (2, 3)
+    },
+    **{
+        f"MAX_{k}D": (k, lambda one, other: max(_nearest(abs(a - b)) for a, b in zip(one, other, strict=True)))
+        for k in (2, 3)
+    },
+    "ATT": (2, _pseudo_euclidean),
+    "GEO": (2, _geographical),
+}
+"""By EDGE_WEIGHT_TYPE: coordinates of a location, and the distance of two, as TSPLIB defines them."""
+
+Matrix = tuple[tuple[float, ...], ...]
+Places = tuple[tuple[float, float], ...]
+
+
+def _distances(file: _File, convention: str | None) -> tuple[Matrix, Places | None, str]:
+    """Distances between locations, their places in the plane, and a word for how they are rounded."""
+    kind = file.word("EDGE_WEIGHT_TYPE", "EXPLICIT" if "EDGE_WEIGHT_SECTION" in file.sections else "EUC_2D")
+    if convention is not None and kind != "EUC_2D":
+        raise InputError(f"distances: {convention} is for files of EDGE_WEIGHT_TYPE EUC_2D, not {kind[:40]}")
+    if kind != "EXPLICIT" and kind != "EUC_2D" and kind not in _WEIGHTS:
+        raise InputError(
+            f"{file.path}: expected EDGE_WEIGHT_TYPE EUC_2D, EXPLICIT, {', '.join(_WEIGHTS)}, not {kind[:40]}"
+        )
+    length = _WEIGHTS[kind][0] if kind in _WEIGHTS else 2
+    points: list[list[float]] | None = None
+    if "NODE_COORD_SECTION" in file.sections:
+        if kind == "EXPLICIT" and file.word("NODE_COORD_TYPE", "TWOD_COORDS") != "TWOD_COORDS":
+            points = None
+        else:
+            points = file.rows("NODE_COORD_SECTION", length)
+    places = None if points is None or length > 2 else tuple((x, y) for x, y in points)
+    if kind == "EXPLICIT":
+        return _explicit(file), places, "explicit"
+    if "EDGE_WEIGHT_SECTION" in file.sections:
+        raise InputError(f"{file.path}: expected EDGE_WEIGHT_TYPE EXPLICIT with EDGE_WEIGHT_SECTION, not {kind}")
+    if points is None:
+        raise InputError(f"{file.path}: expected a NODE_COORD_SECTION for EDGE_WEIGHT_TYPE {kind}, there is none")
+    if kind == "EUC_2D":
+        assert places is not None
+        convention = convention or "whole"
+        return euclidean(places, convention), places, f"{_ROUNDED[convention]} EUC_2D"
+    euclidean([(point[0], point[-1]) for point in points])  # looks at the numbers
+    weight = _WEIGHTS[kind][1]
+    return tuple(tuple(float(weight(a, b)) for b in points) for a in points), places, kind
+
+
+def _explicit(file: _File) -> Matrix:
     """A matrix of distances in one of TSPLIB's formats."""
+    count, shape = file.count, file.word("EDGE_WEIGHT_FORMAT", "FULL_MATRIX")
+    upper = [(i, j) for i in range(count) for j in range(i, count)]
+    lower = [(i, j) for i in range(count) for j in range(i + 1)]
     places = {
         "FULL_MATRIX": [(i, j) for i in range(count) for j in range(count)],
-        "LOWER_ROW": [(i, j) for i in range(count) for j in range(i)],
-        "LOWER_DIAG_ROW": [(i, j) for i in range(count) for j in range(i + 1)],
-        "UPPER_ROW": [(i, j) for i in range(count) for j in range(i + 1, count)],
-        "UPPER_DIAG_ROW": [(i, j) for i in range(count) for j in range(i, count)],
-    }.get(shape)
-    if places is None:
-        raise InputError(f"{path}: EDGE_WEIGHT_FORMAT {shape} is not read: expected FULL_MATRIX, LOWER_ROW, UPPER_ROW")
-    numbers = [value for _, line in lines for value in _numbers(line)]
-    if len(numbers) != len(places):
-        raise InputError(f"{path}: expected {len(places)} distances ({shape}), not {len(numbers)}")
+        "LOWER_ROW": [(i, j) for i, j in lower if i != j],
+        "LOWER_DIAG_ROW": lower,
+        "UPPER_ROW": [(i, j) for i, j in upper if i != j],
+        "UPPER_DIAG_ROW": upper,
+        # By columns, a triangle is the other one by rows.
+        "LOWER_COL": [(i, j) for i, j in upper if i != j],
+        "LOWER_DIAG_COL": upper,
+        "UPPER_COL": [(i, j) for i, j in lower if i != j],
+        "UPPER_DIAG_COL": lower,
+    }
+    if shape not in places:
+        raise InputError(
+            f"{file.path}: EDGE_WEIGHT_FORMAT {shape[:40]} is not read: expected one of {', '.join(places)}"
+        )
+    numbers: list[float] = []
+    for number, line in file.sections.get("EDGE_WEIGHT_SECTION", []):
+        row = _numbers(line)
+        if not row:
+            raise file.fault(number, f"expected distances, not {line[:40]!r}")
+        numbers += row
+    if len(numbers) != len(places[shape]):
+        raise InputError(f"{file.path}: expected {len(places[shape])} distances ({shape}), not {len(numbers)}")
     matrix = [[0.0] * count for _ in range(count)]
-    for (i, j), value in zip(places, numbers, strict=True):
+    for (i, j), value in zip(places[shape], numbers, strict=True):
         matrix[i][j] = value
         if shape != "FULL_MATRIX":
             matrix[j][i] = value
     return tuple(map(tuple, matrix))
-
-
-def _trucks(header: _Header, name: str) -> int | None:
-    """The number of vehicles: of its own line, of the comment (``No of trucks: 5``), or of the name (``A-n32-k5``)."""
-    if "VEHICLES" in header and header["VEHICLES"][1].isdigit():
-        return int(header["VEHICLES"][1])
-    comment = header["COMMENT"][1] if "COMMENT" in header else ""
-    found = re.search(r"trucks\s*:\s*([1-9][0-9]*)", comment) or re.search(r"-k([1-9][0-9]*)$", name)
-    return None if found is None else int(found.group(1))
 
 
 def write(instance: Instance, path: Path | str) -> None:

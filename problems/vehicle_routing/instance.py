@@ -6,7 +6,7 @@ import itertools
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -50,6 +50,8 @@ class Instance:
         At most so many routes; None: as many as there are customers.
     places
         Coordinates, for pictures.
+    reading
+        How a file was read where it could be read otherwise, in a few words.
 
     Raises
     ------
@@ -65,6 +67,7 @@ class Instance:
     vehicles: int | None = None
     places: tuple[tuple[float, float], ...] | None = None
     name: str = ""
+    reading: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         self._check_matrix()
@@ -208,6 +211,7 @@ class Instance:
             self.vehicles,
             None if self.places is None else self.places[:end],
             self.name and f"{self.name}.{customers}",
+            self.reading,
         )
 
     # --- routes ------------------------------------------------------------------------------------------------------

@@ -56,3 +56,70 @@ def test_solve_a_file(tmp_path, capsys):
 def test_demo(demo):
     (line,) = demo()
     assert line.brute_force_objective is None or line.objective == pytest.approx(line.brute_force_objective)
+
+
+FILE = """NAME : X-n4-k1
+TYPE : CVRP
+DIMENSION : 4
+EDGE_WEIGHT_TYPE : EUC_2D
+CAPACITY : 10
+NODE_COORD_SECTION
+1 0 0
+2 100 0
+3 0 100
+4 -100 0
+DEMAND_SECTION
+1 0
+2 1
+3 1
+4 1
+DEPOT_SECTION
+1
+-1
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "objective", "reading"),
+    [
+        ([], 482, "any number of vehicles (the file states no number, the 1 in its name is not taken as a limit)"),
+        (
+            ["vehicles=1", "customers=2"],
+            341,
+            "at most 1 vehicle (vehicles=1); rounded EUC_2D distances; the first 2",
+        ),
+        (["vehicles=2", "distances=exact", "customers=1"], 200, "at most 2 vehicles (vehicles=2); unrounded EUC_2D"),
+    ],
+)
+def test_how_a_file_was_read_is_stated(options, objective, reading, tmp_path, capsys):
+    (tmp_path / "a.vrp").write_text(FILE)
+    arguments = [word for option in options for word in ("--option", option)]
+    assert cli(["solve", "vehicle_routing", str(tmp_path / "a.vrp"), *arguments]) == 0
+    printed = capsys.readouterr().out
+    assert f"read as     {reading}" in printed
+    assert f"objective   {objective}\n" in printed
+    assert cli(["solve", "vehicle_routing", str(tmp_path / "a.vrp"), "--json", "-", *arguments]) == 0
+    assert json.loads(capsys.readouterr().out)["reading"].startswith(reading)
+    files = [str(tmp_path / "a.vrp")] * 2
+    assert cli(["solve", "vehicle_routing", *files, *arguments]) == 0
+    assert capsys.readouterr().out.count(f"read as {reading}") == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("vehicles=name", "expected a name as of the sets A, B, E, F, M and P"),
+        ("vehicles=some", "option vehicles: expected 'file', 'name' or a whole number, not 'some'"),
+        ("vehicles=0", "option vehicles: expected a whole number, one or more, not '0'"),
+        ("customers=4", "expected 1 to 3 customers, not 4"),
+        ("customers=all", "option customers: expected a whole number"),
+        ("distances=round", "distances: expected one of truncated, whole, exact"),
+        ("fleet=1", "there is no option 'fleet'; there are vehicles"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_one_sentence(option, message, tmp_path, capsys):
+    (tmp_path / "a.vrp").write_text(FILE)
+    assert cli(["solve", "vehicle_routing", str(tmp_path / "a.vrp"), "--option", option]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert len(said.splitlines()) == 1
