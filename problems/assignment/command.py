@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from colgen.cli.template import Template, of_answer
+from colgen.cli.template import Template, form_of, of_answer, whole_number
 from colgen.core.result import Result
 from problems.assignment.demo import few_tasks_a_machine, large_tasks_are_cheap
 from problems.assignment.drawing import draw_assignment
 from problems.assignment.experiment import bench_assignment
 from problems.assignment.instance import Instance, random, read, write
 from problems.assignment.template import Assignment
+
+
+def _read(path: Path, **options: str) -> Instance:
+    problem = whole_number(options, "problem", 1) if "problem" in options else None
+    return read(path, problem=problem, sense=options.get("sense"))
 
 
 def _data(instance: Instance, result: Result) -> list[dict[str, Any]]:
@@ -39,7 +45,13 @@ TEMPLATE = Template(
     name="assignment",
     title="Generalized assignment: tasks to machines of limited capacity, at least cost",
     source="Savelsbergh (1997), Posta, Ferland and Michelon (2012)",
-    read=read,
+    read=_read,
+    form=form_of(read),
+    read_options={
+        "problem": "which of the problems of a file (1)",
+        "sense": "min or max: whether the file holds costs, or profits, as gap1 to gap12 do",
+    },
+    reading=lambda instance: instance.reading,
     problem=Assignment,
     lines=_lines,
     data=_data,

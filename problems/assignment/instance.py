@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,6 +46,8 @@ class Instance:
         Likewise: how much of its capacity it needs for it, whole and not negative.
     capacities
         Of each machine, whole and not negative.
+    reading
+        How a file was read where it could be read otherwise, in a few words.
 
     Raises
     ------
@@ -56,6 +59,7 @@ class Instance:
     sizes: Ints
     capacities: Ints
     name: str = ""
+    reading: str = ""
 
     def __post_init__(self) -> None:
         try:
@@ -179,10 +183,23 @@ class Instance:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def read(path: Path | str) -> Instance:
+_MAXIMISED = {f"gap{k}" for k in range(1, 13)}
+"""Files of the OR-Library whose numbers are profits; they look like those of costs."""
+
+
+def read(path: Path | str, *, problem: int | None = None, sense: str | None = None) -> Instance:
     """Read the format of the OR-Library: machines, tasks; costs and sizes, machine by machine; capacities.
 
-    Numbers stand in this order, with any spaces and line breaks between them.  Costs are minimised.
+    Numbers stand in this order, with any spaces and line breaks between them.  A file may begin with the number of
+    problems that it holds, as those of the OR-Library do.  Profits, which are maximised, become negative costs.
+
+    Parameters
+    ----------
+    problem
+        Which of a file's problems, from 1; None: the first.
+    sense
+        ``"min"``: the file holds costs; ``"max"``: profits; None: profits in the OR-Library's gap1 to gap12, by the
+        name of the file, costs in all others.
 
     Raises
     ------
@@ -190,28 +207,79 @@ def read(path: Path | str) -> Instance:
         With the file, where it is something else.
     """
     path = Path(path)
+    if sense not in (None, "min", "max"):
+        raise InputError(f"sense: expected 'min' or 'max', not {sense[:20]!r}")
     words = read_text(path).split()
-    counts = [_number(path, what, word) for what, word in zip(("machines", "tasks"), words, strict=False)]
+    starts = _problems(words)
+    alone = len(words) >= 2 and _length(words, 0) == len(words)
+    if starts and alone:
+        raise InputError(
+            f"{path}: these numbers are one problem, and {len(starts)} problems as well: begin a file of one problem "
+            "with a line 1"
+        )
+    at, reading = 0, []
+    if starts:
+        number = 1 if problem is None else problem
+        if not 1 <= number <= len(starts):
+            raise InputError(f"{path}: expected a problem from 1 to {len(starts)}, not {number}")
+        at = starts[number - 1]
+        reading.append(
+            f"problem {number} of {len(starts)}" + (" (--option problem=K for another)" if len(starts) > 1 else "")
+        )
+    elif problem not in (None, 1):
+        raise InputError(f"{path}: expected problem 1, the file holds no other, not {problem}")
+    counts = [_number(path, what, word) for what, word in zip(("machines", "tasks"), words[at:], strict=False)]
     if len(counts) < 2 or any(count < 1 or count != int(count) for count in counts):
         raise InputError(f"{path}: expected the numbers of machines and tasks first, not {' '.join(words[:2])[:40]!r}")
     machines, tasks = (int(count) for count in counts)
     expected = 2 + 2 * machines * tasks + machines
-    if len(words) != expected:
+    if not starts and not alone:
         raise InputError(
             f"{path}: expected {expected:,} numbers for {machines} machines and {tasks} tasks (costs, sizes, "
-            f"capacities), not {len(words):,}"
+            f"capacities), or several problems behind their number, not {len(words):,}"
         )
-    numbers = [_number(path, "numbers", word) for word in words[2:]]
+    numbers = [_number(path, "numbers", word) for word in words[at + 2 : at + expected]]
     size = machines * tasks
+    costs = np.array(numbers[:size], dtype=np.float64).reshape(machines, tasks)
+    if sense == "max" or (sense is None and path.stem.lower() in _MAXIMISED):
+        costs = 0.0 - costs
+        reading.append("profits are maximised, as negative costs" + ("" if sense else ": gap1 to gap12 hold profits"))
+    elif starts or sense:
+        reading.append("costs are minimised")
+    name = f"{path.stem}-{number}" if len(starts) > 1 else path.stem
     try:
         return Instance(
-            np.array(numbers[:size], dtype=np.float64).reshape(machines, tasks),
+            costs,
             np.array(numbers[size : 2 * size]).reshape(machines, tasks),
             np.array(numbers[2 * size :]),
-            path.stem,
+            name,
+            "; ".join(reading),
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _length(words: Sequence[str], at: int) -> int:
+    """How many numbers a problem has that begins at a place; 0 where none can."""
+    pair = words[at : at + 2]
+    if len(pair) < 2 or not all(re.fullmatch("0*[1-9][0-9]{0,8}", word) for word in pair):
+        return 0
+    machines, tasks = map(int, pair)
+    return 2 + 2 * machines * tasks + machines
+
+
+def _problems(words: Sequence[str]) -> list[int]:
+    """Where each problem of a file begins whose first number is how many there are; none if it is no such file."""
+    if not words or not re.fullmatch("0*[1-9][0-9]{0,5}", words[0]):
+        return []
+    starts, at = [], 1
+    for _ in range(int(words[0])):
+        length = _length(words, at)
+        if not length or at + length > len(words):
+            return []
+        starts.append(at)
+        at += length
+    return starts if at == len(words) else []
 
 
 def _number(path: Path, what: str, word: str) -> float:

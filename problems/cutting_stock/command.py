@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from colgen.cli.template import Benchmark, BenchOptions, Figure, Template
+from colgen.cli.template import Benchmark, BenchOptions, Figure, Template, form_of, whole_number
 from colgen.core.result import Result
 from problems.cutting_stock.bounding import bench_bounding
 from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
@@ -21,6 +22,10 @@ from problems.cutting_stock.template import CuttingStock
 
 _SHOWN = 30
 """Patterns shown to people; the JSON holds them all."""
+
+
+def _read(path: Path, **options: str) -> Order:
+    return read_order(path, problem=whole_number(options, "problem", 1) if "problem" in options else None)
 
 
 def _problem(order: Order | Instance) -> CuttingStock:
@@ -112,7 +117,10 @@ TEMPLATE = Template(
     name="cutting_stock",
     title="Cutting stock and bin packing: cut demanded widths from as few rolls as possible",
     source="Gilmore and Gomory (1961), Valério de Carvalho (1999)",
-    read=read_order,
+    read=_read,
+    form=form_of(read_order),
+    read_options={"problem": "which of the problems of a file of the OR-Library (1)"},
+    reading=lambda order: _as_order(order).reading,
     problem=_problem,
     lines=_lines,
     data=_data,

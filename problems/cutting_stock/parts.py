@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import index
 from typing import Any, TypeAlias
@@ -171,6 +171,8 @@ class Order:
         Its roll is the widest of the stock, where there is one.
     stock, patterns, conflicts
         None: nothing of the kind.  A limit on patterns goes with none of the others.
+    reading
+        How a file was read where it could be read otherwise, in a few words.
 
     Raises
     ------
@@ -182,6 +184,7 @@ class Order:
     stock: Stock | None = None
     patterns: AtMost | None = None
     conflicts: Conflicts | None = None
+    reading: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, kind in (("stock", Stock), ("patterns", AtMost), ("conflicts", Conflicts)):

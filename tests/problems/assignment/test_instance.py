@@ -3,8 +3,8 @@ import re
 import numpy as np
 import pytest
 
-from colgen import InputError
-from problems.assignment import Instance, random, read, write
+from colgen import InputError, solve
+from problems.assignment import Assignment, Instance, random, read, write
 
 
 @pytest.mark.parametrize("kind", ["C", "D"])
@@ -41,7 +41,10 @@ def test_steps_are_those_of_any_units():
         ("", "expected the numbers of machines and tasks first, not ''"),
         ("2 x", "expected tasks, not 'x'"),
         ("0 2", "expected the numbers of machines and tasks first, not '0 2'"),
-        ("1 2 1 1 1 1", "expected 7 numbers for 1 machines and 2 tasks (costs, sizes, capacities), not 6"),
+        (
+            "1 2 1 1 1 1",
+            "expected 7 numbers for 1 machines and 2 tasks (costs, sizes, capacities), or several problems",
+        ),
         ("1 1 nan 1 1", "expected numbers, not 'nan'"),
         ("1 1 1 1.5 1", "sizes"),
         ("1 1 1 1 -1", "capacities"),
@@ -73,3 +76,47 @@ def test_answers_are_checked():
     ):
         with pytest.raises(ValueError, match=message):
             instance.check(answer)
+
+
+SEVERAL = "2\n2 3\n1 9 9\n9 1 1\n1 1 1\n1 1 1\n2 2\n1 1\n5\n1\n1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "costs", "reading"),
+    [
+        ("gap.txt", {}, [[1, 9, 9], [9, 1, 1]], "problem 1 of 2 (--option problem=K for another); costs are minimised"),
+        ("gap.txt", {"problem": 2}, [[5]], "problem 2 of 2 (--option problem=K for another); costs are minimised"),
+        ("gap.txt", {"problem": 2, "sense": "max"}, [[-5]], "profits are maximised, as negative costs"),
+        ("gap3.txt", {"problem": 2}, [[-5]], "profits are maximised, as negative costs: gap1 to gap12 hold profits"),
+        ("gap3.txt", {"problem": 2, "sense": "min"}, [[5]], "costs are minimised"),
+        ("gapa.txt", {"problem": 2}, [[5]], "costs are minimised"),
+    ],
+)
+def test_a_problem_of_a_file_of_several(name, asked, costs, reading, tmp_path):
+    (tmp_path / name).write_text(SEVERAL)
+    instance = read(tmp_path / name, **asked)
+    assert instance.costs.tolist() == costs
+    assert instance.reading.endswith(reading)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "message"),
+    [
+        (SEVERAL, {"problem": 3}, "expected a problem from 1 to 2, not 3"),
+        (SEVERAL, {"sense": "most"}, "sense: expected 'min' or 'max'"),
+        (SEVERAL + "1", {}, "or several problems behind their number, not 23"),
+        (SEVERAL[:-2], {}, "or several problems behind their number, not 21"),
+        ("1 1 3 1 1", {"problem": 2}, "expected problem 1, the file holds no other, not 2"),
+    ],
+)
+def test_problems_that_a_file_does_not_hold(text, asked, message, tmp_path):
+    (tmp_path / "gap.txt").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read(tmp_path / "gap.txt", **asked)
+
+
+def test_profits_are_maximised(tmp_path):
+    (tmp_path / "gap1.txt").write_text(SEVERAL)
+    result = solve(Assignment(read(tmp_path / "gap1.txt")))
+    assert result.is_optimal
+    assert result.objective == -27.0

@@ -91,3 +91,36 @@ def test_the_command_line_solves_orders(order, tmp_path, capsys):
     for (pattern, _, kind), entry in zip(uses, content["answer"], strict=True):
         used = sum(order.instance.widths[item] * copies for item, copies in pattern)
         assert used + entry["waste"] == widths[kind]
+
+
+SEVERAL = " 2\n u6_00\n 10 6 3\n6\n5\n5\n4\n4\n3\n t3_00\n 100.0 3 1\n 47.4\n 27.6\n 25.25\n"
+
+
+@pytest.mark.parametrize("end", ["", "\x1a"])
+def test_a_problem_of_a_file_of_several(end, tmp_path):
+    (tmp_path / "binpack.txt").write_text(SEVERAL + end)
+    first = read_order(tmp_path / "binpack.txt")
+    assert first.instance == Instance(10, (6, 5, 4, 3), (1, 2, 2, 1), "u6_00")
+    assert first.reading == "problem 1 of 2, u6_00 (--option problem=K for another)"
+    second = read_order(tmp_path / "binpack.txt", problem=2)
+    assert second.instance == Instance(10_000, (4740, 2760, 2525), (1, 1, 1), "t3_00")
+    assert second.reading.endswith("; sizes in parts of 0.01")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "message"),
+    [
+        (SEVERAL, 3, "expected a problem from 1 to 2, not 3"),
+        (SEVERAL.replace(" 2\n", " 3\n", 1), 1, "announces 3 problems, but 2 follow"),
+        (SEVERAL.replace("10 6 3", "10 5 3"), 1, "line 9: expected the name of a problem"),
+        (SEVERAL.replace(" 25.25\n", ""), 1, "3 items are announced, but 2 follow"),
+        (SEVERAL.replace("47.4", "147.4"), 1, "line 12: the size is 147.4, expected at most 100.0"),
+        (SEVERAL.replace("47.4", "4e1"), 1, "line 12: expected a positive number, not '4e1'"),
+        (SEVERAL.replace("\n6\n5", "\n0\n5"), 1, "line 4: expected a positive number, not '0'"),
+        ("1\n10\n4\n", 2, "expected problem 1, the file holds no other, not 2"),
+    ],
+)
+def test_problems_that_a_file_does_not_hold(text, problem, message, tmp_path):
+    (tmp_path / "binpack.txt").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_order(tmp_path / "binpack.txt", problem=problem)
