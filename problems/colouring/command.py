@@ -30,6 +30,7 @@ TEMPLATE = Template(
     title="Graph colouring: as few colours as possible, no two neighbours of one",
     source="Mehrotra and Trick (1996), Held, Cook and Sewell (2012)",
     read=read,
+    reading=lambda instance: instance.reading,
     problem=Colouring,
     lines=_lines,
     data=_classes,

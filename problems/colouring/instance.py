@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.files import read_text, write_text
+from colgen.core.files import read_bytes, read_text, write_text
 from colgen.core.numbers import as_whole, numbers_of
 
 LARGEST = 20_000
@@ -32,6 +33,8 @@ class Instance:
         Pairs of numbers.  Which comes first is all one, and a pair may be given twice.
     labels
         What the vertices are called, one each; their numbers if there are none.
+    reading
+        How a file was read where it could be read otherwise, in a few words.
 
     Raises
     ------
@@ -43,6 +46,7 @@ class Instance:
     edges: tuple[tuple[int, int], ...]
     labels: tuple[Hashable, ...] = field(default=(), repr=False)
     name: str = ""
+    reading: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         count = as_whole(self.num_vertices, "the number of vertices")
@@ -126,7 +130,8 @@ _GEOMETRY = ("d", "v", "x")
 def read(path: Path | str) -> Instance:
     """Read the DIMACS format of colouring: ``p edge VERTICES EDGES``, then ``e U V`` for each edge, vertices from 1.
 
-    Lines that begin with c are comments.  An edge may be given in both directions.
+    Lines that begin with c are comments.  An edge may be given in both directions.  Values of vertices, ``n V VALUE``,
+    are no part of the problem.
 
     Raises
     ------
@@ -134,11 +139,12 @@ def read(path: Path | str) -> Instance:
         With file and line, where the file is something else.
     """
     path = Path(path)
-    count = announced = given = 0
+    _refuse_binary(path)
+    count = announced = given = values = 0
     edges: set[tuple[int, int]] = set()
     for number, line in enumerate(read_text(path).splitlines(), 1):
         words = line.split()
-        if not words or words[0] == "c" or (count and words[0] in _GEOMETRY):
+        if not words or words[0][0] == "c" or (count and words[0] in _GEOMETRY):
             continue
         if words[0] == "p" and not count and len(words) == 4 and words[1] in ("edge", "edges", "col"):
             count, announced = (_number(path, number, word, 0, 10**9) for word in words[2:])
@@ -150,14 +156,41 @@ def read(path: Path | str) -> Instance:
                 raise InputError(f"{path}, line {number}: vertex {u} is its own neighbour, which no colouring allows")
             edges.add((min(u, v) - 1, max(u, v) - 1))
             given += 1
+        elif words[0] == "n" and count and len(words) == 3:
+            _number(path, number, words[1], 1, count)
+            values += 1
+        elif words[0] in ("e", "n") and not count:
+            raise InputError(
+                f"{path}, line {number}: expected the line 'p edge VERTICES EDGES' before {line[:40]!r}, which names a "
+                "vertex"
+            )
         else:
             expected = "'e U V', an edge" if count else "'p edge VERTICES EDGES'"
             raise InputError(f"{path}, line {number}: expected {expected}, not {line[:40]!r}")
     if not count:
         raise InputError(f"{path}: expected a line 'p edge VERTICES EDGES', there is none")
+    reading = []
     if announced not in (given, len(edges), 2 * len(edges)):
-        raise InputError(f"{path}: {announced} edges are announced, but {given} follow")
-    return Instance(count, tuple(edges), tuple(range(1, count + 1)), path.stem)
+        reading.append(f"{len(edges):,} different edges, where the line p announces {announced:,}")
+    if values:
+        reading.append(f"without the values of vertices ({values:,} lines n)")
+    return Instance(count, tuple(edges), tuple(range(1, count + 1)), path.stem, "; ".join(reading))
+
+
+def _refuse_binary(path: Path) -> None:
+    """Refuse DIMACS's binary format by its name: a preamble in text, led by its length, and a matrix of bits."""
+    if path.name.endswith(".b") or (
+        re.match(rb"\d+\s*\n[cp]", content := read_bytes(path)) and (b"\0" in content or not _is_text(content))
+    ):
+        raise InputError(f"{path}: expected a graph in text, this is DIMACS's binary format: convert it with bin2asc")
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _number(path: Path, line: int, word: str, low: int, high: int) -> int:

@@ -74,9 +74,11 @@ def graph(rng: Rng, lines: Lines) -> dict[str, Lines]:
         "a loop": _with(lines, row, "e 2 2"),
         "three ends": _with(lines, row, "e 1 2 3"),
         "other digits": _with(lines, row, "e ¹ ²"),
-        "one line less": lines[:-1],
-        "one edge more": _with(lines, 0, f"p edge {vertices} {int(edges) + 1}"),
         "no header": lines[1:],
+        "an edge before the header": [lines[row], *lines],
+        "another kind of line": [*lines, "f 1 2"],
+        "another kind of edge": _with(lines, row, "a 1 2 5"),
+        "the value of no vertex": [*lines, f"n {int(vertices) + 1} 2"],
         "two headers": [lines[0], *lines],
         "no vertices": [f"p edge 0 {edges}", *lines[1:]],
         "vertices in words": _with(lines, 0, f"p edge many {edges}"),
@@ -130,13 +132,14 @@ def distances(rng: Rng, lines: Lines) -> dict[str, Lines]:
     place, depot = begin["NODE_COORD_SECTION"], begin["DEPOT_SECTION"]
     return {
         "another type": _with(lines, of["TYPE"], "TYPE : TSP"),
+        "windows announced and none": _with(lines, of["TYPE"], "TYPE : CVRPTW"),
         "no dimension": lines[: of["DIMENSION"]] + lines[of["DIMENSION"] + 1 :],
         "a dimension in words": _with(lines, of["DIMENSION"], "DIMENSION : many"),
         "a larger dimension": _with(lines, of["DIMENSION"], "DIMENSION : 1000"),
         "a dimension without end": _with(lines, of["DIMENSION"], f"DIMENSION : {_ENDLESS}"),
         "a capacity of zero": _with(lines, of["CAPACITY"], "CAPACITY : 0"),
         "a capacity in fractions": _with(lines, of["CAPACITY"], "CAPACITY : 2.5"),
-        "other distances": _with(lines, of["EDGE_WEIGHT_TYPE"], "EDGE_WEIGHT_TYPE : GEO"),
+        "other distances": _with(lines, of["EDGE_WEIGHT_TYPE"], "EDGE_WEIGHT_TYPE : XRAY1"),
         "no matrix": _with(lines, of["EDGE_WEIGHT_TYPE"], "EDGE_WEIGHT_TYPE : EXPLICIT"),
         "a limit of length": [*lines[: of["CAPACITY"]], "DISTANCE : 100", *lines[of["CAPACITY"] :]],
         "a demand in fractions": _with(lines, demand, f"{lines[demand].split()[0]} 1.5"),
@@ -149,6 +152,35 @@ def distances(rng: Rng, lines: Lines) -> dict[str, Lines]:
         "another depot": _with(lines, depot, "2"),
         "a line of words": [*lines[: of["CAPACITY"]], "and so on", *lines[of["CAPACITY"] :]],
         "control characters": _with(lines, place, "1 \x1b[31m5\x07 5"),
+        **_unused(rng, lines, begin["DEPOT_SECTION"] - 1, of["CAPACITY"]),
+    }
+
+
+_SECTIONS = (
+    *("PRIZE", "BACKHAUL", "LINEHAUL", "RELEASE_TIME", "CAPACITY", "MUTUALLY_EXCLUSIVE_GROUP", "PICKUP_AND_DELIVERY"),
+    *("VEHICLES_DEPOT", "VEHICLES_MAX_DURATION", "VEHICLES_ALLOWED_CLIENTS", "FIXED_EDGES", "DRAFT_LIMIT", "PROFIT"),
+)
+_FIELDS = (
+    *("DISTANCE", "SERVICE_TIME", "SALESMEN", "SCALE", "MTSP_MIN_SIZE", "RISK_THRESHOLD", "DEMAND_DIMENSION"),
+    *("VEHICLES_MAX_DISTANCE", "VEHICLES_FIXED_COST", "CTSP_SET", "TRUCKS"),
+)
+
+
+def _unused(rng: Rng, lines: Lines, section: int, field: int) -> dict[str, Lines]:
+    """Sections and fields of other dialects, which change the problem: made up, written twice, or in lower case."""
+    words = [*_SECTIONS, "".join(chr(k) for k in rng.integers(ord("A"), ord("Z") + 1, 8))]
+    word = f"{rng.choice(words)}_SECTION"
+    if rng.random() < 0.3:
+        word = word.lower()
+    count = int(rng.integers(0, 4))
+    unknown = [word, *(f"{k} {rng.integers(0, 99)}" for k in range(1, count + 1))]
+    again = str(rng.choice(["DEMAND_SECTION", "NODE_COORD_SECTION", "DEPOT_SECTION"]))
+    return {
+        f"{word} of {count} lines": lines[:section] + unknown + lines[section:],
+        f"{word} after the end": [*lines, *unknown],
+        "a field of another dialect": [*lines[:field], f"{rng.choice(_FIELDS)} : {rng.integers(0, 9)}", *lines[field:]],
+        "a field twice": [*lines[:field], lines[field], *lines[field:]],
+        "a section twice": [*lines[:section], again, "1 0", *lines[section:]],
     }
 
 

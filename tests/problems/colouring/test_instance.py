@@ -45,12 +45,14 @@ def test_files_come_back(tmp_path):
     ("text", "message"),
     [
         ("", "there is none"),
-        ("e 1 2\n", "line 1: expected 'p edge"),
+        ("f 1 2\n", "line 1: expected 'p edge"),
+        ("e 1 2\np edge 3 1\n", "line 1: expected the line 'p edge VERTICES EDGES' before 'e 1 2'"),
+        ("p edge 3 1\ne 1 2\nn 4 1\n", "line 3: expected a whole number from 1 to 3"),
+        ("8\np col 3 1\n", "line 1: expected 'p edge VERTICES EDGES', not '8'"),
         ("p edge 2 1\ne 1 3\n", "line 2: expected a whole number from 1 to 2"),
         ("p edge 2 " + 30 * "0" + 6000 * "9" + "\n", "line 1: expected a whole number"),
         ("p edge 2 1\ne 1 1\n", "line 2: vertex 1 is its own"),
-        ("p edge 2 1\nn 1 5\n", "line 2: expected 'e U V'"),
-        ("p edge 3 3\ne 1 2\n", "3 edges are announced, but 1 follow"),
+        ("p edge 2 1\na 1 5\n", "line 2: expected 'e U V'"),
     ],
 )
 def test_other_files_are_refused(tmp_path, text, message):
@@ -68,3 +70,26 @@ def test_graphs_of_networkx_and_generators():
     assert queens(4).adjacency.sum(axis=1).tolist() == [9, 9, 9, 9, 9, 11, 11, 9, 9, 11, 11, 9, 9, 9, 9, 9]
     assert mycielski(4).num_vertices == 11
     assert np.array_equal(random(9, 1).adjacency, random(9, 1).adjacency)
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("p edge 3 1\ne 1 2\n", ""),
+        ("p edge 3 2\ne 1 2\ne 2 1\n", ""),
+        ("cFILE t\np edge 3 7\r\ne 1 2\r\n\x1a", "1 different edges, where the line p announces 7"),
+        ("p edge 3 1\nn 1 4\nn 2 5\ne 1 2\n", "without the values of vertices (2 lines n)"),
+    ],
+)
+def test_what_is_not_used_of_a_file_is_stated(text, reading, tmp_path):
+    (tmp_path / "g.col").write_bytes(text.encode())
+    instance = read(tmp_path / "g.col")
+    assert instance.edges == ((0, 1),)
+    assert instance.reading == reading
+
+
+@pytest.mark.parametrize(("name", "bits"), [("g.col.b", b"\x80"), ("g.col", b"\x80\xff\x00"), ("g.col", b"\x00\x40")])
+def test_the_binary_format_is_refused_by_its_name(name, bits, tmp_path):
+    (tmp_path / name).write_bytes(b"18\nc g\np col 2 1\n" + bits)
+    with pytest.raises(InputError, match=r"binary format: convert it with bin2asc"):
+        read(tmp_path / name)
