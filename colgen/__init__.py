@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from colgen.core.pool import Pool
     from colgen.core.result import Certificate, Iteration, NodeVisit, Result, Termination
     from colgen.core.sense import Sense
-    from colgen.core.solution import Solution
+    from colgen.core.solution import Complete, Solution
     from colgen.core.stop import AnyOf, GapLimit, IterationLimit, MemoryLimit, Stalled, TimeLimit
     from colgen.core.terms import Box, Count, Linear, Term
     from colgen.core.warm_start import Basis, WarmStart
@@ -131,7 +131,7 @@ _HOMES = {
     "cuts.cut": "Cuts",
     "cuts.rank_one": "RankOne",
     "cuts.separation": "Separation SeparationContext",
-    "core.solution": "Solution",
+    "core.solution": "Complete Solution",
     "bounds.penalties": "BoxStep Penalty",
     "bounds.stabilization": "Directional NoStabilization Stabilization Wentges",
     "bounds.subgradient": "Subgradient",
@@ -213,6 +213,7 @@ __all__ = [
     "Box",
     "Columns",
     "Compared",
+    "Complete",
     "Comparison",
     "Decision",
     "Decomposed",

@@ -22,7 +22,7 @@ from colgen.core.duals import OwnDuals
 from colgen.core.errors import FormulationError
 from colgen.core.generic import Answer
 from colgen.core.result import Result
-from colgen.core.solution import Solution
+from colgen.core.solution import Complete, Solution
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.linear import LinearMaster
@@ -168,6 +168,22 @@ class Problem(ABC, Generic[Answer]):
 
     def enumeration(self) -> Enumeration | None:
         """Column enumeration at the nodes."""
+        return None
+
+    def complete(self, nodes: int, budget: Budget) -> Complete | None:
+        """What another solver finds for the complete model, where that is small enough for one; None where it is not.
+
+        Asked where the tree does not come to an end: after many nodes, with a growing limit, and where it would end
+        without a proof.  The answer is checked like any other.  The bound is trusted: it ends the run if it proves the
+        incumbent, and :attr:`Result.bound_source` names whose it is.
+
+        Parameters
+        ----------
+        nodes
+            So many nodes the other solver may look at.
+        budget
+            Of the run.
+        """
         return None
 
     def heuristics(self) -> Sequence[Heuristic]:

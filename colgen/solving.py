@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import time
@@ -18,17 +19,18 @@ from colgen.bounds.stabilization import Stabilization
 from colgen.checkpointing import Checkpointing, Pooled, origin_of, saving_of
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.doors import behind
-from colgen.core.errors import InputError
+from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.files import Named, check_distinct
 from colgen.core.generic import Answer
 from colgen.core.pool import Pool
-from colgen.core.result import Iteration, NodeVisit, Result, Termination
+from colgen.core.result import OWN, Iteration, NodeVisit, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.signals import held, holding_termination
 from colgen.core.solution import Solution
 from colgen.core.stop import AnyOf, StopRule
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import NOTHING, WarmStart
+from colgen.core.wording import number
 from colgen.cuts.separation import Separation
 from colgen.master.protocol import RestrictedMaster
 from colgen.parallel.cluster import Cluster
@@ -302,6 +304,7 @@ def solve(
                     )
                 elif spare is not None:
                     seats = InBatches(search, partial(spare.search, budget, settings), int(node_batch), threads)
+                asks = not relaxation and bool(search.search.heuristics)
                 outcome = branch_and_bound(
                     seats,
                     run,
@@ -309,6 +312,7 @@ def solve(
                     depth_limit=depth_limit,
                     on_node=on_node,
                     tree=tree,
+                    complete=partial(_complete, problem, search) if asks else None,
                 )
         except OutOfBudget as spent:
             outcome = TreeResult(spent.reason, run.global_bound, tree.records)
@@ -328,6 +332,11 @@ def solve(
             if outcome.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
                 tree.close()
             saved.close()
+    if outcome.bound_source != OWN:
+        run.notes.append(
+            f"The dual bound is that of {outcome.bound_source}, which is trusted; the tree has proved "
+            f"{number(run.global_bound)}."
+        )
     result = problem.finished(_result(problem, search, run, outcome, relaxation))
     return result if recording is None else recording.written(result)
 
@@ -355,7 +364,8 @@ class _Recording:
     def written(self, result: Result[Answer]) -> Result[Answer]:
         """Write a result's certificate, and say of the result what that proves."""
         begun = time.monotonic()
-        ended = Ended(result.sense, result.termination, result.dual_bound, result.solution, result.nodes)
+        own = result.bound_source == OWN
+        ended = Ended(result.sense, result.termination, result.dual_bound, result.solution, result.nodes, own)
         written, told = write_verified(self.path, self.certifier, self.witness, ended)
         lasted = time.monotonic() - begun
         seconds = {**result.seconds, "certificate": lasted, "total": result.seconds["total"] + lasted}
@@ -492,6 +502,22 @@ def _search(
     return BranchAndPrice(parts, search, bounding)
 
 
+def _complete(problem: Problem, search: BranchAndPrice, nodes: int) -> None:
+    """Ask the problem what another solver finds for its complete model: an answer, and a bound that is trusted."""
+    run = search.run
+    if run.expired:
+        return
+    with run.stage("heuristics"):
+        found = problem.complete(nodes, run.budget)
+        if found is None:
+            return
+        search.master.apply(())
+        if found.solution is not None:
+            with contextlib.suppress(InfeasibleAnswerError):  # what a solver's tolerance allows may be no answer
+                search.answers.take(found.solution, found.source)
+        run.trust(found)
+
+
 def _result(
     problem: Problem[Answer], search: BranchAndPrice, run: Run, outcome: TreeResult, relaxation: bool
 ) -> Result[Answer]:
@@ -528,6 +554,7 @@ def _result(
         rows_generated=run.rows_generated,
         seconds=_seconds(run),
         certificate=search.certificate,
+        bound_source=outcome.bound_source,
         notes=(*run.notes, *run.budget.warnings),
         pool=pool,
     )

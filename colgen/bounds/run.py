@@ -13,7 +13,7 @@ from colgen.core.decision import fractionality
 from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError, InvalidBoundError
 from colgen.core.result import Iteration, Termination
 from colgen.core.sense import Sense
-from colgen.core.solution import Solution
+from colgen.core.solution import Complete, Solution
 from colgen.core.stop import AnyOf
 from colgen.core.tolerances import COMMON, ROUNDING, TOLERANCES, size
 from solvers.compiling import working_clock
@@ -92,6 +92,8 @@ class Run:
         self.notes: list[str] = []
         self.incumbent: Solution | None = None
         self.global_bound = sense.ideal
+        self.trusted: Complete | None = None
+        """What another solver has proved for the complete model, where it was asked."""
         self.root_bound = sense.ideal
         """Of the root as far as rounds show it; where the relaxation is wanted, it counts once that is solved."""
         self.node_bound = sense.ideal
@@ -160,6 +162,21 @@ class Run:
         """Take in a bound on all answers that are better than the incumbent: with it, one on all answers."""
         bound = self.sense.best(self.round_bound(bound), self.objective)
         self.global_bound = self.sense.worst(self.global_bound, bound)
+
+    def trust(self, found: Complete) -> None:
+        """Keep what another solver has proved for all answers; not if an answer that has been checked refutes it."""
+        if self.contradicts(found.bound, self.objective):
+            self.notes.append(
+                f"{found.source} states the bound {found.bound:g}, which the answer of {self.objective:g} refutes: it "
+                "is not used."
+            )
+        elif self.trusted is None or self.sense.is_better(self.trusted.bound, found.bound):
+            self.trusted = found
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether another solver's bound leaves no room for an answer better than the incumbent."""
+        return self.trusted is not None and self.prunes(self.trusted.bound)
 
     def prunes(self, bound: float) -> bool:
         """Whether a dual bound leaves no room for an answer better than the incumbent."""

@@ -24,6 +24,9 @@ from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
 from colgen.core.wording import number, percent
 
+OWN = "colgen"
+"""The source of a dual bound that the run itself has proved."""
+
 
 class Termination(enum.Enum):
     """Why a run stopped; the value is the sentence shown to the user."""
@@ -201,6 +204,8 @@ class Result(Generic[Answer]):
         counts it.
     certificate
         Dual values that prove the root's bound, where the master has row names.
+    bound_source
+        Whose the dual bound is: :data:`OWN`, or another solver's.  That one's is trusted, and never checked.
     notes
         What else a reader should know, a sentence each: heuristics that failed and were skipped, oracles whose bounds
         prove nothing.
@@ -223,6 +228,7 @@ class Result(Generic[Answer]):
     rows_generated: int
     seconds: Mapping[str, float]
     certificate: Certificate | None = None
+    bound_source: str = OWN
     notes: Sequence[str] = ()
     pool: Pool | None = None
 
@@ -289,6 +295,7 @@ class Result(Generic[Answer]):
             "message": self.termination.value,
             "objective": _finite(self.objective),
             "dual_bound": _finite(self.dual_bound),
+            "bound_source": self.bound_source,
             "gap": _finite(self.gap),
             "root_bound": _finite(self.root_bound),
             "rounds": len(self.iterations),

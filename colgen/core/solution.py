@@ -12,6 +12,25 @@ from colgen.core.wording import counted, number
 _NO_VARIABLES: Mapping[Key, float] = {}
 
 
+@dataclass(frozen=True)
+class Complete:
+    """What another solver has found and proved for the complete model of a problem.
+
+    Attributes
+    ----------
+    source
+        Whose bound it is.
+    bound
+        On all answers: the ideal objective where nothing is proved, the hopeless one where there is no answer.
+    solution
+        The best answer found, as a solution of the master; None without one.
+    """
+
+    source: str
+    bound: float
+    solution: Solution | None = None
+
+
 @dataclass(frozen=True, repr=False)
 class Solution:
     """Columns in use and the template's variables; fractional in a relaxation, whole in an answer.

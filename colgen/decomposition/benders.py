@@ -11,12 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from colgen.core.budget import Budget
 from colgen.core.result import Result
-from colgen.core.solution import Solution
+from colgen.core.solution import Complete, Solution
 from colgen.cuts.separation import Separation
 from colgen.decomposition.answers import Values, checked, load, objective_step
+from colgen.decomposition.compact import solve_compact
 from colgen.decomposition.partition import Partition
-from colgen.decomposition.reading import Reading
+from colgen.decomposition.reading import Floats, Reading
 from colgen.decomposition.rounding import Rounding
 from colgen.decomposition.stage_rows import StageRows
 from colgen.decomposition.two_stage import TwoStage
@@ -24,6 +26,7 @@ from colgen.model.formulation import Formulation
 from colgen.problem import Problem
 from colgen.tree.branching import BranchingRule, OnTemplateVariable
 from colgen.tree.heuristics import Heuristic
+from solvers.linear.scaling import column_units
 
 
 class Benders(Problem):
@@ -56,7 +59,9 @@ class Benders(Problem):
     """Whether a run loads what it finds into the model."""
 
     def __init__(self, reading: Reading, partition: Partition) -> None:
-        self.model = TwoStage(reading, partition)
+        f = reading.formulation
+        self._units = column_units(f.matrix, f.lower, f.upper, f.row_lower, f.row_upper, f.integer)
+        self.model = TwoStage(reading.counted_in(self._units), partition)
         self.reading = reading
         self.objective_step = objective_step(reading.formulation)
 
@@ -75,9 +80,19 @@ class Benders(Problem):
     def heuristics(self) -> Sequence[Heuristic]:
         return (Rounding(self.model),)
 
+    def complete(self, nodes: int, budget: Budget) -> Complete | None:
+        """What HiGHS finds for the model of both stages, if that is small."""
+        return solve_compact(self.model.reading, nodes, budget, lambda values, _: self._solution_at(values))
+
+    def _solution_at(self, values: Floats) -> Solution | None:
+        """The first stage of a point of the model, and the best of its second stages, as a solution of the master."""
+        x = self.model.rounded(values[self.model.first], np.rint)
+        return self.model.solution(x)
+
     def answer(self, solution: Solution) -> Values:
         model = self.model
-        return model.values(model.rounded(model.first_stage(solution), np.rint))
+        found = model.values(model.rounded(model.first_stage(solution), np.rint))
+        return Values(self.reading, found.array * self._units, found.kept)
 
     def check(self, answer: Values) -> float:
         """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""

@@ -17,11 +17,12 @@ from colgen.core.digest import digest_of
 from colgen.core.errors import InputError
 from colgen.core.result import Result
 from colgen.core.sense import Sense
-from colgen.core.solution import Solution
+from colgen.core.solution import Complete, Solution
 from colgen.core.warm_start import WarmStart
 from colgen.decomposition.answers import Values, checked, load, objective_step
 from colgen.decomposition.benders import Benders
 from colgen.decomposition.branching import OnBlockVariables
+from colgen.decomposition.compact import solve_compact
 from colgen.decomposition.finding import FoundBlocks, found_in
 from colgen.decomposition.neighbourhood import AtTheEnd, Neighbourhood
 from colgen.decomposition.partition import By, Partition, partition, says_blocks
@@ -91,6 +92,10 @@ class Decomposed(Problem):
         if self._is_whole:
             return others
         return (Neighbourhood(self.splitting, others), AtTheEnd(1.0))
+
+    def complete(self, nodes: int, budget: Budget) -> Complete | None:
+        """What HiGHS finds for the compact model, if that is small."""
+        return solve_compact(self.reading, nodes, budget, self.splitting.solution)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         """Nothing at all, of each block that has such a point."""

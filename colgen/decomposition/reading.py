@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -35,6 +36,16 @@ class Reading:
     model: pyo.ConcreteModel
     formulation: Formulation
     variables: tuple[Any, ...]
+
+    def counted_in(self, units: Floats) -> Reading:
+        """The same model with each column of the arrays counted in units; the variables' values are larger by these."""
+        f = self.formulation
+        matrix = sparse.csc_array(f.matrix)
+        entries = (matrix.data * np.repeat(units, np.diff(matrix.indptr)), matrix.indices, matrix.indptr)
+        scaled = sparse.csc_array(entries, shape=matrix.shape)
+        lower, upper = f.lower / units, f.upper / units
+        counted = dataclasses.replace(f, matrix=scaled, costs=f.costs * units, lower=lower, upper=upper)
+        return dataclasses.replace(self, formulation=counted)
 
     @cached_property
     def rows(self) -> sparse.csr_array:

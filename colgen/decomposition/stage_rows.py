@@ -66,7 +66,8 @@ class StageRows(Separation):
         model = self._model
         x = model.first_stage(solution)
         count = len(model.recourse.stages)
-        claimed = np.array([solution.variables.get((model.cost_name, k), 0.0) for k in range(count)]) * model.sign
+        claimed = np.array([solution.variables.get((model.cost_name, k), 0.0) for k in range(count)])
+        claimed *= model.sign * model.units
         worth = self._worth(context)
         found, gained = self._by_known(x, claimed, context)
         if found and gained > worth:
@@ -93,7 +94,8 @@ class StageRows(Separation):
         recourse = self._model.recourse
         values, which = recourse.known(x)
         sizes = np.maximum(
-            np.maximum(np.abs(np.where(np.isfinite(values), values, 0.0)), np.abs(claimed)), context.scale
+            np.maximum(np.abs(np.where(np.isfinite(values), values, 0.0)), np.abs(claimed)),
+            np.maximum(context.scale, self._model.units),
         )
         excess = values - claimed
         violated = np.flatnonzero(excess > TOLERANCES.reduced_cost * sizes).tolist()
@@ -111,7 +113,9 @@ class StageRows(Separation):
             if bound is None:
                 context.budget.require()
                 continue
-            excess = self._excess(bound, x, float(claimed[number]), context)
+            excess = self._excess(
+                bound, x, float(claimed[number]), max(context.scale, float(self._model.units[number]))
+            )
             if excess > 0.0:
                 found[number] = self._row(number, bound.constant, bound.slopes, bound.feasible)
                 gained += excess if bound.feasible else math.inf
@@ -130,15 +134,15 @@ class StageRows(Separation):
             constants, slopes = model.recourse.tightest(number, x, _PIECES)
             rows = np.append(constants, model.least[number]), np.concatenate([slopes, nothing])
             excess, constant, steep = self._roundings.most_violated(*rows, cost, x)
-            if excess > TOLERANCES.diagnostic * size(context.scale, cost):
+            if excess > TOLERANCES.diagnostic * size(context.scale, cost, float(model.units[number])):
                 found[number] = self._row(number, constant, steep)
         return found
 
-    def _excess(self, bound: Bound, x: Floats, claimed: float, context: SeparationContext) -> float:
+    def _excess(self, bound: Bound, x: Floats, claimed: float, scale: float) -> float:
         """By how much a bound exceeds what is claimed, or a violation nothing; 0 where that is rounding."""
         here = bound.constant - float(bound.slopes @ x)
         if bound.feasible:
-            room = size(context.scale, here, claimed)
+            room = size(scale, here, claimed)
         else:
             claimed, room = 0.0, size(0.0, here, float(np.abs(bound.slopes) @ np.abs(x)))
         return here - claimed if here - claimed > TOLERANCES.reduced_cost * room else 0.0
@@ -149,12 +153,13 @@ class StageRows(Separation):
         key, keys = (model.cost_name, next(self._numbers)), model.reading.formulation.column_keys
         used = np.flatnonzero(slopes)
         entries = {keys[model.first[k]]: float(slopes[k]) for k in used.tolist()}
+        unit = float(model.units[number])
         if feasible:
-            entries[model.cost_name, number] = model.sign
+            entries[model.cost_name, number] = model.sign * unit
         elif not entries:  # no first stage helps: a row that nothing satisfies
             least = float(model.least[number])
-            entries[model.cost_name, number] = model.sign
-            return Row(key, upper=least - max(1.0, abs(least)), coefficients=entries)
+            entries[model.cost_name, number] = model.sign * unit
+            return Row(key, upper=least - max(unit, abs(least)), coefficients=entries)
         return Row(key, lower=constant, coefficients=entries, family=self._family)
 
 

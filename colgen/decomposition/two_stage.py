@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import numpy as np
@@ -21,6 +22,7 @@ from colgen.decomposition.recourse import Recourse, joined
 from colgen.decomposition.second_stage import SecondStage
 from colgen.model.formulation import Formulation, named_blocks
 from solvers.linear.lp import LinearProgram, LPStatus
+from solvers.linear.scaling import powers_of_two, typical_size
 
 
 class TwoStage:
@@ -43,8 +45,11 @@ class TwoStage:
         The second stages that are different.
     cost_name
         Of the master's variables that stand for what these cost.
+    units
+        What each of these variables counts in: a power of two of the size of the model's costs, so that the master's
+        tolerances are relative to it.
     least
-        What each costs at least.
+        What each stage costs at least.
     kept
         Numbers of the constraints over the first stage alone.
 
@@ -77,7 +82,10 @@ class TwoStage:
         self._first_rows = self._over_first[self.kept, :]
         names = {key[0] for key in (*f.column_keys, *f.row_keys)}
         self.cost_name = next(name for name in _names("stage_cost") if name not in names)
+        self.units = np.full(len(stages), typical_size(f.costs))
         self.least = self._least_costs(partition.names)
+        # Beside a side that is much larger, HiGHS drops the entry of a unit.
+        self.units = np.maximum(self.units, powers_of_two(_LARGEST * np.abs(self.least)) * (self.least != 0.0))
 
     # --- the first stage ---------------------------------------------------------------------------------------------
 
@@ -94,9 +102,9 @@ class TwoStage:
         return dataclasses.replace(
             f,
             matrix=matrix,
-            costs=np.concatenate([f.costs[first], np.ones(stages)]),
-            lower=np.concatenate([f.lower[first], self.least if minimize else -open_end]),
-            upper=np.concatenate([f.upper[first], open_end if minimize else -self.least]),
+            costs=np.concatenate([f.costs[first], self.units]),
+            lower=np.concatenate([f.lower[first], self.least / self.units if minimize else -open_end]),
+            upper=np.concatenate([f.upper[first], open_end if minimize else -self.least / self.units]),
             integer=np.concatenate([f.integer[first], no]),
             artificial=np.concatenate([f.artificial[first], no]),
             row_lower=f.row_lower[rows],
@@ -153,7 +161,8 @@ class TwoStage:
         values: dict[Key, float] = dict(zip(keys, answer.array[first].tolist(), strict=True))
         for number, members in enumerate(self._members):
             owned = [self._own[k] for k in members]
-            values[self.cost_name, number] = sum(float(f.costs[own] @ answer.array[own]) for own in owned)
+            cost = math.fsum(float(f.costs[own] @ answer.array[own]) for own in owned)
+            values[self.cost_name, number] = cost / float(self.units[number])
         whole = frozenset(f.column_keys[k] for k in first[f.integer[first]].tolist())
         return Solution(objective, variables={key: value for key, value in values.items() if value}, integer=whole)
 
@@ -214,8 +223,12 @@ class TwoStage:
                 program.change_objective(costs, 0.0)
             objective = _refuse_endless(program, f"block {names[self._members[number][0]]}")
             if objective is not None:
-                least[number] = objective - TOLERANCES.optimality * max(1.0, abs(objective))
+                least[number] = objective - TOLERANCES.optimality * max(float(self.units[number]), abs(objective))
         return least
+
+
+_LARGEST = 2.0**-24
+"""The unit that a cost counts in is at least this share of it."""
 
 
 def _cut(matrix: sparse.csc_array | sparse.csr_array, first: int, last: int) -> tuple[Ints, slice]:

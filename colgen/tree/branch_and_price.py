@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Hashable
@@ -20,6 +21,7 @@ from colgen.master.protocol import MasterSolution
 from colgen.tree.answers import Answers
 from colgen.tree.branching import BranchingRule, children_of
 from colgen.tree.choice import Chosen, MostFractional, first_of
+from colgen.tree.heuristics import fair
 from colgen.tree.means import Search
 from colgen.tree.node import Evaluation, Node
 from colgen.tree.node_bounds import NodeBounds
@@ -36,6 +38,9 @@ _LEAF = {
     Outcome.INFEASIBLE: "infeasible",
 }
 
+
+_FEASIBLE = 10.0
+"""Seconds in which an answer is looked for among the columns at hand, where the relaxation is unbounded."""
 
 _TRIAL = 0.1
 """The share of its time that the program over enumerated columns is given before heuristics have been tried."""
@@ -172,7 +177,7 @@ class BranchAndPrice(Relaxation):
         if relaxed.outcome in _LEAF:
             return Evaluation(relaxed.bound, _LEAF[relaxed.outcome])
         if relaxed.outcome is Outcome.UNBOUNDED:
-            return Evaluation(relaxed.bound, "unbounded", stop=Termination.UNBOUNDED)
+            return Evaluation(relaxed.bound, "unbounded", stop=self._unbounded())
         solved = relaxed.solved
         if solved is None and relaxed.solution is not None:
             return self._branch_near(node, relaxed, relaxed.solution)
@@ -181,6 +186,21 @@ class BranchAndPrice(Relaxation):
             missing = None if stop else self._unproved(node, relaxed)
             return Evaluation(relaxed.bound, "stopped", unresolved=missing, stop=stop)
         return self._branch(node, relaxed, solved)
+
+    def _unbounded(self) -> Termination:
+        """What an unbounded relaxation proves: nothing, without an answer.
+
+        With one the problem is unbounded too, by a theorem of Meyer (1974) on programs of rational data.
+        """
+        run = self.run
+        if self.search.relaxation_only:
+            return Termination.UNBOUNDED
+        if run.incumbent is None and self.master.solves_integers:
+            with run.stage("heuristics"), contextlib.suppress(InfeasibleAnswerError):
+                found, _ = self.master.solve_integer(fair(_FEASIBLE, run), None, lambda: run.expired)
+                if found is not None:
+                    self.answers.take(found, "the restricted master")
+        return Termination.UNBOUNDED_OR_INFEASIBLE if run.incumbent is None else Termination.UNBOUNDED
 
     def _branch(self, node: Node, relaxed: Bounded, solved: MasterSolution) -> Evaluation:
         """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it."""

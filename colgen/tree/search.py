@@ -10,11 +10,20 @@ from dataclasses import dataclass
 from colgen.bounds.run import Run
 from colgen.core.errors import ChildBoundError
 from colgen.core.pool import Pool
-from colgen.core.result import Certificate, NodeRecord, NodeVisit, Termination
+from colgen.core.result import OWN, Certificate, NodeRecord, NodeVisit, Termination
 from colgen.core.solution import Solution
 from colgen.tree.node import Evaluation, Node, Subtree
 from colgen.tree.open_tree import OpenTree
 from colgen.tree.queues import NodeQueue
+
+_PATIENCE = 64
+"""After so many nodes another solver is asked about the complete model, and again after twice as many each time."""
+
+_NODES = 10
+"""It may look at so many nodes for each that the tree has treated."""
+
+_OPEN_ENDS = (Termination.NO_BRANCHING, Termination.NO_BOUND, Termination.UNBOUNDED_OR_INFEASIBLE)
+"""Ends without a proof that no limit has set."""
 
 
 class Relaxation(ABC):
@@ -71,6 +80,7 @@ class TreeResult:
     termination: Termination
     bound: float
     nodes: Sequence[NodeRecord]
+    bound_source: str = OWN
 
 
 def branch_and_bound(
@@ -82,6 +92,7 @@ def branch_and_bound(
     depth_limit: int | None = None,
     on_node: Callable[[NodeVisit], object] | None = None,
     tree: OpenTree | None = None,
+    complete: Callable[[int], None] | None = None,
 ) -> TreeResult:
     """Search the tree until the incumbent is proved optimal, or something stops the search.
 
@@ -91,6 +102,8 @@ def branch_and_bound(
         What is left to be searched, of another run, or to be looked at from outside; None: a new one.
     on_node
         Called after each node, once it is known what has become of it.
+    complete
+        Ask another solver about the complete model, within so many of its nodes; see :meth:`Problem.complete`.
 
     Raises
     ------
@@ -98,7 +111,7 @@ def branch_and_bound(
         If a child's relaxation is better than its parent's bound.
     """
     tree = OpenTree(run.sense, queue) if tree is None else tree
-    search = _Search(relaxation, run, tree, node_limit, depth_limit, on_node)
+    search = _Search(relaxation, run, tree, node_limit, depth_limit, on_node, complete)
     tree.begin()
     try:
         while (tree.queue or relaxation.busy) and search.goes_on():
@@ -121,9 +134,11 @@ class _Search:
         node_limit: int | None,
         depth_limit: int | None,
         on_node: Callable[[NodeVisit], object] | None,
+        complete: Callable[[int], None] | None,
     ) -> None:
         self._relaxation, self._run, self._tree = relaxation, run, tree
         self._node_limit, self._depth_limit, self._on_node = node_limit, depth_limit, on_node
+        self._complete, self._patience = complete, _PATIENCE
         self._stop: Termination | None = None
 
     def goes_on(self) -> bool:
@@ -132,7 +147,10 @@ class _Search:
             self._stop = self._run.reason  # spoken in a round that decided its node
         if self._stop is None and self._is_full(0):
             self._stop = Termination.NODE_LIMIT
-        return self._stop is None
+        if self._stop is None and self._complete is not None and self._tree.treated >= self._patience:
+            self._patience = 2 * self._tree.treated
+            self._complete(_NODES * self._tree.treated)
+        return self._stop is None and not self._run.is_closed
 
     def _is_full(self, more: int) -> bool:
         return self._node_limit is not None and self._tree.treated + more >= self._node_limit
@@ -239,11 +257,18 @@ class _Search:
         run, tree = self._run, self._tree
         run.prove(tree.best)
         bound = run.global_bound  # a round that was cut short may have proved more than what its node was left with
+        ended = self._stop or tree.why_left or Termination.NO_BRANCHING
+        if self._complete is not None and ended in _OPEN_ENDS and not run.prunes(bound):
+            self._complete(_NODES * max(tree.treated, _PATIENCE))
+        source, trusted = OWN, run.trusted
+        if trusted is not None and run.sense.is_better(bound, trusted.bound):
+            bound, source = run.sense.best(trusted.bound, run.objective), trusted.source
         if run.prunes(bound):  # nothing open can be better
-            proved = Termination.OPTIMAL if run.incumbent is not None else Termination.INFEASIBLE
+            ended = Termination.OPTIMAL if run.incumbent is not None else Termination.INFEASIBLE
             # An empty tree without an incumbent proves infeasibility; a stopped one without open nodes does not exist.
-            return TreeResult(proved, bound, tree.records)
-        return TreeResult(self._stop or tree.why_left or Termination.NO_BRANCHING, bound, tree.records)
+        elif ended is Termination.UNBOUNDED_OR_INFEASIBLE and run.incumbent is not None:
+            ended = Termination.UNBOUNDED
+        return TreeResult(ended, bound, tree.records, source)
 
 
 def _check_child(run: Run, node: Node, evaluation: Evaluation) -> None:

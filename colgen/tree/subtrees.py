@@ -54,7 +54,7 @@ _JOURNEY = 1.0
 _COUNTED = ("master", "pricing", "separation")
 """Stages whose seconds the records of rounds tell."""
 
-_ENDS_ALL = (Termination.UNBOUNDED, Termination.MEMORY_LIMIT)
+_ENDS_ALL = (Termination.UNBOUNDED, Termination.UNBOUNDED_OR_INFEASIBLE, Termination.MEMORY_LIMIT)
 
 
 class Maker(Protocol):

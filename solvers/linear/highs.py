@@ -114,7 +114,8 @@ def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.H
         return LPStatus.INFEASIBLE
     if status in (codes.kUnbounded, codes.kUnboundedOrInfeasible):
         return LPStatus.UNBOUNDED
-    if status in (codes.kTimeLimit, codes.kIterationLimit, codes.kInterrupt, codes.kMemoryLimit):
+    limits = (codes.kTimeLimit, codes.kIterationLimit, codes.kSolutionLimit, codes.kInterrupt, codes.kMemoryLimit)
+    if status in limits:  # a limit of nodes is one of solutions
         return LPStatus.LIMIT
     return None
 

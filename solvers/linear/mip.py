@@ -26,12 +26,16 @@ from solvers.linear.highs import (
     run_in_thread,
     set_tolerance,
 )
-from solvers.linear.scaling import SCALINGS, better_scale, row_sizes, scaled, typical_size
+from solvers.linear.scaling import SCALINGS, better_scale, column_units, row_sizes, scaled, typical_size
 
 
 @dataclass(frozen=True, slots=True)
 class MIPSolution:
-    """What a mixed-integer program found; ``values`` is None where no feasible point was found."""
+    """What a mixed-integer program found; ``values`` is None where no feasible point was found.
+
+    An unbounded program has values, of a feasible point: by a theorem of Meyer (1974), a program with such a point is
+    unbounded if its relaxation is.
+    """
 
     status: LPStatus
     objective: float
@@ -52,22 +56,28 @@ def solve_mip(
     offset: float = 0.0,
     time_limit: float = INFINITY,
     stopped: Stopped | None = None,
+    nodes: int | None = None,
 ) -> MIPSolution:
-    """Solve a mixed-integer program from arrays (shapes as in :class:`LinearProgram`): presolve on, one thread."""
+    """Solve a mixed-integer program from arrays (shapes as in :class:`LinearProgram`): presolve on, one thread.
+
+    ``nodes`` limits the tree, for who wants the same outcome on any machine.
+    """
     check_finite(costs, matrix.data)
+    units = column_units(matrix, lower, upper, row_lower, row_upper, integer)
+    matrix, costs = scaled(matrix, np.ones(matrix.shape[0]), units), costs * units
     sizes, factor = row_sizes(matrix, row_lower, row_upper), 1.0 / typical_size(costs)
     rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
     lp = highs_lp(
         maximize,
         scaled(matrix, rows, np.ones(len(costs))),
         costs * factor,
-        lower,
-        upper,
+        lower / units,
+        upper / units,
         row_lower * rows,
         row_upper * rows,
         offset * factor,
     )
-    return solve_built_mip(lp, integer, time_limit, None, stopped, factor, np.ones(len(costs)))
+    return solve_built_mip(lp, integer, time_limit, None, stopped, factor, units, nodes)
 
 
 def solve_built_mip(
@@ -78,6 +88,7 @@ def solve_built_mip(
     stopped: Stopped | None,
     factor: float,
     units: Floats,
+    nodes: int | None = None,
 ) -> MIPSolution:
     """Solve a program whose costs have been multiplied by ``factor``, and whose columns are counted in ``units``.
 
@@ -89,12 +100,40 @@ def solve_built_mip(
         return MIPSolution(LPStatus.INFEASIBLE, hopeless, hopeless, None, 0)
     lp.col_lower_ = np.where(integer, lower / units, lp.col_lower_)
     lp.col_upper_ = np.where(integer, upper / units, lp.col_upper_)
+    deadline, costs, offset = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor, lp.offset_ / factor
+    found = _solve_at_scales(lp, integer, time_limit, start, stopped, factor, units, nodes)
+    if found.status is not LPStatus.UNBOUNDED:
+        return found
+    # HiGHS calls it so by the relaxation alone, which may have no integer point.
+    lp.col_cost_ = np.zeros(len(costs))
+    found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units, nodes)
+    if found.status is LPStatus.INFEASIBLE:
+        return found
+    hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
+    if found.values is None:
+        return MIPSolution(LPStatus.LIMIT, hopeless, -hopeless, None, found.nodes)
+    objective = float(costs @ (found.values / units)) + offset
+    return MIPSolution(LPStatus.UNBOUNDED, objective, -hopeless, found.values, found.nodes)
+
+
+def _solve_at_scales(
+    lp: highspy.HighsLp,
+    integer: NDArray[np.bool_],
+    time_limit: float,
+    start: Floats | None,
+    stopped: Stopped | None,
+    factor: float,
+    units: Floats,
+    nodes: int | None,
+) -> MIPSolution:
+    """Solve at the scale of ``factor``, then at that of the costs that the solution is made of, until these agree."""
     deadline, costs = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor
     offset = lp.offset_ / factor
     found: MIPSolution | None = None
     for _ in range(SCALINGS):
         try:
-            found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units)
+            left = deadline - time.monotonic()
+            found = _solve_scaled_mip(lp, integer, left, start, stopped, factor, units, nodes)
         except SolverError:
             if found is None:
                 raise
@@ -119,6 +158,7 @@ def _solve_scaled_mip(
     stopped: Stopped | None,
     factor: float,
     units: Floats,
+    nodes: int | None = None,
 ) -> MIPSolution:
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     lp.integrality_ = [kinds[flag] for flag in integer.astype(int)]
@@ -128,6 +168,8 @@ def _solve_scaled_mip(
     highs.setOptionValue("mip_abs_gap", 1e-9)
     if time_limit < INFINITY:
         highs.setOptionValue("time_limit", max(time_limit, 0.0))
+    if nodes is not None:
+        highs.setOptionValue("mip_max_nodes", nodes)
     check(highs.passModel(lp))
     if not lp.num_col_:  # HiGHS states no objective then
         feasible = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)

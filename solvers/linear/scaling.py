@@ -66,6 +66,63 @@ def sizes_of_rows(rows: NDArray[np.integer], values: Floats, lower: Floats, uppe
     return np.where(sizes > 0.0, powers_of_two(sizes), 0.0)
 
 
+def column_units(
+    matrix: sparse.sparray,
+    lower: Floats,
+    upper: Floats,
+    row_lower: Floats,
+    row_upper: Floats,
+    integer: NDArray[np.bool_],
+) -> Floats:
+    """What continuous columns are best counted in: powers of two, 1 in a program whose numbers are of similar size.
+
+    Solvers accept an absolute violation of bounds and rows, which means nothing beside values of 1e-6, and too much
+    precision beside values of 1e9.  The units make the entries of a row, its sides, and the bounds of its columns as
+    similar as possible: their logarithms are fitted by least squares, by turns for rows and for columns.
+
+    References
+    ----------
+    A. R. Curtis, J. K. Reid, *On the automatic scaling of matrices for Gaussian elimination*, IMA Journal of Applied
+    Mathematics 10 (1972).
+    """
+    units = np.ones(len(lower))
+    entries = sparse.coo_array(matrix)
+    count, width = entries.shape
+    rows, columns, values = [entries.row], [entries.col], [entries.data]
+    for sides in (row_lower, row_upper):  # entries of a column that is counted in 1
+        mine = np.flatnonzero(np.isfinite(sides) & (sides != 0.0))
+        rows, columns, values = [*rows, mine], [*columns, np.full(len(mine), width)], [*values, sides[mine]]
+    for bounds in (lower, upper):  # rows of their own, of an entry of 1 and a side
+        mine = np.flatnonzero(np.isfinite(bounds) & (bounds != 0.0))
+        own = count + np.arange(len(mine))
+        rows, columns = [*rows, own, own], [*columns, mine, np.full(len(mine), width)]
+        values, count = [*values, np.ones(len(mine)), bounds[mine]], count + len(mine)
+    sizes = np.abs(np.concatenate(values))
+    used = sizes > 0.0
+    if not used.any() or integer.all() or sizes[used].max() < _SIMILAR * sizes[used].min():
+        return units
+    row, column, logs = np.concatenate(rows)[used], np.concatenate(columns)[used], np.log2(sizes[used])
+    of_row, of_column = np.zeros(count), np.zeros(width + 1)
+    in_row = np.maximum(np.bincount(row, minlength=count), 1)
+    in_column = np.maximum(np.bincount(column, minlength=width + 1), 1)
+    fixed = np.append(integer, True)
+    for _ in range(_FITS):
+        of_row = -np.bincount(row, logs + of_column[column], count) / in_row
+        of_column = np.where(fixed, 0.0, -np.bincount(column, logs + of_row[row], width + 1) / in_column)
+    found = np.rint(of_column[:width])
+    return np.where(np.abs(found) < _OTHER, units, np.exp2(np.clip(found, -1000.0, 1000.0)))
+
+
+_SIMILAR = 2.0**20
+"""Numbers of a program that differ by less than this factor are of similar size."""
+
+_OTHER = 8.0
+"""A column whose unit would be less than 2^8 away from 1 stays as it is."""
+
+_FITS = 20
+"""So often are rows and columns fitted to each other."""
+
+
 def typical_size(costs: Floats, default: float = 1.0) -> float:
     """A power of two to begin with as the scale of an objective; ``default`` if all costs are zero.
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, Termination, decompose, solve, solve_complete
+from colgen import InputError, Termination, TimeLimit, decompose, solve, solve_complete
 from tests.amounts import examples
 from tests.decomposition.test_decomposed import feasible
 
@@ -52,6 +52,33 @@ def test_optimum_is_that_of_the_extensive_form_and_its_values_are_in_the_model(s
     assert result.objective == pytest.approx(compact.objective)
     assert feasible(model)
     assert pyo.value(model.cost) == pytest.approx(compact.objective)
+
+
+def spread(scale, unit):
+    """Costs from 0.002 to 7000, times a scale; second stages count in other units."""
+    m = pyo.ConcreteModel()
+    m.s = pyo.RangeSet(0, 2)
+    m.x = pyo.Var(domain=pyo.Integers, bounds=(-3, 4))
+    m.w = pyo.Var(bounds=(0, 6 * unit))
+    m.y, m.z = pyo.Var(m.s, bounds=(0, 5 * unit)), pyo.Var(m.s, bounds=(0, 9 * unit))
+    m.own = pyo.Constraint(m.s, rule=lambda m, s: m.y[s] / unit + 2 * m.z[s] / unit >= 1 + s - m.x - m.w / unit)
+    m.most = pyo.Constraint(m.s, rule=lambda m, s: m.y[s] / unit - m.z[s] / unit <= 3 + m.x)
+    own = {0: (7000, 0.002), 1: (0.3, 40), 2: (0.002, 900)}
+    cost = sum((own[s][0] * m.y[s] + own[s][1] * m.z[s]) / unit for s in m.s)
+    m.o = pyo.Objective(expr=scale * (cost + 0.7 * m.w / unit - 1.5 * m.x))
+    return m
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e9])
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
+def test_scales_of_costs_and_columns_change_no_verdict(scale, unit, monkeypatch):
+    right = solve_complete(spread(1.0, 1.0)).objective
+    problem = decompose(spread(scale, unit), "s", method="benders")
+    monkeypatch.setattr(problem, "complete", lambda nodes, budget: None)
+    result = solve(problem, stop=TimeLimit(20))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(scale * right, rel=1e-6)
+    assert result.dual_bound == pytest.approx(scale * right, rel=1e-6)
 
 
 def test_stages_that_are_feasible_for_no_first_stage():

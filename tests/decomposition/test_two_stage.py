@@ -16,7 +16,8 @@ def test_the_first_stage_and_one_cost_a_stage_are_the_master():
     master = model.master()
     assert len(master.costs) == len(model.first) + len(model.recourse.stages)
     assert len(master.row_lower) == len(model.kept) == 1
-    assert (master.lower[len(model.first) :] == model.least).all()
+    assert (master.lower[len(model.first) :] * model.units == model.least).all()
+    assert (master.costs[len(model.first) :] == model.units).all()
 
 
 @pytest.mark.parametrize("seed", [0, 4, 5, 8])
@@ -26,7 +27,8 @@ def test_a_first_stage_costs_what_it_is_made_of_and_no_less_than_the_optimum(see
     assert model.is_first_stage(x)
     found = model.solution(x)
     assert found is not None
-    costs = sum(found.variables.get((model.cost_name, k), 0.0) for k in range(len(model.recourse.stages)))
+    stages = range(len(model.recourse.stages))
+    costs = sum(model.units[k] * found.variables.get((model.cost_name, k), 0.0) for k in stages)
     assert model.sign * found.objective == pytest.approx(model.first_cost(x) + model.sign * costs)
     assert model.sign * found.objective >= model.sign * best - 1e-6
 

@@ -48,6 +48,20 @@ def test_fractional_bounds_of_integer_columns_change_nothing(shift):
         assert found.objective == right.objective
 
 
+def test_what_is_unbounded_has_an_integer_point_and_what_has_none_is_infeasible():
+    """max x + y over 2x - 2y = side: the relaxation has a ray, and where the side is odd the program no solution."""
+    matrix, integer = sparse.csc_array(np.array([[2.0, -2.0]])), np.ones(2, dtype=np.bool_)
+    for side in (2.0, 1.0):
+        sides, ends = (np.full(1, side), np.full(1, side)), (np.zeros(2), np.full(2, np.inf))
+        found = solve_mip(True, matrix, np.ones(2), *ends, *sides, integer, time_limit=5.0, nodes=100)
+        if side == 2.0:
+            assert found.status is LPStatus.UNBOUNDED
+            assert found.values[0] - found.values[1] == pytest.approx(1.0)
+            assert found.objective == pytest.approx(found.values.sum())
+        else:
+            assert found.status in (LPStatus.INFEASIBLE, LPStatus.LIMIT)
+
+
 def test_an_integer_column_without_an_integer_between_its_bounds_is_infeasible():
     bounds = (np.array([0.3, 0.0]), np.array([0.7, 1.0]))
     sides = (np.array([-np.inf]), np.array([2.0]))
