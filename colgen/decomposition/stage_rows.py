@@ -67,7 +67,8 @@ class StageRows(Separation):
         x = model.first_stage(solution)
         count = len(model.recourse.stages)
         claimed = np.array([solution.variables.get((model.cost_name, k), 0.0) for k in range(count)])
-        claimed *= model.sign * model.units
+        # Beside large values a solution leaves small ones out, which the master keeps within their bounds.
+        claimed = np.maximum(claimed * model.sign * model.units, model.least)
         worth = self._worth(context)
         found, gained = self._by_known(x, claimed, context)
         if found and gained > worth:

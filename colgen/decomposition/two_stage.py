@@ -223,7 +223,7 @@ class TwoStage:
                 program.change_objective(costs, 0.0)
             objective = _refuse_endless(program, f"block {names[self._members[number][0]]}")
             if objective is not None:
-                least[number] = objective - TOLERANCES.optimality * max(float(self.units[number]), abs(objective))
+                least[number] = objective
         return least
 
 

@@ -82,6 +82,8 @@ def draw(rng: Rng) -> Drawn:
     arrays["outward"] = _outward(rng, width, whole, arrays["lower"] > arrays["upper"])
     arrays["units"] = _units(rng, arrays["block"], whole, equal)
     arrays["row_scales"] = 10.0 ** rng.choice([0, 0, 0, -3, 3], len(arrays["low"]))
+    if door == BENDERS and rng.random() < 0.3:
+        arrays["costs"] *= rng.choice([0.002, 0.05, 1.0, 30.0, 1200.0], width)
     if rng.random() < 0.08:
         k = int(rng.integers(width))
         arrays["costs"][k] *= 10.0 ** int(rng.integers(4, 9))
