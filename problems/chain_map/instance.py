@@ -16,7 +16,7 @@ from colgen.core.arrays import reading
 from colgen.core.doors import Late
 from colgen.core.errors import InputError
 from colgen.core.files import writing
-from colgen.core.tolerances import power_of_two
+from colgen.core.tolerances import ROUNDING, power_of_two
 from problems.chain_map.kernels.tree_labels import score_labels
 from problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
 from solvers.arrays import ArrayError, as_floats, as_indices, as_integers
@@ -284,6 +284,11 @@ class Instance:
         # Pairs may differ by their second label, their first one, or by both.
         step = step or low_step(scores, pairwise.rows, pairwise.transposed_rows)
         return power_of_two(step or max(self.size, pairwise.size))  # if all are alike, no labels differ
+
+    @cached_property
+    def rounding(self) -> float:
+        """What rounding may leave of a tree's score, in whose sum scores may cancel out."""
+        return ROUNDING * max(self.size, self.pairwise.size) * float(np.diff(self.forest.starts).max())
 
     @cached_property
     def is_chains(self) -> bool:

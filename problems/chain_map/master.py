@@ -162,6 +162,14 @@ class ChainMaster(RestrictedMaster):
         self._scores = self.values  # of the labellings in the instance; `values` are those in the model
         self._offsets = np.zeros(instance.num_trees)
 
+    @property
+    def rounding(self) -> float:
+        return self.instance.rounding
+
+    @property
+    def cost_rounding(self) -> float:
+        return self.instance.rounding
+
     def _begin(self, budget: Budget) -> NormalForm:
         """Set up domains that grow; raises OutOfBudget if there is no time for it."""
         start, instance = self._start, self.instance

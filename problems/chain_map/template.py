@@ -16,7 +16,7 @@ from colgen.bounds.stabilization import NoStabilization, Stabilization
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.solution import Solution
-from colgen.core.tolerances import ROUNDING, TOLERANCES
+from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing
 from colgen.proof.certifier import Certifier
@@ -169,9 +169,7 @@ class ChainMAP(Problem):
             raise InfeasibleAnswerError(f"tree {tree} has no labels, though there is a labelling")
         with np.errstate(invalid="ignore"):  # -inf less -inf, which is the same
             difference = np.abs(values - answer.values)
-        # Scores may cancel out in sums, whose rounding is that of the largest.
-        rounding = ROUNDING * max(instance.size, instance.pairwise.size) * float(np.diff(starts).max())
-        near = TOLERANCES.pruning * np.maximum(np.abs(values), instance.scale) + rounding
+        near = TOLERANCES.pruning * np.maximum(np.abs(values), instance.scale) + instance.rounding
         wrong = (values != answer.values) & ~(difference <= near)
         for tree in np.flatnonzero(wrong).tolist():
             raise InfeasibleAnswerError(

@@ -576,3 +576,23 @@ def test_ends_and_masks_go_with_arrays():
     for how in ({"first": np.zeros(3)}, {"mask": np.ones((1, 4), dtype=bool)}, {"lengths": [4]}):
         with pytest.raises(InputError, match="to go with them"):
             decode(instance, **how)
+
+
+@pytest.mark.parametrize("seed", seeds(60))
+def test_what_rounding_leaves_of_sums_of_scores_is_no_mistake(seed):
+    """Labels may differ by 1e-12 of the scores, which is less than what sums of them are exact to."""
+    rng = np.random.default_rng(seed)
+    tokens, labels = int(rng.integers(1, 9)), int(rng.integers(1, 5))
+    size, tiny = 10.0 ** rng.integers(0, 6), 10.0 ** -rng.integers(6, 13)
+    drawn = [
+        size * (rng.integers(-2, 3, shape) + tiny * rng.integers(-2, 3, shape))
+        for shape in ((tokens, labels), (labels, labels))
+    ]
+    drawn[1][rng.random((labels, labels)) < 0.1] = -np.inf
+    instance = Instance.from_chain(*drawn)
+    best = solve(ChainMAP(instance))
+    for options in ({"start": 1}, {"start": labels}, {"start": 1, "prune": True}):
+        found = solve(ChainMAP(instance, **options))
+        assert found.termination is best.termination
+        if best.is_optimal:
+            assert found.objective == pytest.approx(best.objective, abs=1e-9 * size)
