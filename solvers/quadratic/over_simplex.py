@@ -182,7 +182,9 @@ def enter_active(
     while True:
         for i in range(count):
             ones[i] = 1.0
-            best[i] = linear[held[i]]
+            best[i] = (
+                linear[held[i]] - linear[held[0]]
+            )  # what all have in common changes no weight, and would drown them
         _solve(factor, count, ones)
         _solve(factor, count, best)
         sum_ones = sum_best = 0.0

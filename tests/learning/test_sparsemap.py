@@ -141,6 +141,20 @@ def test_scores_of_any_size_end(scale):
     assert found.gap <= 1e-12 * max(scale, 1.0) * 30
 
 
+@pytest.mark.parametrize("scale", [1e6, 1e8, 1e10, 1e12, 1e13, 1e20])
+@pytest.mark.parametrize("seed", range(12))
+def test_weights_of_large_scores_sum_to_one(scale, seed):
+    """What the scores of structures have in common drowns no weight, be they compiled or called one by one."""
+    rng = np.random.default_rng(seed)
+    draw = (lambda shape: rng.integers(-1, 2, shape)) if seed % 2 else (lambda shape: rng.normal(size=shape))
+    chain, arcs = (scale * draw((4, 3)), scale * draw((3, 3))), scale * draw((5, 5))
+    for oracle, scores in ((Chains(), chain), (Trees(), (arcs,)), (ProjectiveTrees(), (arcs,))):
+        mean = sparsemap(oracle, *scores)
+        assert (mean.weights > 0.0).all()
+        assert mean.weights.sum() == pytest.approx(1.0, abs=1e-12)
+        assert mean.gap <= 1e-12 * scale or not mean.is_exact
+
+
 def test_forbidden_parts_have_no_mean_and_no_gradient():
     scores = np.random.default_rng(1).normal(size=(5, 5))
     scores[0, 1:4] = -np.inf
