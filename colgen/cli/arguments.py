@@ -34,6 +34,7 @@ exit codes:
   3  a limit was reached, or the answer is not proved optimal
   4  a diagnostic: going on could have given a wrong answer
   5  proved optimal among some of the answers, as the output says: --all-heads
+  6  `colgen check`: part of the certificate is trusted or left open
   130  interrupted by Ctrl-C (143: by SIGTERM); the best answer so far is printed
 
 colgen COMMAND --help says more of each.

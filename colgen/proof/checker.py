@@ -17,18 +17,21 @@ from typing import Any
 from colgen.proof.checker_bounds import bound_of, fixed
 from colgen.proof.checker_files import lines_of, record_of, text_of
 from colgen.proof.checker_instances import UnreadError, compare, formulation_of
-from colgen.proof.checker_pricing import State, UnreadableError, WrongError, exact, whole
+from colgen.proof.checker_pricing import State, UnreadableError, WrongError, exact, fields, whole
 from colgen.proof.checker_program import Claims, Program, answered
 
 VERSION = 1
 
 PROVED, UNREADABLE, FALSE, TRUSTED = 0, 2, 4, 6
-"""Exit codes: all of it is checked; it cannot be read; a line is not true; part of it is trusted, or left open."""
+"""Exit codes: all of it is checked; it cannot be read; a line is not true; part of it is trusted, left open or not compared."""
 
 
 @dataclass
 class Verdict:
-    """What a certificate proves."""
+    """What a certificate proves.
+
+    ``proves`` is ``optimal``, ``infeasible`` or ``bound``; where a node is left open, ``answer`` or ``nothing``.
+    """
 
     proves: str = ""
     objective: Fraction | None = None
@@ -45,14 +48,31 @@ class Verdict:
     unread: str | None = None
     """Why the instance was not held against the file that was given."""
 
+    @property
+    def checked(self) -> bool:
+        """Whether all of it was checked: no claim is trusted, no node left open, and the file read if one was given."""
+        proved = not self.claims.trusted and self.proves in ("optimal", "infeasible", "bound")
+        return proved and self.unread is None
+
     def __str__(self) -> str:
-        text = {
-            "optimal": f"Proved optimal: {self.objective}",
-            "infeasible": "Proved infeasible: there is no answer",
-            "bound": f"Proved: no answer is better than {self.bound}; the best known is {self.objective}",
+        known = "no answer is known" if self.objective is None else f"the best known is {self.objective}"
+        words, value = {
+            "optimal": ("optimal", f"{self.objective}"),
+            "infeasible": ("infeasible", "there is no answer"),
+            "bound": ("", f"no answer is better than {self.bound}; {known}"),
+            "answer": ("", f"nothing bounds how much better than {self.objective} an answer may be"),
+            "nothing": ("", "neither an answer nor a bound is known"),
         }[self.proves]
+        trusted = "1 claim is trusted" if self.claims.trusted == 1 else f"{self.claims.trusted} claims are trusted"
+        start = "Proved"
+        if self.claims.trusted:
+            start = f"Not proved, {trusted}" + ("; if that is right," if words else "")
+        elif self.proves in ("answer", "nothing"):
+            start = "Not proved"
+        elif self.unread is not None:
+            start = "Proved of the certificate's instance, which was not compared with the file" + ("," if words else "")
         lines = [
-            f"{text}.",
+            f"{start}{words and ' ' + words}: {value}.",
             f"{self.leaves} leaves, {self.claims.checked} claims checked, {self.claims.trusted} trusted",
         ]
         lines += [f"{self.fixings} positions or items closed, each by a bound"] if self.fixings else []
@@ -107,23 +127,27 @@ class _Checking:
         self._open: dict[int, State] = {}
         self._seen: set[int] = {0}
         self._bound: Fraction | None = None  # of the leaves; None: none of them holds an answer
+        self._unknown = False  # a leaf is left open: nothing is known of its answers
+        self._excludes = False  # something was ruled out because no better answer than the one at hand uses it
         self._ended = False
         self.found = Verdict()
 
     def take(self, number: int, record: dict[str, Any]) -> None:
         if self._ended:
             raise WrongError("nothing is expected after the end")
-        if number == 1 and record != {"certificate": "colgen", "version": VERSION}:
+        if number == 1 and (record != {"certificate": "colgen", "version": VERSION} or record["version"] is True):
             raise WrongError(f"expected a certificate of colgen, version {VERSION}")
         head = {1: lambda r: None, 2: self._take_instance, 3: self._take_formulation, 4: self._take_answer}
         if number in head:
             head[number](record)
         elif "end" in record:
+            fields(record, ("end",))
             self._take_end(number, record["end"])
         else:
             self._take_node(record)
 
     def _take_instance(self, record: dict[str, Any]) -> None:
+        fields(record, ("instance", "sha256"))
         self._instance = record["instance"]
         written = json.dumps(self._instance, sort_keys=True, separators=(",", ":"))
         if hashlib.sha256(written.encode()).hexdigest() != record["sha256"]:
@@ -136,14 +160,16 @@ class _Checking:
                 self.found.unread = str(error)
 
     def _take_formulation(self, record: dict[str, Any]) -> None:
+        fields(record, ("formulation",))
         own, given = formulation_of(self._instance), record["formulation"]
         if own is not None and given is not None and own != given:
             raise WrongError("the formulation is not that of the instance")
-        self.found.stated = own is not None
+        self.found.stated = self.found.claims.refuses = own is not None
         self._program = Program(given if own is None else own)
         self._open[0] = State()
 
     def _take_answer(self, record: dict[str, Any]) -> None:
+        fields(record, ("answer",))
         if record["answer"] is not None:
             self.found.objective = answered(self.program, record["answer"], self.found.claims)
 
@@ -153,8 +179,12 @@ class _Checking:
         if state is None:
             raise WrongError(f"node {node} is not open: nothing has made it, or it is done with")
         if "fix" in record:
-            self.found.fixings += fixed(self.program, state, record["fix"], self.found.objective, self.found.claims)
+            fields(record, ("node", "fix"))
+            closed = fixed(self.program, state, record["fix"], self.found.objective, self.found.claims)
+            self.found.fixings += closed
+            self._excludes = self._excludes or closed > 0 or state.listed is not None
         elif "split" in record:
+            fields(record, ("node", "split", "children"))
             children = [whole(child) for child in record["children"]]
             states = self.program.split(state, record["split"], len(children), self.found.claims)
             for child, below in zip(children, states, strict=True):
@@ -164,25 +194,36 @@ class _Checking:
                 self._open[child] = below
             del self._open[node]
         else:
-            bound = bound_of(self.program, state, record["claim"], self.found.claims)
+            fields(record, ("node", "claim"))
             self.found.leaves += 1
-            if bound is not None and (self._bound is None or bound < self._bound):
-                self._bound = bound
+            if record["claim"] is None:
+                self._unknown = True
+            else:
+                bound = bound_of(self.program, state, record["claim"], self.found.claims)
+                if bound is not None and (self._bound is None or bound < self._bound):
+                    self._bound = bound
             del self._open[node]
 
     def _take_end(self, number: int, end: dict[str, Any]) -> None:
         if self._open:
             raise WrongError(f"node {min(self._open)} is open: nothing is said of it")
-        if (end["lines"], end["leaves"]) != (number, self.found.leaves):
+        fields(end, ("proves", "objective", "bound", "lines", "leaves"))
+        if (whole(end["lines"]), whole(end["leaves"])) != (number, self.found.leaves):
             raise WrongError(f"there are {number} lines and {self.found.leaves} leaves")
         program, objective = self.program, self.found.objective
-        bound = None if self._bound is None else program.rounded(self._bound)
-        if objective is not None and (bound is None or bound > objective):
-            bound = objective  # leaves hold nothing better than the answer
+        bound = None if self._bound is None or self._unknown else program.rounded(self._bound)
+        if objective is not None and not self._unknown and (bound is None or bound > objective):
+            if not self._excludes:
+                told = "no leaf holds an answer" if bound is None else f"all leaves are worth {program.sign * bound}"
+                raise WrongError(f"the answer of {program.sign * objective} is a contradiction: {told}")
+            bound = objective  # better answers alone were kept, and there is none
         self.found.bound = None if bound is None else program.sign * bound
         if objective is not None:
             self.found.objective = program.sign * objective
-        proves = "infeasible" if bound is None else "optimal" if bound == objective else "bound"
+        if self._unknown:
+            proves = "nothing" if objective is None else "answer"
+        else:
+            proves = "infeasible" if bound is None else "optimal" if bound == objective else "bound"
         if end["proves"] != proves:
             raise WrongError(f"what is proved is {proves}, not {str(end['proves'])[:20]}")
         if _read(end["objective"]) != self.found.objective or _read(end["bound"]) != self.found.bound:
@@ -209,7 +250,7 @@ def _read(value: Any) -> Fraction | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Check a file and print what it proves; the exit code is 0 if all of it holds."""
+    """Check a file and print what it proves; the exit code is 0 if all of it is checked and holds."""
     if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
         print("usage: python -m colgen.proof FILE [INSTANCE]", file=sys.stderr)
         return UNREADABLE
@@ -219,6 +260,7 @@ def main(arguments: list[str]) -> int:
     try:
         verdict = check(lines_of(path), text_of(arguments[1]) if len(arguments) == 2 else None)
         print(verdict)
+        return PROVED if verdict.checked else TRUSTED
     except UnreadableError as error:
         print(f"colgen: {path}{f', line {error.line}' if error.line else ''}: {error}", file=sys.stderr)
         return UNREADABLE
@@ -230,4 +272,3 @@ def main(arguments: list[str]) -> int:
         return UNREADABLE
     finally:
         sys.set_int_max_str_digits(most)
-    return PROVED if verdict.unread is None else TRUSTED

@@ -16,6 +16,7 @@ from colgen.proof.checker_pricing import (
     UnreadableError,
     WrongError,
     exact,
+    fields,
     holds,
     sides,
     whole,
@@ -40,6 +41,7 @@ class Block:
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
+        fields(data, ("cost", "variables", "rows", "entries"), ("kind", "uses"))
         self.number, self.cost = number, exact(data["cost"])
         self.costs = [exact(cost) for cost, *_ in data["variables"]]
         self.bounds = [sides((low, high)) for _, low, high, _ in data["variables"]]
@@ -68,6 +70,12 @@ class Block:
         if any(cost and not is_whole for cost, is_whole in zip(self.costs, self.whole, strict=True)):
             raise WrongError("objectives have no step where something costs that need not be whole")
         return [self.cost, *self.costs]
+
+    def subtracts(self, row: int) -> bool:
+        """Whether a column may have an entry below 0 in a row."""
+        terms = zip(self.bounds, self.entries, strict=True)
+        worst = (((low if entry[row] > 0 else high), entry[row]) for (low, high), entry in terms if row in entry)
+        return any(end is None or end * entry < 0 for end, entry in worst)
 
     def column(self, values: Any) -> tuple[Fraction, dict[int, Fraction]]:
         """Cost and entries of a column: the values of the variables."""
@@ -277,6 +285,7 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
 
     Members of a block have the same variables and rows, in one order.
     """
+    fields(instance, ("kind", "sense", "offset", "variables", "rows", "linking", "blocks"), ("name",))
     variables, rows, linking = instance["variables"], instance["rows"], [whole(r) for r in instance["linking"]]
     place: dict[int, tuple[int, int]] = {}  # of variables: the member of a block, and where in it
     members = [member for block in instance["blocks"] for member in block]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from colgen.proof.checker_pricing import Knapsack, Place, State, Trusted, WrongError, exact, whole
+from colgen.proof.checker_pricing import Knapsack, Place, State, Trusted, WrongError, exact, fields, whole
 from colgen.proof.checker_program import Claims, Program
 
 
@@ -44,7 +44,10 @@ def point_of(program: Program, state: State, claim: Mapping[str, Any], unit: int
             raise WrongError(f"the dual value of the number of {what} speaks of a side that it does not have")
         counts[place] = dual
         total += dual * (limit or 0)
-    cuts = [_cut(program, each["dual"], *each["cut"]) for each in claim.get("cuts", ())]
+    cuts = []
+    for each in claim.get("cuts", ()):
+        fields(each, ("cut", "dual"))
+        cuts.append(_cut(program, each["dual"], *each["cut"]))
     for divisor, weights, dual in cuts:
         most = sum((weight * (program.rows[row][1] or Fraction(0)) for row, weight in weights.items()), Fraction(0))
         total += dual * (most // divisor)
@@ -103,16 +106,19 @@ def used(program: Program, k: int, least: Fraction) -> Fraction:
 
 
 def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Fraction | None:
-    """The bound of a leaf; None: it holds no answer.
+    """The bound of a leaf, as if minimising; None: it holds no answer.
 
     By weak duality: an answer costs what its rows are worth at the dual values and what the reduced costs of its
     columns add.
     """
     if "trusted" in claim:
-        claims.trusted += 1
+        fields(claim, ("trusted",))
+        claims.trust("a bound")
         return None if claim["trusted"] is None else program.sign * exact(claim["trusted"])
     if state.trusted:
         raise WrongError("dual values prove nothing where decisions are trusted")
+    needed = ("weight", "unit", "duals", "counts", "least", "bound")
+    fields(claim, needed if claim["weight"] else (*needed, "worth"), ("cuts", "potentials"))
     unit, weight = whole(claim["unit"]), whole(claim["weight"])
     if unit < 1 or weight not in (0, 1) or unit > 1 > weight:
         raise WrongError("expected costs that count, over a denominator of at least 1, or do not")
@@ -121,7 +127,7 @@ def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Frac
     for k, (problem, stated) in enumerate(zip(program.pricing, claim["least"], strict=True)):
         least = exact(stated)
         if isinstance(problem, Trusted):
-            claims.trusted += 1
+            claims.trust("a reduced cost")
         else:
             found = _least(problem, point, state, least)
             if found != least:
@@ -148,6 +154,8 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
     if objective is None or state.trusted:
         raise WrongError("there is nothing to compare with")
     unit, what = whole(fix["unit"]), fix["what"]
+    needed = ("what", "unit", "duals", "counts", "least", "bound", "left" if what == "columns" else "closed")
+    fields(fix, needed, ("cuts",))
     if unit < 1 or what not in ("positions", "items", "columns"):
         raise WrongError("expected a denominator of at least 1, and positions, items or columns")
     point = point_of(program, state, fix, unit)

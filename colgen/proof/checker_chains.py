@@ -22,7 +22,7 @@ class Labellings(Scored):
         self.parents, self.tables = [whole(p) for p in data["parents"]], [whole(t) for t in data["of_table"]]
         if not all(node < parent < len(self.parents) or parent == -1 for node, parent in enumerate(self.parents)):
             raise WrongError("expected children before their parents")
-        super().__init__(data)
+        super().__init__(data, ("parents", "of_table", "scores", "tables"))
         count = len(data["scores"][0])
         every = [table(data["scores"], len(self.parents), count)]
         every += [table(pairs, count, count) for pairs in data["tables"]]
@@ -33,7 +33,7 @@ class Labellings(Scored):
         self.scores, *self.pairs = (
             [[self.never if x == NO else x for x in row] if NO in row else row for row in each] for each in every
         )
-        if len(self.parents) != len(self.tables) or min(self.tables) < 0:
+        if len(self.parents) != len(self.tables) or not set(self.tables) <= set(range(len(self.pairs) or 1)):
             raise WrongError("expected a parent and a table for each node")
         self._replaced: dict[tuple[int, int], list[int]] = {}
 

@@ -7,14 +7,14 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, table, whole
+from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, fields, table, whole
 
 
 class Clusterings(Scored):
     """Partitions of items; a column is a list of clusters, and costs the scores of all pairs in one cluster."""
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
-        super().__init__(data)
+        super().__init__(data, ("scores",))
         self.size = len(data["scores"])
         self.scores = table(data["scores"], self.size, self.size)
         if any(self.scores[i][j] != self.scores[j][i] for i, j in combinations(range(self.size), 2)):
@@ -35,12 +35,13 @@ class Clusterings(Scored):
         Items i, j and k: x_ik + x_kj - x_ij ≤ 1, with a dual value of 0 or more.  What is left of a pair's score counts
         if it is positive; always, if the pair is together; never, if it is apart.
         """
+        fields(state.given, ("over", "triangles"))
         over, total, items = whole(state.given["over"]), 0, set(range(self.size))
         if over < 1:
             raise WrongError("expected a denominator of 1 or more")
         left = [[x if x == NO else over * x for x in row] for row in self.scores]  # of pairs i < j
         for i, j, k, dual in state.given["triangles"]:
-            if whole(dual) < 0 or len({i, j, k}) < 3 or not {i, j, k} <= items:
+            if whole(dual) < 0 or len({i, j, k}) < 3 or not set(map(whole, (i, j, k))) <= items:
                 raise WrongError("expected triangles with dual values of 0 or more")
             total += dual
             for u, v, entry in ((i, k, 1), (k, j, 1), (i, j, -1)):

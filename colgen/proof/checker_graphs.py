@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from colgen.proof.checker_pricing import Place, State, WrongError, exact, whole
+from colgen.proof.checker_pricing import Place, State, WrongError, exact, fields, whole
 
 
 class StableSets:
     """Sets of vertices of which no two are neighbours; a set covers the rows of its vertices and costs ``cost``."""
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
+        fields(data, ("cost", "edges"), ("kind", "uses"))
         self.number = number
         self.cost = exact(data["cost"])
         self.near = [0] * num_rows  # the neighbours of each vertex, as bits
@@ -25,6 +26,10 @@ class StableSets:
     def prices(self) -> list[Fraction]:
         """All costs: what objectives are sums of."""
         return [self.cost]
+
+    def subtracts(self, row: int) -> bool:
+        """Whether a column may have an entry below 0 in a row: all are 0 or 1."""
+        return False
 
     def column(self, structure: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column."""

@@ -11,10 +11,15 @@ from typing import Any
 
 from colgen.proof import checker_blocks
 from colgen.proof.checker_files import record_of
-from colgen.proof.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, whole
+from colgen.proof.checker_pricing import TABLE_LIMIT, UnreadableError, WrongError, fields, whole
 
 _SINGLE = {"chain_map": "labellings", "trees": "trees", "title_path": "paths", "coreference": "clusterings"}
 """Instances of which one column is wanted, the best; and what their pricing problem is called."""
+
+
+def formulates(kind: str) -> bool:
+    """Whether the checker makes the formulation of instances of a kind itself, and so trusts nothing of them."""
+    return kind in _SINGLE or kind == "compact" or kind in _KINDS
 
 
 def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
@@ -33,7 +38,10 @@ def _program(rows: list[Any], pricing: list[Any], step: Any, sense: str = "minim
 
 def _cutting_stock(instance: dict[str, Any]) -> dict[str, Any]:
     """Each item exactly as often as demanded, for superfluous pieces can be left out; pieces widest first."""
-    widths, demands = instance["widths"], instance["demands"]
+    fields(instance, ("kind", "roll", "widths", "demands"), ("name",))
+    widths, demands = [whole(width) for width in instance["widths"]], [whole(each) for each in instance["demands"]]
+    if len(widths) != len(demands):
+        raise WrongError("expected a demand for each width")
     order = sorted(range(len(widths)), key=lambda item: -widths[item])
     roll = {
         "kind": "knapsack",
@@ -50,7 +58,10 @@ def _cutting_stock(instance: dict[str, Any]) -> dict[str, Any]:
 
 def _assignment(instance: dict[str, Any]) -> dict[str, Any]:
     """Each task once; a machine has one set of tasks."""
+    fields(instance, ("kind", "costs", "sizes", "capacities"), ("name",))
     tasks = range(len(instance["costs"][0]))
+    if any(len(costs) != len(tasks) for costs in instance["costs"]):
+        raise WrongError("expected as many costs on each machine")
     machines = [
         {
             "kind": "knapsack",
@@ -70,6 +81,9 @@ def _assignment(instance: dict[str, Any]) -> dict[str, Any]:
 
 def _colouring(instance: dict[str, Any]) -> dict[str, Any]:
     """Each vertex in exactly one set, for every part of a stable set is one."""
+    fields(instance, ("kind", "vertices", "edges"), ("name",))
+    if whole(instance["vertices"]) < 0:
+        raise WrongError("expected no fewer vertices than none")
     if whole(instance["vertices"]) > TABLE_LIMIT >> 4:
         raise UnreadableError(f"expected at most {TABLE_LIMIT >> 4:,} vertices, not {instance['vertices']}")
     sets = {"kind": "stable sets", "uses": [0, None], "cost": 1, "edges": instance["edges"]}
@@ -78,8 +92,13 @@ def _colouring(instance: dict[str, Any]) -> dict[str, Any]:
 
 def _routes(instance: dict[str, Any]) -> dict[str, Any]:
     """Each customer once; as many routes as demands need at the least, and as there are vehicles at the most."""
-    count, demands = len(instance["demands"]) - 1, instance["demands"]
-    fewest = max(-(-sum(demands) // instance["capacity"]), 1)
+    own = ("ticks", "distances", "demands", "capacity", "windows", "service", "vehicles")
+    fields(instance, ("kind", *own), ("name",))
+    demands, capacity = [whole(demand) for demand in instance["demands"]], whole(instance["capacity"])
+    count = len(demands) - 1
+    if count < 1 or capacity < 1 or min(demands) < 0 or whole(instance["vehicles"]) < 0:
+        raise WrongError("expected a customer, a capacity of at least 1, and demands and vehicles of at least 0")
+    fewest = max(-(-sum(demands) // capacity), 1)
     routes = {**instance, "kind": "routes", "uses": [fewest, instance["vehicles"]]}
     return _program([[1, 1] for _ in range(count)], [routes], f"1/{instance['ticks']}")
 

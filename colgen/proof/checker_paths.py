@@ -8,7 +8,7 @@ from itertools import pairwise
 from operator import add
 from typing import Any
 
-from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, table, whole
+from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, fields, table, whole
 
 
 class Paths(Scored):
@@ -18,7 +18,7 @@ class Paths(Scored):
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int, limit: int | None = None) -> None:
-        super().__init__(data)
+        super().__init__(data, ("length", "classes", "first", "last", "weights"))
         self.length, self.limit = whole(data["length"]), limit
         self.classes = [whole(c) for c in data["classes"]]
         n = len(self.classes)
@@ -42,6 +42,7 @@ class Paths(Scored):
     def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
         """The least reduced cost of all columns, times the duals' denominator: as the claim has it, if it is true."""
         given = state.given
+        fields(given, ("most", "penalties", "remembered"))
         most = whole(given["most"])
         if self.above(most, given["penalties"], given["remembered"]) is not None:
             raise WrongError("a walk weighs more than is said of all paths")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,9 @@ first, last); or points within bounds on variables, (problem, ((variable, lower,
 
 Sides = tuple[Fraction | None, Fraction | None]
 """Lower and upper; None where there is none."""
+
+
+_FRACTION = re.compile("-?[0-9]+(/0*[1-9][0-9]*)?")
 
 
 class WrongError(Exception):
@@ -41,7 +45,7 @@ def whole(value: Any) -> int:
 
 def exact(value: Any) -> Fraction:
     """A number of a certificate: whole, or a fraction as a text."""
-    if type(value) is int or (type(value) is str and value.replace("/", "", 1).lstrip("-").isdecimal()):
+    if type(value) is int or (type(value) is str and _FRACTION.fullmatch(value)):
         return Fraction(value)
     raise WrongError(f"expected a whole number or a fraction, not {str(value)[:30]}")
 
@@ -50,6 +54,18 @@ def sides(record: Sequence[Any]) -> Sides:
     """Two sides of a certificate."""
     low, high = (None if side is None else exact(side) for side in record)
     return low, high
+
+
+def fields(record: Any, needed: Iterable[str], others: Iterable[str] = ()) -> None:
+    """Refuse a record in which a field is missing, or one is there that nothing reads."""
+    if not isinstance(record, dict):
+        raise WrongError("expected a JSON object")
+    missing = sorted(set(needed).difference(record))
+    unread = sorted(set(record).difference(needed, others))
+    if missing or unread:
+        raise WrongError(
+            f"the field {missing[0][:30]!r} is missing" if missing else f"nothing reads the field {unread[0][:30]!r}"
+        )
 
 
 def holds(value: Any, limits: tuple[Any, Any]) -> bool:
@@ -88,7 +104,8 @@ class State:
 class Scored:
     """What pricing problems have in common whose columns are scored, in whole numbers over a denominator ``unit``."""
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
+    def __init__(self, data: Mapping[str, Any], own: Iterable[str]) -> None:
+        fields(data, ("denominator", *own), ("kind", "uses", "name"))
         self.unit = whole(data["denominator"])
         if self.unit < 1:
             raise WrongError("expected a denominator of 1 or more")
@@ -96,6 +113,10 @@ class Scored:
     def prices(self) -> list[Fraction]:
         """All costs: what objectives are sums of."""
         return [Fraction(1, self.unit)]
+
+    def subtracts(self, row: int) -> bool:
+        """Whether a column may have an entry below 0 in a row: none has any."""
+        return False
 
     def reduced(self, score: int, unit: Fraction, over: int = 1) -> Fraction:
         """The reduced cost of a column that has the best score, divided by ``over``, times the duals' denominator."""
@@ -121,6 +142,7 @@ class Knapsack:
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
+        fields(data, ("capacity", "sizes", "copies", "rows", "cost", "costs"), ("kind", "uses"))
         self.number = number
         self.capacity = whole(data["capacity"])
         self.sizes = [whole(size) for size in data["sizes"]]
@@ -140,6 +162,10 @@ class Knapsack:
     def prices(self) -> list[Fraction]:
         """All costs: what objectives are sums of."""
         return [self.cost, *self.costs]
+
+    def subtracts(self, row: int) -> bool:
+        """Whether a column may have an entry below 0 in a row: all are numbers of pieces."""
+        return False
 
     def column(self, structure: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column."""
@@ -335,14 +361,20 @@ class Trusted:
     """A pricing problem that the checker does not know: what is said of it is believed, and counted."""
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
+        fields(data, (), ("kind", "uses", "name"))
         self.number = number
         self.num_rows = num_rows
+
+    def subtracts(self, row: int) -> bool:
+        """Whether a column may have an entry below 0 in a row: nothing is known of it."""
+        return True
 
     def prices(self) -> list[Fraction]:
         return []
 
     def column(self, structure: Any) -> tuple[Fraction, dict[int, Fraction]]:
+        fields(structure, ("cost", "rows"))
         entries = {whole(row): exact(entry) for row, entry in structure["rows"]}
-        if not all(0 <= row < self.num_rows for row in entries):
-            raise WrongError("a column has an entry in a row that is not there")
+        if len(entries) < len(structure["rows"]) or not all(0 <= row < self.num_rows for row in entries):
+            raise WrongError("a column has an entry in a row that is not there, or two in one")
         return exact(structure["cost"]), entries

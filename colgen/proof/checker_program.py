@@ -13,7 +13,7 @@ from colgen.proof.checker_chains import Labellings
 from colgen.proof.checker_clusters import Clusterings
 from colgen.proof.checker_graphs import StableSets
 from colgen.proof.checker_paths import Paths
-from colgen.proof.checker_pricing import Knapsack, Place, State, Trusted, WrongError, exact, holds, sides, whole
+from colgen.proof.checker_pricing import Knapsack, Place, State, Trusted, WrongError, exact, fields, holds, sides, whole
 from colgen.proof.checker_routes import Routes
 from colgen.proof.checker_trees import Trees
 
@@ -33,16 +33,27 @@ KINDS: dict[str, Any] = {
 
 @dataclass
 class Claims:
-    """How many claims were checked, and how many believed."""
+    """How many claims were checked, and how many are trusted.
+
+    ``refuses``: the checker formulates the instance itself, and so wants a reason for each.
+    """
 
     checked: int = 0
     trusted: int = 0
+    refuses: bool = False
+
+    def trust(self, what: str) -> None:
+        """Count a claim without a reason."""
+        if self.refuses:
+            raise WrongError(f"{what} without a reason is refused, for the checker formulates this instance itself")
+        self.trusted += 1
 
 
 class Program:
     """Minimise the costs of columns subject to rows; maximising is minimising the negative."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
+        fields(data, ("sense", "step", "rows", "pricing"))
         if data["sense"] not in ("minimize", "maximize"):
             raise WrongError("expected the sense minimize or maximize")
         self.sign = 1 if data["sense"] == "minimize" else -1
@@ -52,6 +63,8 @@ class Program:
         self.pricing = [KINDS[problem["kind"]](k, problem, len(self.rows)) for k, problem in enumerate(data["pricing"])]
         if any(low is None or low < 0 for low, _ in self.uses):
             raise WrongError("expected pricing problems to be used no less than zero times")
+        if any(side is not None and side.denominator != 1 for use in self.uses for side in use):
+            raise WrongError("expected pricing problems to be used a whole number of times")
         self._check_step()
 
     def _check_step(self) -> None:
@@ -69,17 +82,25 @@ class Program:
     def split(self, state: State, split: Any, count: int, claims: Claims) -> list[State]:
         """The states of a node's children, which cover it."""
         if split == "trusted":
-            claims.trusted += 1
+            claims.trust("a split")
+            if not count:
+                raise WrongError("expected children")
             below = state.copy()
             below.trusted = True
             return [below.copy() for _ in range(count)]
+        if state.trusted:
+            raise WrongError("a split proves nothing where decisions are trusted")
         claims.checked += 1
         if "pair" in split:
+            fields(split, ("pair",))
             return self._split_pair(state, split, count)
         if "arc" in split:
+            fields(split, ("arc",))
             return self._split_arc(state, split, count)
         if "within" in split:
+            fields(split, ("within", "at_most"))
             return self._split_within(state, split, count)
+        fields(split, ("pieces", "at_most"))
         return self._split_pieces(state, split, count)
 
     def _split_pieces(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
@@ -96,6 +117,8 @@ class Program:
             raise WrongError("the split speaks of what is not there")
         row = problem.rows[item]
         demanded = self.rows[row][1]
+        if any(each.subtracts(row) for each in self.pricing):
+            demanded = None  # more pieces than demanded may be there, and others take them away
         if count not in (1, 2) or (count == 1 and (demanded is None or most < demanded)):
             raise WrongError("the children do not cover the node: more pieces are possible")
         at_most, at_least = state.copy(), state.copy()
@@ -115,8 +138,12 @@ class Program:
     def _split_arc(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
         """A tree has an arc, and so no other into its modifier, or it does not."""
         h, m = (whole(x) for x in split["arc"])
-        if len(self.pricing) != 1 or not isinstance(self.pricing[0], Trees) or count != 2 or m < 1:
+        if len(self.pricing) != 1 or not isinstance(self.pricing[0], Trees) or count != 2:
             raise WrongError("the split speaks of what is not there")
+        if not (0 <= h < self.pricing[0].size and 1 <= m < self.pricing[0].size):
+            raise WrongError("the split speaks of an arc that is not there")
+        if self.uses[0][1] != 1:
+            raise WrongError("the children do not cover the node: of several trees some may have the arc")
         others = {(g, m) for g in range(self.pricing[0].size) if g != h}
         return [replace(state.copy(), closed=state.closed | gone) for gone in (others, {(h, m)})]
 
@@ -151,13 +178,15 @@ class Program:
         state.counts[place] = (max(before[0], low), least)
 
     def _split_pair(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
-        """Two vertices that are covered once each: by one set, or by two; two items in one cluster, or in two."""
+        """Two rows that are covered once each: by one set, or by two; two items in one cluster, or in two."""
         u, v = (whole(x) for x in split["pair"])
         clusters = len(self.pricing) == 1 and isinstance(self.pricing[0], Clusterings)
         if len(self.pricing) != 1 or not (
             clusters or isinstance(self.pricing[0], StableSets) or state.listed is not None
         ):
             raise WrongError("the split speaks of what is not there")
+        if clusters and self.uses[0][1] != 1:
+            raise WrongError("the children do not cover the node: several clusterings may differ")
         once = range(self.pricing[0].size if clusters else len(self.rows))
         if (
             count != 2
@@ -179,14 +208,16 @@ def answered(program: Program, answer: Mapping[str, Any], claims: Claims) -> Fra
     activity = [Fraction(0)] * len(program.rows)
     used = [Fraction(0)] * len(program.pricing)
     total = Fraction(0)
+    fields(answer, ("objective", "columns"))
     if answer["columns"] == "trusted":
-        claims.trusted += 1
+        claims.trust("an answer")
         return program.sign * exact(answer["objective"])
     for k, value, structure in answer["columns"]:
         if whole(value) < 1 or not 0 <= whole(k) < len(program.pricing):
             raise WrongError("a column of the answer is used a whole number of times")
         cost, entries = program.pricing[k].column(structure)
-        claims.trusted += isinstance(program.pricing[k], Trusted)
+        if isinstance(program.pricing[k], Trusted):
+            claims.trust("a column")
         total += program.sign * cost * value
         used[k] += value
         for row, entry in entries.items():

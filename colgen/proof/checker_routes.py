@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from colgen.proof.checker_pricing import Place, State, WrongError, table, whole
+from colgen.proof.checker_pricing import Place, State, WrongError, fields, table, whole
 
 NEAR = 8
 """Customers in the neighbourhood of one, itself included."""
@@ -21,17 +21,26 @@ class Routes:
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
+        own = ("ticks", "distances", "demands", "capacity", "windows", "service")
+        fields(data, own, ("kind", "uses", "name", "vehicles"))
         self.number, self.ticks, self.capacity = number, whole(data["ticks"]), whole(data["capacity"])
         count = num_rows + 1
         self.away = table(data["distances"], count, count)
         self.loads, self.last = [whole(x) for x in data["demands"]], num_rows
-        late = sum(map(sum, self.away))  # where nobody is late
-        self.windows = [(whole(a), whole(b)) for a, b in data["windows"] or [[0, late] for _ in self.away]]
-        self.service = [whole(x) for x in data["service"] or [0 for _ in self.away]]
+        if (data["windows"] is None) != (data["service"] is None):
+            raise WrongError("expected time windows and service times, or neither")
+        if data["windows"] is None:
+            late = sum(map(sum, self.away))  # where nobody is late
+            self.windows, self.service = [(0, late) for _ in self.away], [0 for _ in self.away]
+        else:
+            self.windows = [(whole(a), whole(b)) for a, b in data["windows"]]
+            self.service = [whole(x) for x in data["service"]]
         if not count == len(self.loads) == len(self.windows) == len(self.service):
             raise WrongError("expected a depot and the customers of the rows")
         if self.ticks < 1 or min(*self.loads, *self.service, *map(min, self.away)) < 0:
             raise WrongError("expected ticks, and distances, demands and service times of at least 0")
+        if self.capacity < 0 or self.loads[0]:
+            raise WrongError("expected a capacity of at least 0, and no demand of the depot")
         # Customers who ask for nothing could be visited in circles for ever: then all are remembered.
         size = NEAR if min(self.loads[1:], default=1) else count
         order = [sorted(range(1, count), key=lambda j, row=row: row[j]) for row in self.away]  # type: ignore[misc]
@@ -44,6 +53,10 @@ class Routes:
     def prices(self) -> list[Fraction]:
         """All costs: what objectives are sums of."""
         return [Fraction(1, self.ticks)]
+
+    def subtracts(self, row: int) -> bool:
+        """Whether a column may have an entry below 0 in a row: all are 0 or 1."""
+        return False
 
     def column(self, route: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column."""
@@ -75,8 +88,10 @@ class Routes:
     def within(self, duals: Sequence[int], unit: Fraction, most: Fraction) -> dict[int, Fraction]:
         """The customers' rows, as bits, and cost of all columns of no more than this reduced cost.
 
-        Of routes over the same customers the shortest: it can replace the others.
+        Of routes over the same customers the shortest: it can replace the others, where length costs.
         """
+        if unit <= 0:
+            raise WrongError("routes are listed where their length costs, and not where it earns")
         costs, limit = self._costs(duals, unit), math.floor(most * self.ticks)  # all costs are whole
         rest, found = self._completions(costs), dict[int, int]()
         stack = [(0, 0, self.windows[0][0], 0, 0, 0)]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from operator import add, sub
 from typing import Any
 
-from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, table, whole
+from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, fields, table, whole
 
 Weights = list[list[Any]]
 """By head and modifier; 0 is the root, ``NO`` where there is no arc."""
@@ -21,7 +21,7 @@ class Trees(Scored):
     """
 
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
-        super().__init__(data)
+        super().__init__(data, ("single_root", "projective", "arcs", "grandparents", "factors"))
         self.single, self.projective = data["single_root"], data["projective"]
         self.size = n = len(data["arcs"])
         self.arcs: Weights = table(data["arcs"], n, n)
@@ -31,8 +31,11 @@ class Trees(Scored):
         self.factors = [([(whole(h), whole(m)) for h, m in arcs], whole(score)) for arcs, score in data["factors"]]
         if type(self.single) is not bool or type(self.projective) is not bool or len(self.chains) not in (0, n):
             raise WrongError("expected scores of arcs and of chains, and what trees are wanted")
-        if any(not arcs or len(set(arcs)) < len(arcs) or min(map(min, arcs)) < 0 for arcs, _ in self.factors):
+        words = range(1, n)
+        if any(not arcs or len(set(arcs)) < len(arcs) for arcs, _ in self.factors):
             raise WrongError("expected factors of different arcs")
+        if any(m not in words or (h and h not in words) or h == m for arcs, _ in self.factors for h, m in arcs):
+            raise WrongError("expected factors over arcs from the root or a word to another word")
 
     def column(self, heads: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column: the head of each word."""
@@ -51,10 +54,10 @@ class Trees(Scored):
         if self.single and head[1:].count(0) != 1:
             raise WrongError("expected one word under the root")
         total = sum(self.arcs[head[m]][m] for m in range(1, self.size))
-        if total == NO:
-            raise WrongError("an arc is none that may be used")
         if self.chains:
             total += sum(self.chains[head[p]][p][c] for c, p in enumerate(head) if p)
+        if total == NO:
+            raise WrongError("an arc is none that may be used, or a chain of two")
         total += sum(score for arcs, score in self.factors if all(head[m] == h for h, m in arcs))
         return Fraction(total, self.unit), {}
 
@@ -70,6 +73,8 @@ class Trees(Scored):
             # All trees score nothing, which is no less than nothing.
             nothing = [[x if x == NO else 0 for x in row] for row in open_]
             return Fraction(self._covered(nothing, state.given) < 0)
+        own = ("chains",) * bool(self.chains) + ("factors",)
+        fields(state.given, own if self.projective else (*own, "words", "sets", "root"), ("chains",))
         constant = self._tilt(open_, state.given)
         best = self.best_projective(open_) if self.projective else self._covered(open_, state.given)
         if best == NO:

@@ -22,6 +22,7 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.proof.certifier import Certifier, Record, as_exact
+from colgen.proof.checker_instances import formulates
 from colgen.proof.witness import Point, Witness
 
 VERSION = 1
@@ -51,7 +52,7 @@ class Written:
     Attributes
     ----------
     leaves, trusted
-        How many leaves it has, and how many claims it asks to be believed.
+        How many leaves it has, and how many claims have no reason.
     short
         Nodes of which the run says more than exact arithmetic proves.
     """
@@ -62,7 +63,20 @@ class Written:
 
 
 def write_certificate(path: Path | str, certifier: Certifier, witness: Witness, ended: Ended) -> Written:
-    """Write what a run has proved; a name that ends in ``.gz`` is compressed."""
+    """Write what a run has proved; a name that ends in ``.gz`` is compressed.
+
+    The checker refuses claims without a reason where it makes the formulation of the instance itself.  A certificate
+    that has some is written without the instance: all of it is trusted, and counted so.
+    """
+    written = _write(path, certifier, witness, ended)
+    if written.trusted and formulates(certifier.instance()["kind"]):
+        short = written.short
+        written = _write(path, Certifier(certifier.sense, certifier.name), witness, ended)
+        written.short = short
+    return written
+
+
+def _write(path: Path | str, certifier: Certifier, witness: Witness, ended: Ended) -> Written:
     written = Written()
     with writing(path, "wb") as file:
         packed = gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) if str(path).endswith(".gz") else None
@@ -120,22 +134,28 @@ def _lines(certifier: Certifier, witness: Witness, ended: Ended, written: Writte
     goal = None if objective is None else sign * objective
     done = ended.termination in (Termination.OPTIMAL, Termination.INFEASIBLE)
     tree = _Tree(certifier, witness, ended, goal, written)
-    number, bounds = 4, list[Fraction | None]()
+    number, bounds, unknown = 4, list[Fraction | None](), False
     for record in tree.proved() if done else tree.root():
         number += 1
         if "claim" in record:
             written.leaves += 1
             claim = record["claim"]
-            worth = claim["trusted"] if "trusted" in claim else claim["bound"]
-            bounds.append(None if worth is None else sign * Fraction(worth))
+            if claim is None:
+                unknown = True
+            else:
+                worth = claim["trusted"] if "trusted" in claim else claim["bound"]
+                bounds.append(None if worth is None else sign * Fraction(worth))
         yield _text(record)
     least = min((bound for bound in bounds if bound is not None), default=None)
     if least is not None and step is not None:
         least = math.ceil(least / step) * step
     if goal is not None and (least is None or least > goal):
         least = goal
+    proves = "infeasible" if least is None else "optimal" if least == goal else "bound"
+    if unknown:
+        least, proves = None, "nothing" if goal is None else "answer"
     end = {
-        "proves": "infeasible" if least is None else "optimal" if least == goal else "bound",
+        "proves": proves,
         "objective": None if objective is None else as_exact(objective),
         "bound": None if least is None else as_exact(sign * least),
         "lines": number + 1,
@@ -289,8 +309,12 @@ class _Tree:
         return self._goal is not None and self._ended.sense.sign * point.bound >= self._enough
 
     def _trusted(self, node: int) -> Record:
-        self._written.trusted += 1
-        bound = self._ended.sense.sign * self._goal if self._goal is not None else None
+        """What the run has found of a node, without a reason; nothing, where it was cut short without any bound."""
+        bound = self._goal
         if self._ended.termination not in (Termination.OPTIMAL, Termination.INFEASIBLE):
-            bound = Fraction(self._ended.bound) if math.isfinite(self._ended.bound) else None
-        return {"node": node, "claim": {"trusted": None if bound is None else as_exact(Fraction(bound))}}
+            if not math.isfinite(self._ended.bound):
+                return {"node": node, "claim": None}
+            found = self._ended.sense.sign * Fraction(self._ended.bound)
+            bound = found if bound is None else min(found, bound)
+        self._written.trusted += 1
+        return {"node": node, "claim": {"trusted": None if bound is None else as_exact(self._ended.sense.sign * bound)}}

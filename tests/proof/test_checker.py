@@ -13,12 +13,14 @@ import pytest
 
 import colgen.proof
 from colgen import solve
+from colgen.cli.main import main as command
 from colgen.core.result import Termination
 from colgen.proof.checker import FALSE, PROVED, TRUSTED, check, main
 from colgen.proof.checker_bounds import fixed
 from colgen.proof.checker_pricing import State, WrongError
 from colgen.proof.checker_program import Claims, Program
 from problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform, write
+from problems.truth.handmade import HAND, ROLLS, certificate, claim, stated
 from problems.truth.lies import unfound
 
 # The relaxation is 259/132, and yet three rolls are needed.
@@ -195,3 +197,57 @@ def test_a_file_of_a_format_that_the_checker_does_not_read_is_not_compared(tmp_p
     file.write_text('{"roll": 132, "items": [], "conflicts": []}')
     assert main([str(path), str(file)]) == TRUSTED
     assert "not checked against the file: the file states more" in capsys.readouterr().out
+
+
+TRUSTING = stated([{"kind": "trusted", "uses": [0, None]}], [])
+
+
+def written(records, path):
+    path.write_text("\n".join(map(json.dumps, records)))
+    return str(path)
+
+
+@pytest.mark.parametrize("columns", ["trusted", [[0, 2, {"cost": 1, "rows": []}]]])
+def test_trusted_claims_have_an_exit_code_and_the_first_line(tmp_path, columns, capsys):
+    records = certificate(HAND, 2, columns, [{"node": 0, "claim": {"trusted": 2}}], TRUSTING)
+    path = written(records, tmp_path / "proof.jsonl")
+    done = subprocess.run([sys.executable, "-m", "colgen.proof", path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == main([path]) == command(["check", path]) == TRUSTED not in (PROVED, FALSE)
+    for output in (done.stdout, capsys.readouterr().out):
+        assert output.startswith("Not proved, 2 claims are trusted; if that is right, optimal: 2.\n")
+
+
+def test_false_lines_have_one_exit_code(tmp_path):
+    path = written(certificate(ROLLS, 3, [], [claim([2, 1], [0], 3, unit=2)]), tmp_path / "proof.jsonl")
+    done = subprocess.run([sys.executable, "-m", "colgen.proof", path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == main([path]) == command(["check", path]) == FALSE
+
+
+@pytest.mark.parametrize(("sense", "bound"), [("minimize", 3), ("maximize", 1), ("minimize", None)])
+def test_an_answer_beyond_the_bound_of_all_leaves_is_a_contradiction(sense, bound):
+    formulation = {**TRUSTING, "sense": sense}
+    records = certificate(HAND, 2, "trusted", [{"node": 0, "claim": {"trusted": bound}}], formulation)
+    with pytest.raises(WrongError, match="the answer of 2 is a contradiction"):
+        check(map(json.dumps, records))
+
+
+@pytest.mark.parametrize(("sense", "bound"), [("minimize", 1), ("maximize", 3)])
+def test_an_answer_within_the_bound_is_none(sense, bound):
+    claims = [{"node": 0, "claim": {"trusted": bound}}]
+    records = certificate(HAND, 2, "trusted", claims, {**TRUSTING, "sense": sense}, proves="bound", bound=bound)
+    assert check(map(json.dumps, records)).bound == bound
+
+
+@pytest.mark.parametrize(("columns", "proves"), [([[0, 3, [[0, 1]]], [0, 1, [[1, 2]]]], "answer"), (None, "nothing")])
+def test_a_node_that_is_left_open_proves_no_bound(tmp_path, columns, proves, capsys):
+    objective = None if columns is None else 4
+    nodes = [
+        {"node": 0, "split": {"pieces": [0, 1, 0, 10], "at_most": 1}, "children": [1, 2]},
+        {"node": 1, "claim": None},
+        claim([2, 1], [0], 4, unit=2, node=2),
+    ]
+    records = certificate(ROLLS, objective, columns, nodes, proves=proves, bound=None)
+    verdict = check(map(json.dumps, records))
+    assert (verdict.proves, verdict.bound, verdict.checked) == (proves, None, False)
+    assert main([written(records, tmp_path / "proof.jsonl")]) == TRUSTED
+    assert capsys.readouterr().out.startswith("Not proved: ")

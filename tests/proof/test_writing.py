@@ -1,12 +1,14 @@
 """Certificates of problems that nobody has written a certifier for."""
 
 import json
+import math
 
 import pytest
 
 from colgen import InputError, Problem, solve
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
+from colgen.core.solution import Solution
 from colgen.proof.certifier import Certifier
 from colgen.proof.checker import check
 from colgen.proof.witness import Point, Witness
@@ -20,6 +22,15 @@ class Mine(Unguessed):
 
     def certifier(self):
         return Problem.certifier(self)
+
+
+class Unproved(Unguessed):
+    """Its dual values are not those of the formulation."""
+
+    def certifier(self):
+        certifier = super().certifier()
+        certifier.values = lambda duals: None
+        return certifier
 
 
 def test_without_a_certifier_all_is_trusted_and_counted(tmp_path):
@@ -62,3 +73,27 @@ def test_a_root_is_proved_by_the_point_that_proves_most(tmp_path, proves, bound)
     write_certificate(path, Scripted(Sense.MINIMIZE, "scripted"), witness, ended)
     claims = [json.loads(line)["claim"] for line in path.read_text().splitlines() if "claim" in line]
     assert claims == [{"bound": bound}]
+
+
+@pytest.mark.parametrize("answer", [None, Solution(7.0, ())])
+def test_a_run_without_any_bound_claims_none(tmp_path, answer):
+    path = tmp_path / "proof.jsonl"
+    ended = Ended(Sense.MINIMIZE, Termination.TIME_LIMIT, -math.inf, answer, ())
+    write_certificate(path, Certifier(Sense.MINIMIZE, ""), Witness(), ended)
+    verdict = check(path.read_text().splitlines())
+    assert (verdict.proves, verdict.bound) == ("nothing" if answer is None else "answer", None)
+
+
+def test_a_bound_that_rounding_has_put_beyond_the_answer_is_the_answer(tmp_path):
+    path = tmp_path / "proof.jsonl"
+    ended = Ended(Sense.MAXIMIZE, Termination.TIME_LIMIT, 7.0 - 1e-12, Solution(7.0, ()), ())
+    write_certificate(path, Certifier(Sense.MAXIMIZE, ""), Witness(), ended)
+    assert check(path.read_text().splitlines()).bound == 7
+
+
+def test_instances_that_the_checker_formulates_are_not_written_with_trust(tmp_path):
+    path = tmp_path / "proof.jsonl"
+    result = solve(Unproved(random(2, 8, 0)), certificate=path)
+    verdict = check(path.read_text().splitlines())
+    assert (verdict.objective, verdict.stated, verdict.checked) == (result.objective, False, False)
+    assert verdict.claims.trusted

@@ -1,0 +1,268 @@
+"""True certificates of small instances, one or more for each kind, written by hand from the format's page alone."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+Record = dict[str, Any]
+"""A line before it is written."""
+
+ROLLS: Record = {"kind": "cutting_stock", "roll": 10, "widths": [6, 5], "demands": [3, 2]}
+"""Four rolls: three hold a piece of 6, one holds two of 5."""
+
+MACHINES: Record = {
+    "kind": "assignment",
+    "costs": [[4, 2], [3, 5]],
+    "sizes": [[1, 1], [1, 1]],
+    "capacities": [1, 1],
+}
+"""Each machine takes one task; the best costs are 2 + 3."""
+
+CYCLE: Record = {"kind": "colouring", "vertices": 5, "edges": [[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]]}
+"""A cycle of five vertices: 5/2 colours in the relaxation, 3 in truth."""
+
+CUSTOMERS: Record = {
+    "kind": "vehicle_routing",
+    "ticks": 1,
+    "distances": [[0, 3, 4], [3, 0, 5], [4, 5, 0]],
+    "demands": [0, 1, 1],
+    "capacity": 2,
+    "windows": None,
+    "service": None,
+    "vehicles": 2,
+}
+"""One route over both customers: 12; two routes: 14."""
+
+TIMED: Record = {**CUSTOMERS, "windows": [[0, 100], [0, 10], [0, 20]], "service": [0, 1, 1]}
+"""The same in time: 1 is met at 3, 2 at 9, the depot at 14."""
+
+CHAIN: Record = {
+    "kind": "chain_map",
+    "denominator": 2,
+    "parents": [1, -1],
+    "of_table": [0, 0],
+    "scores": [[1, 0], [0, 2]],
+    "tables": [[[0, 1], [3, 0]]],
+}
+"""Two nodes: the labels 0 and 1 score (1 + 1 + 2) / 2."""
+
+TREE: Record = {
+    "kind": "trees",
+    "denominator": 1,
+    "single_root": False,
+    "projective": True,
+    "arcs": [[None, 2, 2], [None, None, 4], [None, 3, None]],
+    "grandparents": None,
+    "factors": [[[[0, 1], [1, 2]], 1]],
+}
+"""Two words: the second hangs from the first, which scores 2 + 4 + 1."""
+
+GRANDCHILD: Record = {
+    **TREE,
+    "projective": False,
+    "grandparents": [[[0, 0, 0], [0, 0, 2], [0, 0, 0]], [[0] * 3] * 3, [[0] * 3] * 3],
+    "factors": [[[[0, 2], [2, 1]], -1]],
+}
+"""The same tree scores 2 + 4 and a chain of 2; its factor is on the other tree."""
+
+PATH: Record = {
+    "kind": "title_path",
+    "denominator": 1,
+    "length": 2,
+    "classes": [0, 1, 0],
+    "first": [1, 0, 0],
+    "last": [0, 0, 1],
+    "weights": [[0, 2, 9], [1, 0, 3], [9, 1, 0]],
+}
+"""The path 1, 2 weighs 3 + 1; from 0 to 2 it would be 11, but they are of one class."""
+
+MENTIONS: Record = {"kind": "coreference", "denominator": 1, "scores": [[0, 3, -4], [3, 0, 2], [-4, 2, 0]]}
+"""The best is 0 with 1: 3; all three together score 1."""
+
+MODEL: Record = {
+    "kind": "compact",
+    "sense": "minimize",
+    "offset": 0,
+    "variables": [[2, 0, 3, True], [2, 0, 3, True], [3, 0, 5, True]],
+    "rows": [[5, None, [[0, 1], [1, 1], [2, 1]]], [None, 5, [[0, 2]]], [None, 5, [[1, 2]]]],
+    "linking": [0],
+    "blocks": [[[0], [1]]],
+}
+"""Two blocks give 2 each for 2 each, and the third variable gives 1 for 3: 11."""
+
+KNAPSACK: Record = {
+    "kind": "knapsack",
+    "uses": [1, 1],
+    "capacity": 1,
+    "sizes": [1],
+    "copies": [1],
+    "rows": [0],
+    "cost": 10,
+    "costs": [-1],
+}
+"""Of a program that the certificate states: one column, which costs 9 with the item and 10 without."""
+
+
+def claim(
+    duals: Sequence[Any], least: Sequence[Any], bound: Any, *, unit: int = 1, node: int = 0, **more: Any
+) -> Record:
+    """A leaf with dual values; of costs that do not count where ``worth`` is given."""
+    weight = 0 if "worth" in more else 1
+    own = {"weight": weight, "unit": unit, "duals": duals, "counts": [], "least": least, "bound": bound}
+    return {"node": node, "claim": {**own, **more}}
+
+
+def certificate(
+    instance: Record,
+    objective: Any,
+    columns: Any,
+    nodes: Sequence[Record],
+    formulation: Record | None = None,
+    **end: Any,
+) -> list[Record]:
+    """All lines; the end claims an optimum unless it is told otherwise."""
+    answer = None if columns is None else {"objective": objective, "columns": columns}
+    ends = {"proves": "optimal", "objective": objective, "bound": objective, **end}
+    head: list[Record] = [{"certificate": "colgen", "version": 1}, {"instance": instance}]
+    return sealed([*head, {"formulation": formulation}, {"answer": answer}, *nodes, {"end": ends}])
+
+
+def sealed(records: Sequence[Record]) -> list[Record]:
+    """A copy with the digest, the number of lines and that of leaves as they must be."""
+    lines: list[Record] = copy.deepcopy(list(records))
+    written = json.dumps(lines[1]["instance"], sort_keys=True, separators=(",", ":"))
+    lines[1]["sha256"] = hashlib.sha256(written.encode()).hexdigest()
+    lines[-1]["end"].update(lines=len(lines), leaves=sum("claim" in line for line in lines))
+    return lines
+
+
+def stated(pricing: Sequence[Record], rows: Sequence[Any], sense: str = "minimize", step: Any = None) -> Record:
+    """A program that the checker takes as the certificate states it."""
+    return {"sense": sense, "step": step, "rows": rows, "pricing": pricing}
+
+
+HAND: Record = {"kind": "by hand"}
+"""An instance that the checker knows nothing of."""
+
+_ROLLED = claim([2, 1], [0], 4, unit=2)
+_PLAN = [[0, 3, [[0, 1]]], [0, 1, [[1, 2]]]]
+_ALL = [0, 1, 0, 10]
+_HALVES = {"unit": 2, "duals": [1] * 5}
+_COLOURS = [[0, 1, [0, 2]], [0, 1, [1, 3]], [0, 1, [4]]]
+_SHARES = {"factors": [[1, 0]]}
+_PI = [[0, 0, 0], [0, 0, 2], [0, 0, 0]]
+_WORDS = {"words": [2, 6], "sets": [], "root": 0}
+_TRIANGLE = {"over": 1, "triangles": [[0, 2, 1, 2]]}
+_WALKS = {"most": 4, "penalties": [0, 0], "remembered": [0, 1]}
+_UP = {"within": [0, [[0, 1, None]]], "at_most": 1}
+
+CERTIFICATES: dict[str, list[Record]] = {
+    "cutting_stock": certificate(ROLLS, 4, _PLAN, [_ROLLED]),
+    "cutting_stock, tree": certificate(
+        ROLLS,
+        4,
+        _PLAN,
+        [
+            {"node": 0, "split": {"pieces": _ALL, "at_most": 1}, "children": [1, 2]},
+            {
+                "node": 2,
+                "fix": {
+                    "what": "positions",
+                    "unit": 2,
+                    "duals": [2, 1],
+                    "counts": [],
+                    "least": [0],
+                    "bound": 4,
+                    "closed": 3,
+                },
+            },
+            claim([2, 1], [2], 4, unit=2, node=2),
+            claim([0, 1], [0], None, node=1, counts=[[*_ALL, -1]], worth=1),
+        ],
+    ),
+    "cutting_stock, cut": certificate(
+        ROLLS, 4, _PLAN, [claim([2, 1], [0], 4, unit=2, cuts=[{"cut": [2, [0, 1]], "dual": 0}])]
+    ),
+    "assignment": certificate(MACHINES, 5, [[0, 1, [[1, 1]]], [1, 1, [[0, 1]]]], [claim([3, 2], [0, 0], 5)]),
+    "colouring": certificate(CYCLE, 3, _COLOURS, [claim([1] * 5, [0], "5/2", unit=2)]),
+    "colouring, tree": certificate(
+        CYCLE,
+        3,
+        _COLOURS,
+        [
+            {"node": 0, "split": {"pair": [0, 2]}, "children": [1, 2]},
+            claim([1] * 5, [0], "5/2", unit=2, node=1),
+            claim([1] * 5, [0], "5/2", unit=2, node=2),
+        ],
+    ),
+    "vehicle_routing": certificate(CUSTOMERS, 12, [[0, 1, [1, 2]]], [claim([6, 6], [0], 12)]),
+    "vehicle_routing, list": certificate(
+        TIMED,
+        12,
+        [[0, 1, [1, 2]]],
+        [
+            {
+                "node": 0,
+                "fix": {
+                    "what": "columns",
+                    "unit": 1,
+                    "duals": [5, 5],
+                    "counts": [],
+                    "least": [1],
+                    "bound": 11,
+                    "left": 1,
+                },
+            },
+            {"node": 0, "split": {"pair": [0, 1]}, "children": [1, 2]},
+            claim([6, 6], [0], 12, node=1),
+            claim([6, 6], [0], 12, node=2, cuts=[{"cut": [2, [0, 1]], "dual": 0}]),
+        ],
+    ),
+    "chain_map": certificate(CHAIN, 2, [[0, 1, [0, 1]]], [claim([], [-2], 2)]),
+    "trees": certificate(TREE, 7, [[0, 1, [0, 1]]], [claim([], [-7], 7, potentials=_SHARES)]),
+    "trees, tree": certificate(
+        GRANDCHILD,
+        8,
+        [[0, 1, [0, 1]]],
+        [
+            {"node": 0, "split": {"arc": [0, 1]}, "children": [1, 2]},
+            claim([], [-8], 8, node=1, potentials={"chains": _PI, "factors": [[0]], **_WORDS}),
+            claim(
+                [],
+                [-5],
+                5,
+                node=2,
+                potentials={"chains": _PI, "factors": [[0]], "words": [3, 6], "sets": [[[1, 2], -4]], "root": 0},
+            ),
+        ],
+    ),
+    "title_path": certificate(PATH, 4, [[0, 1, [1, 2]]], [claim([], [-4], 4, potentials=_WALKS)]),
+    "coreference": certificate(MENTIONS, 3, [[0, 1, [[0, 1], [2]]]], [claim([], [-3], 3, potentials=_TRIANGLE)]),
+    "coreference, tree": certificate(
+        MENTIONS,
+        3,
+        [[0, 1, [[0, 1], [2]]]],
+        [
+            {"node": 0, "split": {"pair": [1, 2]}, "children": [1, 2]},
+            claim([], [-3], 3, node=1, potentials={"over": 1, "triangles": [[0, 2, 1, 2]]}),
+            claim([], [-3], 3, node=2, potentials={"over": 1, "triangles": []}),
+        ],
+    ),
+    "compact": certificate(MODEL, 11, [[0, 2, [2]], [1, 1, [1]]], [claim([3], [-2, 0], 11)]),
+    "compact, tree": certificate(
+        MODEL,
+        11,
+        [[0, 2, [2]], [1, 1, [1]]],
+        [
+            {"node": 0, "split": _UP, "children": [1, 2]},
+            claim([3], [-2, 0], 11, node=1, counts=[[0, [[0, 1, None]], 0]]),
+            claim([3], [-2, 0], 11, node=2),
+        ],
+    ),
+    "by hand": certificate(HAND, 9, [[0, 1, [[0, 1]]]], [claim([0], [9], 9)], stated([KNAPSACK], [[0, 1]], step=1)),
+}
+"""By kind of instance, and what they show beside a root's bound."""
