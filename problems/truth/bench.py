@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import faulthandler
+import json
 import math
 import multiprocessing
 import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from colgen.cli.template import BenchOptions, Figure
+from colgen.proof.checker import check
+from colgen.proof.checker_pricing import WrongError
 from colgen.testing.conformance import check_problem
 from colgen.testing.fuzz.campaign import Tally, fuzz_engine, write_failures
 from colgen.testing.fuzz.drawing import draw_case
@@ -27,6 +30,8 @@ from colgen.testing.fuzz.problem import PoolProblem
 from problems.truth import chains, decompositions
 from problems.truth.bad_inputs import bad_inputs
 from problems.truth.campaign import TEMPLATES, fuzz_template
+from problems.truth.forgeries import forgeries
+from problems.truth.handmade import CERTIFICATES
 from problems.truth.interrupts import interrupt
 from problems.truth.limits import in_threads, overrun
 
@@ -122,6 +127,9 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
     say, seed, started = options.say, options.seed, time.monotonic()
 
     # Alone first: what is measured by the clock.
+    say("forgeries ...")
+    forged = forgeries()
+    accepted = [str(each) for each in forged if _is_accepted(each.lines)]
     say("time limits ...")
     worst, limits = overrun(max(share * _LIMIT_SECONDS, 10.0), say)
     say("threads ...")
@@ -130,7 +138,11 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
     tallies = {name: Tally() for name in ("engine", *TEMPLATES)}
     checked = asked_badly = gone = 0
     badly: list[str] = []
-    alarmed: list[str] = []
+    alarmed = [
+        f"a true certificate is refused: {name}"
+        for name, records in CERTIFICATES.items()
+        if not _is_accepted(map(json.dumps, records))
+    ]
     interrupted: list[Any] = []
     workers = _Workers()
     with ThreadPoolExecutor(_PROCESSES) as pool, closing(workers):
@@ -162,6 +174,8 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
                     write_failures(found.failed, FAILURES)
     for line in [line for outcome in interrupted for line in outcome.lost] + alarmed + badly:
         say(line)
+    for line in accepted:
+        say(f"a false certificate is accepted: {line}")
     everything = Tally()
     for tally in tallies.values():
         everything.add(tally)
@@ -209,12 +223,27 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
         ),
         Figure("bad_inputs", asked_badly, "inputs", asked_badly, f"files and arguments that cannot be meant{cut}"),
         Figure("bad_inputs_wrong", len(badly), "inputs", asked_badly, "not one clear line with exit code 2"),
+        Figure(
+            "forgeries_refused",
+            len(forged) - len(accepted),
+            "kinds",
+            len(forged),
+            f"false certificates; {len(CERTIFICATES)} true ones are accepted",
+        ),
         Figure("interrupts", asked, "runs", asked, f"SIGINT and SIGTERM at random moments{cut}"),
         Figure("interrupts_lost", lost, "runs", asked, "other exit code, a traceback, or less than was known"),
         Figure("threads_failed", threads_failed, "runs", threads, "in 2 to 8 threads at once"),
         Figure("limit_overrun_worst", max(worst, 0.0), "s", limits, "beyond 1.05 times the limit, of 0.01 to 10 s"),
         Figure("minutes", (time.monotonic() - started) / 60.0, "min", 1),
     ]
+
+
+def _is_accepted(lines: Iterable[str]) -> bool:
+    """Whether the checker calls all of a certificate true."""
+    try:
+        return check(lines).checked
+    except WrongError:
+        return False
 
 
 def _tasks(share: float, seed: int) -> list[tuple[str, _Task]]:
