@@ -23,7 +23,7 @@ from colgen.proof.checker_program import Claims, Program, answered
 VERSION = 1
 
 PROVED, UNREADABLE, FALSE, TRUSTED = 0, 2, 4, 6
-"""Exit codes: all of it is checked; it cannot be read; a line is not true; part of it is trusted, left open or not compared."""
+"""Exit codes: all of it is checked; not readable; a line is not true; part of it is trusted, open or not compared."""
 
 
 @dataclass

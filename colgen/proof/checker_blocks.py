@@ -113,7 +113,7 @@ class Block:
         Where costs do not count it is 1 if there are no columns.
         """
         boxes: list[tuple[Box, Any]] = [
-            (box, self._over * dual) for (k, box), dual in counts.items() if k == self.number
+            (box, self._over * dual) for (k, box, *_), dual in counts.items() if k == self.number
         ]
         boxes += [(box, NO) for k, box in state.without if k == self.number]
         times = int(unit)

@@ -256,8 +256,9 @@ class Knapsack:
     def _extra(self, counts: Mapping[Place, int]) -> dict[int, dict[int, int]]:
         """What pieces earn beside the dual value of their row: by item and position."""
         extra: dict[int, dict[int, int]] = {}
-        for (problem, item, first, last), dual in counts.items():
+        for (problem, *place), dual in counts.items():
             if problem == self.number:
+                item, first, last = place
                 earned = extra.setdefault(item, {})
                 for position in range(first, last + 1):
                     earned[position] = earned.get(position, 0) + dual

@@ -250,6 +250,7 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("a demand of no width", instance([3, 2, 1], "demands")),
         ("a width without a demand", instance([6, 5, 4], "widths")),
         ("a negative roll", instance(-10, "roll")),
+        ("a roll beyond reason", instance(10**15, "roll")),
         ("a roll as a text", instance("10", "roll")),
         ("a shorter roll than the pattern", instance(9, "roll")),
         ("more pieces of an item than are demanded", answer([[0, 4, [[0, 1]]], [0, 1, [[1, 2]]]], "columns")),
@@ -331,6 +332,7 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
         ("an edge of three vertices", instance([0, 2, 4], "edges", 4)),
         ("an edge that is true", instance([True, 0], "edges", 0)),
         ("less than no vertices", instance(-5, "vertices")),
+        ("more vertices than there is memory", instance(10**15, "vertices")),
         ("vertices as a text", instance("5", "vertices")),
         ("true vertices", instance(True, "vertices")),
         ("a bound that is rounded too far", both(leaf(1, "unit"), leaf([-1], "least"), leaf(5, "bound"))),
@@ -563,7 +565,15 @@ _OWN: dict[str, list[tuple[str, Change]]] = {
             "a bound of a variable that need not be whole",
             both(instance(False, "variables", 2, 3), answer(["1/2"], "columns", 1, 2)),
         ),
-        ("a demand less", both(instance(4, "rows", 0, 0))),
+        ("a demand less", instance(4, "rows", 0, 0)),
+        (
+            "more values than there is memory",
+            both(
+                *(instance(10**15, "variables", v, 2) for v in (0, 1)),
+                *(instance([[v, 1]], "rows", v + 1, 2) for v in (0, 1)),
+                *(instance(10**15, "rows", v + 1, 1) for v in (0, 1)),
+            ),
+        ),
         ("no blocks of some", instance([[[0], [1]], []], "blocks")),
     ],
     "compact, tree": [
