@@ -60,6 +60,6 @@ def test_notebook_runs(path):
     if path.stem == "certificate":
         said = "".join(o.get("text", "") for c in notebook.cells for o in c.get("outputs", ()))
         assert "Proved optimal: 453." in said
-        assert "lie.jsonl, line 5: the least reduced cost of pricing problem 0 is -2, not 0\nexit code 1" in said
+        assert "lie.jsonl, line 5: the least reduced cost of pricing problem 0 is -2, not 0\nexit code 4" in said
     pictures = [o for c in notebook.cells for o in c.get("outputs", ()) if "image/png" in o.get("data", {})]
     assert bool(pictures) != (path.stem in WITHOUT_PICTURES)

@@ -119,8 +119,8 @@ CONDITIONS = {
     "cutting_stock: a split that is trusted, of children [7]": "a split without a reason is refused",
     # Numbers and fields
     "cutting_stock: a width that is true": "expected a whole number, not True",
-    "cutting_stock: a denominator of NaN": "no exact number",
-    "cutting_stock: a denominator of 1e400": "no exact number",
+    "cutting_stock: a denominator of NaN": "whole numbers and fractions as texts",
+    "cutting_stock: a denominator of 1e400": "whole numbers and fractions as texts",
     "cutting_stock: a field of the instance that nothing reads": "nothing reads the field 'conflicts'",
     "cutting_stock: a claim with a field that nothing reads": "nothing reads the field 'more'",
 }
