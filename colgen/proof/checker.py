@@ -70,7 +70,7 @@ class Verdict:
         elif self.proves in ("answer", "nothing"):
             start = "Not proved"
         elif self.unread is not None:
-            start = "Proved of the certificate's instance, which was not compared with the file" + ("," if words else "")
+            start = "Proved of the certificate's instance, not compared with the file" + ("," if words else "")
         lines = [
             f"{start}{words and ' ' + words}: {value}.",
             f"{self.leaves} leaves, {self.claims.checked} claims checked, {self.claims.trusted} trusted",
