@@ -105,7 +105,9 @@ def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
             checking.take(number, record_of(line))
         return checking.verdict(number)
     except (RecursionError, OverflowError, MemoryError) as error:
-        wrong = UnreadableError(f"its numbers or lists are larger than can be computed with ({type(error).__name__})")
+        wrong: WrongError = UnreadableError(
+            f"its numbers or lists are too large to compute with ({type(error).__name__})"
+        )
         wrong.line = number
         raise wrong from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:

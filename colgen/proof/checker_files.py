@@ -41,7 +41,7 @@ def lines_of(path: str) -> Iterator[str]:
     with contextlib.ExitStack() as stack:
         raw: io.BufferedReader = stack.enter_context(open(path, "rb"))
         if raw.peek(2)[:2] == b"\x1f\x8b":
-            raw = io.BufferedReader(stack.enter_context(gzip.GzipFile(fileobj=raw)))  # type: ignore[arg-type]
+            raw = io.BufferedReader(stack.enter_context(gzip.GzipFile(fileobj=raw)))
         try:
             while line := raw.readline(LINE_LIMIT + 1):
                 number += 1

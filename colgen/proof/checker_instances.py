@@ -280,7 +280,7 @@ def _customers_in(lines: list[Line], given: dict[str, Any]) -> Readings:
                 raise _unaccounted(line, f"location {len(tables) - 1}")
         elif tables or (place and not {word.strip(".").upper() for word in words} <= _TITLES):
             raise _unaccounted(line, "the titles and numbers of Solomon's files")
-    if capacity is None or len(tables) < 2:
+    if vehicles is None or capacity is None or len(tables) < 2:
         raise WrongError("the instance's file has no vehicles and customers")
     places, count, ticks = [(row[1], row[2]) for row in tables], len(tables), whole(given["ticks"])
     if any(type(x) is not int and x.denominator > 1 for place in places for x in place):
