@@ -39,6 +39,7 @@ from colgen.master.lagrangian import LagrangianMaster
 from colgen.proof.certifier import Certifier
 from problems.dependency.decisions import ArcDecision, NoBetter
 from problems.dependency.exact import TreeScores
+from problems.dependency.pool import checked_k
 from problems.dependency.proof import TreeCertifier
 from problems.dependency.sentence import Heads, check_tree, is_projective
 from problems.grandparent_parsing.instance import (
@@ -65,7 +66,6 @@ from problems.grandparent_parsing.kernels.second_order import ascend, bound_at, 
 from problems.grandparent_parsing.standard import StandardScores, is_single_root, standard_scores
 from problems.grandparent_parsing.tree_list import TreeList, first_order
 from problems.grandparent_parsing.work import Work, is_plain, laid_out
-from solvers.arrays import ArrayError, as_integer
 from solvers.compiling import working_clock
 from solvers.trees.backbone import OutOfTimeError
 
@@ -157,6 +157,7 @@ class AutomataParsing(Problem):
     ) -> None:
         refuse_pairs(scores, type(self).__name__)
         self.scores, self.k = scores, checked_k(k)
+        self._limit = self.k if self.k == 1 else checked_k(self.k, np.asarray(scores.arcs) > -math.inf)
         self.single_root = is_single_root(scores) if single_root is None else single_root
         self.projective = wants_projective(scores) if projective is None else projective
         self.iterations = self.rounds = self.candidates = 0
@@ -222,7 +223,7 @@ class AutomataParsing(Problem):
     def _list(self, duals: Multipliers, tree: Ints | None, score: float) -> Multipliers:
         """Find k trees, beginning with one of an ascent; multipliers, with those of other arcs that these have."""
         assert self._work is not None
-        self.listed = TreeList(self.k, projective=self.projective, single_root=self.single_root)
+        self.listed = TreeList(self._limit, projective=self.projective, single_root=self.single_root)
         self._best = _Best(None if tree is None else tree.copy(), score)
         try:
             duals = duals.extended(self.listed.fill(self._work, duals.candidates, tree), self._work.arcs)
@@ -375,14 +376,6 @@ class AutomataParsing(Problem):
     def scored(self) -> tuple[int, int]:
         """Grandparent parts and sibling parts that were scored."""
         return (0, 0) if self._work is None else (int(self._work.parts.scored[0]), int(self._work.parts.scored[1]))
-
-
-def checked_k(k: int) -> int:
-    """How many trees are wanted, a positive number."""
-    try:
-        return as_integer(k, "k", low=1)
-    except ArrayError as error:
-        raise InputError(str(error)) from None
 
 
 def tree_solution(heads: Heads, score: float) -> Solution:

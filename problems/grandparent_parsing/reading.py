@@ -20,6 +20,9 @@ from problems.grandparent_parsing.instance import Instance, read
 from problems.grandparent_parsing.parser import parse
 from problems.grandparent_parsing.parses import Parse
 
+LONGEST = 2000
+"""Words of a sentence, at most: so many take up to 4 GB, and twice as many four times that."""
+
 OPTIONS = {"sentence": SENTENCE, **TREES}
 
 
@@ -53,6 +56,21 @@ def is_model(path: Path) -> bool:
     return "head" in arrays_in(path)
 
 
+def check_length(forms: Sequence[str]) -> None:
+    """Refuse sentences that would fill the memory.
+
+    Raises
+    ------
+    InputError
+        Naming how many words there are, and how to have fewer.
+    """
+    if len(forms) > LONGEST:
+        raise InputError(
+            f"the sentence that begins {' '.join(forms[:6])[:60]!r} has {len(forms):,} words, expected at most "
+            f"{LONGEST:,}: part the text, by an empty line between paragraphs or by signs that end sentences"
+        )
+
+
 def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> ScoredSentence:
     """The scores of one of the sentences in CoNLL-U or CoNLL-X, by a trained model; options see ``OPTIONS``.
 
@@ -64,6 +82,7 @@ def score_instance(material: Material, model: Path, options: Mapping[str, str]) 
     check_options(options, OPTIONS)
     wanted = WantedTrees.of(options)
     weights, sentence = Weights.load(model), choose_sentence(material, options)
+    check_length(sentence.forms)
     return ScoredSentence(weights, weights.vocabulary.encode(sentence), sentence=sentence, wanted=wanted)
 
 
@@ -85,6 +104,7 @@ def parse_sentences(
         See :func:`problems.grandparent_parsing.parser.parse`.
     """
     for sentence in sentences:
+        check_length(sentence.forms)
         scorer = weights.scorer(sentence)
         found = parse(scorer, stop=stop, single_root=single_root, projective=projective)
         if found.heads is None:

@@ -13,6 +13,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.master.lagrangian import LagrangianMaster
 from colgen.proof.certifier import Certifier
 from problems.dependency.exact import TreeScores
+from problems.dependency.pool import checked_k
 from problems.dependency.proof import TreeCertifier
 from problems.dependency.sentence import Heads
 from problems.nonlocal_parsing.bound import METHODS, Ascent, Method, OnBlame, TreeBounding
@@ -61,8 +62,7 @@ class NonlocalParsing(Problem):
         lower_bounds: int = 0,
         narrow: Instance | None = None,
     ) -> None:
-        if k < 1:
-            raise InputError(f"k: expected one tree or more, not {k}")
+        k = checked_k(k, instance.usable)
         if method not in METHODS:
             raise InputError(f"method: expected one of {', '.join(METHODS)}, not {method!r}")
         if patience < 1 or most_calls < 1:

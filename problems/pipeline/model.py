@@ -20,7 +20,7 @@ from problems.chain_map.learning import Tagger
 from problems.dependency.scorer import Weights
 from problems.dependency.sentence import Sentence
 from problems.grandparent_parsing.parses import Parse
-from problems.grandparent_parsing.reading import parse_sentences
+from problems.grandparent_parsing.reading import check_length, parse_sentences
 from problems.pipeline.breaks import Breaks
 from problems.pipeline.segmentation import Segmenter
 from problems.pipeline.suffixes import SuffixRules
@@ -105,6 +105,8 @@ class Pipeline:
         if not segmented:
             return
         words = [[word for token in tokens for word in token.words] for _, tokens in segmented]
+        for forms in words:
+            check_length(forms)
         for (begins, tokens), forms, tags in zip(segmented, words, self.tagger.tag(words), strict=True):
             sentence = with_tags(Sentence(tuple(forms)), tags, self.lemmas)
             yield replace(sentence, lines=tuple(_lines(sentence, tokens, begins)))

@@ -5,8 +5,9 @@ import random
 
 import pytest
 
-from colgen.core.errors import InfeasibleAnswerError
-from problems.dependency import parse_conll, read_conll, write_conll
+from colgen.core.errors import InfeasibleAnswerError, InputError
+from problems.dependency import Sentence, parse_conll, read_conll, write_conll
+from problems.grandparent_parsing.reading import parse_sentences
 from problems.pipeline.clusters import cluster_begins
 from problems.pipeline.texts import (
     Token,
@@ -146,3 +147,26 @@ def test_what_was_lost_or_cannot_be_read_is_an_error():
             check_written(
                 type(one)(one.forms, one.lemmas, one.coarse, one.fine, one.morphology, one.heads, lines=lines)
             )
+
+
+def test_a_sentence_that_would_fill_the_memory_is_refused_before_it_is_tagged(monkeypatch):
+    rng = random.Random(1)
+    learn = list(parse_conll("".join(sentence(rng) for _ in range(5)).split("\n")))
+    pipeline = train(learn, epochs=1, tagger_epochs=1, folds=1, say=lambda line: None)
+    monkeypatch.setattr(type(pipeline.tagger), "tag", refuse_words(pipeline))
+    with pytest.raises(
+        InputError, match=r"begins 'a a a a a a' has 2,001 words, expected at most 2,000: part the text"
+    ):
+        next(pipeline.analyse(["a " * 2001]))
+    with pytest.raises(InputError, match="has 2,001 words"):
+        next(parse_sentences([Sentence(("a",) * 2001)], pipeline.parser))
+
+
+def refuse_words(pipeline):
+    tag = type(pipeline.tagger).tag
+
+    def only_atoms(self, words):
+        assert self is not pipeline.tagger
+        return tag(self, words)
+
+    return only_atoms
