@@ -359,7 +359,7 @@ def read(path: str | Path) -> Instance:
     """Read an instance from an ``.npz`` file.
 
     It has what :meth:`Instance.write` writes, or three arrays: ``scores`` of shape (tokens, labels), ``transitions`` of
-    shape (labels, labels), and, if there are several chains, their ``lengths``.
+    shape (labels, labels), and, if there are several chains, their ``lengths``.  Runs have no checkpoints.
 
     Raises
     ------

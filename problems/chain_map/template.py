@@ -101,6 +101,12 @@ class ChainMAP(Problem):
         self._master: ChainMaster | None = None
         self._sweep: SweepPricing | None = None
 
+    def digest(self) -> str:
+        raise InputError(
+            f"{type(self).__name__} has no checkpoints: each of its chains and trees is solved in one pass, so that "
+            "nothing is left to resume; leave the checkpoint out"
+        )
+
     def restricted_master(self) -> RestrictedMaster:
         if self.start is None:
             return SweepMaster(Sense.MAXIMIZE)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
 from colgen.core.arrays import reading
+from colgen.core.digest import digest_of
 from colgen.core.files import parse_json, writing
 from problems.dependency.arc_labels import ArcLabels
 from problems.dependency.features.arc_scores import ArcIndex, arc_index, score_arcs
@@ -236,6 +237,10 @@ class SentenceScorer:
     def __len__(self) -> int:
         """The number of tokens."""
         return len(self.encoded)
+
+    def digest(self) -> str:
+        """What tells this sentence and this model from others."""
+        return digest_of([self.weights.arrays(), self.encoded.codes, self.encoded.tags, self.weights.single_root])
 
     @cached_property
     def arcs(self) -> Floats:

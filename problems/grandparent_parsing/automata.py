@@ -52,6 +52,7 @@ from problems.grandparent_parsing.instance import (
     allowed_trees,
     as_heads,
     dense_scores,
+    digest_of_scores,
     from_scores,
     has_siblings,
     refuse_pairs,
@@ -176,6 +177,9 @@ class AutomataParsing(Problem):
         """The unit of the scores."""
         return self.standard.unit
 
+    def digest(self) -> str:
+        return digest_of_scores(type(self), self.scores, self.single_root, self.projective, self.k)
+
     def restricted_master(self) -> LagrangianMaster:
         return LagrangianMaster(Sense.MAXIMIZE, lambda duals: self.standard.constant)
 
@@ -191,17 +195,22 @@ class AutomataParsing(Problem):
     def warm_start(self, budget: Budget) -> WarmStart:
         self.listed = self._best = None
         with watching(lambda: budget.expired):
-            work = self.prepare(budget)
-            candidates, feasible = first_candidates(work.arcs, work.bounds, self.single_root, WIDTH)
-            zeros = np.zeros(candidates.shape)
-            duals = Multipliers(candidates, zeros, zeros.copy())
+            duals, feasible = self.first_multipliers(budget)
             if not feasible:
                 return WarmStart(duals)
-            tree, score = self.ascended(work.arcs, duals, np.zeros_like(candidates), -math.inf, None, ITERATIONS)
+            arcs, known = self.prepare(budget).arcs, np.zeros_like(duals.candidates)
+            tree, score = self.ascended(arcs, duals, known, -math.inf, None, ITERATIONS)
             if self.wants_list:
                 duals = self._list(duals, tree, score)
                 return WarmStart(duals, (self.list_solution(),) if self.listed and self.listed.pool.is_full else ())
         return WarmStart(duals, () if tree is None else (self.solution(tree, score),))
+
+    def first_multipliers(self, budget: Budget) -> tuple[Multipliers, bool]:
+        """Zeros over the first candidate arcs, and whether these have a tree."""
+        work = self.prepare(budget)
+        candidates, feasible = first_candidates(work.arcs, work.bounds, self.single_root, WIDTH)
+        zeros = np.zeros(candidates.shape)
+        return Multipliers(candidates, zeros, zeros.copy()), feasible
 
     @property
     def wants_list(self) -> bool:
@@ -484,13 +493,16 @@ class Ascent(Bounding):
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
         problem, run = self.problem, parts.run
-        if node.duals is None or run.expired:
+        if run.expired:
             return Bounded(Outcome.STOPPED, math.inf, None, run.budget.reason)
         oracle = next(oracle for oracle in parts.oracles if isinstance(oracle, BestTree))
         work = problem.prepare(run.budget)
         arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
         self._proved = []
-        duals: Multipliers = node.duals if node.start is None else node.start
+        given: Multipliers | None = node.duals if node.start is None else node.start
+        duals = (
+            problem.first_multipliers(run.budget)[0] if given is None else given
+        )  # of a run that goes on there are none
         if problem.wants_list and not (problem.listed is not None and problem.listed.is_filled):
             if problem.k > 1 and problem.listed is None and node.decisions:
                 raise InputError(

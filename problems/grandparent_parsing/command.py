@@ -25,6 +25,7 @@ from problems.grandparent_parsing.pairs import PairParsing
 from problems.grandparent_parsing.parses import Parse, parsed_list
 from problems.grandparent_parsing.reading import (
     ScoredSentence,
+    check_length,
     is_model,
     labelled,
     listed_data,
@@ -108,6 +109,7 @@ def _solved(sentence: Sentence, found: Parse) -> Solved:
 
 
 def _solved_list(sentence: Sentence, scorer: SentenceScorer, wanted: WantedTrees, stop: Sequence[StopRule]) -> Solved:
+    check_length(sentence.forms)
     problem = _of_wanted(scorer, wanted)
     result = solve(problem, stop=stop)
     found = parsed_list(problem, result)

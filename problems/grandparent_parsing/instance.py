@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError, Result, Termination
 from colgen.core.arrays import reading
+from colgen.core.digest import digest_of, digest_of_object
 from colgen.core.files import writing
 from colgen.core.tolerances import power_of_two
 from problems.dependency.features.margin_updates import tree_triples
@@ -472,3 +473,15 @@ def read(path: Path | str) -> Instance:
             projective=bool(as_booleans(given.get("projective", False), "projective", shape=())),
         )
     return instance
+
+
+def digest_of_scores(kind: type, scores: PartScores, *settings: object) -> str:
+    """What tells a problem of these scores from others: those of a class of your own may have a method ``digest()``.
+
+    Raises
+    ------
+    InputError
+        If scores of such a class are no data, and it has none.
+    """
+    own = scores.digest() if hasattr(scores, "digest") else digest_of_object(scores)
+    return digest_of([kind.__module__, kind.__qualname__, own, settings])

@@ -59,6 +59,7 @@ from problems.grandparent_parsing.instance import (
     PartScores,
     allowed,
     as_heads,
+    digest_of_scores,
     from_scores,
     has_siblings,
     refuse_pairs,
@@ -194,6 +195,10 @@ class GrandparentParsing(Problem):
                 f"start='dual' does not know what {type(self).__name__}.{changed[0]} states: choose 'tree' or 'parts'"
             )
         return start
+
+    def digest(self) -> str:
+        settings = self.siblings, self.single_root, self.arc_formulation, self.connectivity, self.start, self.tighten
+        return digest_of_scores(type(self), self.scores, *settings, self.projective, self.iterations)
 
     @cached_property
     def standard(self) -> StandardScores:
