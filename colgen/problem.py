@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC
 from collections.abc import Hashable, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from colgen.bounds.bounding import Bounding
@@ -19,10 +20,11 @@ from colgen.core.decision import fractionality
 from colgen.core.digest import digest_of_object
 from colgen.core.doors import behind
 from colgen.core.duals import OwnDuals
-from colgen.core.errors import FormulationError
+from colgen.core.errors import ColgenError, FormulationError, InputError
 from colgen.core.generic import Answer
 from colgen.core.result import Result
 from colgen.core.solution import Complete, Solution
+from colgen.core.tolerances import TOLERANCES, size
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.linear import LinearMaster
@@ -101,7 +103,7 @@ class Problem(ABC, Generic[Answer]):
 
     def restricted_master(self) -> RestrictedMaster:
         """The restricted master problem; override for one that is not a linear program."""
-        return LinearMaster(self.formulation())
+        return LinearMaster(rows_of(self))
 
     def warm_start(self, budget: Budget) -> WarmStart:
         """Guesses to start from: dual values, answers, columns, rows.
@@ -279,11 +281,152 @@ def _states_last(problem: Problem, name: str, other: str) -> bool:
     return _class_states_last(type(problem), name, other)
 
 
-@lru_cache(maxsize=1000)
+@functools.lru_cache(maxsize=1000)
 def _class_states_last(kind: type, name: str, other: str) -> bool:
     order = kind.__mro__
     where = {method: next(k for k, base in enumerate(order) if method in vars(base)) for method in (name, other)}
     return where[name] <= where[other]
+
+
+def rows_of(problem: Problem) -> Formulation:
+    """Return the compiled rows of the class that states them last, by ``formulation()`` or by ``master()``.
+
+    A template may state its rows as arrays besides the Pyomo model, because that is faster.  A subclass of it may state
+    another model.
+    """
+    return problem.formulation() if _states_last(problem, "formulation", "master") else Problem.formulation(problem)
+
+
+def check_rows_are_solved(problem: Problem, master: RestrictedMaster) -> None:
+    """Refuse rows that a subclass states, if the restricted master of its template has no use for them.
+
+    Raises
+    ------
+    InputError
+        Naming the method of the subclass, and the template.
+    """
+    if isinstance(master, LinearMaster):
+        return
+    for name in _ROWS:
+        if not _states_last(problem, "restricted_master", name):
+            template = next(kind for kind in type(problem).__mro__ if "restricted_master" in vars(kind))
+            raise InputError(
+                f"{type(problem).__name__}.{name}() would have no effect: the restricted master of {template.__name__} "
+                f"is a {type(master).__name__}, not a linear program over rows; state the rows as a separation, or "
+                "override restricted_master() as well"
+            )
+
+
+def states_rows_anew(problem: Problem, method: str) -> bool:
+    """Return whether a subclass states other rows than those that a method of its template was written for.
+
+    A subclass that states the same rows in another way sets ``same_problem = True`` in its body.
+    """
+    if all(_states_last(problem, method, name) for name in _ROWS):
+        return False
+    for kind in type(problem).__mro__:
+        if "same_problem" in vars(kind):
+            return not vars(kind)["same_problem"]
+        if vars(kind).keys() & set(_ROWS):
+            return True
+    return True
+
+
+_ROWS = ("master", "formulation")
+"""Methods that state rows."""
+
+
+CLAIMS = ("bounding", "reductions", "enumeration", "heuristics", "sharpen", "certifier")
+"""Methods whose results hold for the rows that they were written for."""
+
+
+def claim_of(problem: Problem, method: str) -> Any:
+    """Return a method in :data:`CLAIMS`: the default one where a subclass states other rows, but not the method."""
+    bound = getattr(problem, method)
+    if not states_rows_anew(problem, method):
+        return bound
+    return functools.partial(getattr(Problem, method), problem)
+
+
+def claims_left_out(problem: Problem, *others: str) -> str | None:
+    """Return a note on what of a template is left out because a subclass states other rows; None if nothing is.
+
+    ``others``: what is left out besides the methods in :data:`CLAIMS`.
+    """
+    kind = type(problem)
+    left_out = [f"{name}()" for name in CLAIMS if states_rows_anew(problem, name) and _is_overridden(kind, name)]
+    left_out += others
+    if not left_out:
+        return None
+    return (
+        f"{kind.__name__} states rows of its own: {', '.join(left_out)} of its template hold for other rows and were "
+        f"left out. State them in {kind.__name__} too, or same_problem = True if the rows are the same."
+    )
+
+
+def keeps_rows(problem: Problem) -> bool:
+    """Return whether the rows of a problem contain those of its template, with the same sides and coefficients.
+
+    Then each of its answers is an answer of the template's problem as well, whatever it costs.
+    """
+    order = type(problem).__mro__
+    stating = next(k for k, kind in enumerate(order) if vars(kind).keys() & set(_ROWS))
+    parent = next((kind for kind in order[stating + 1 :] if "master" in vars(kind)), Problem)
+    if parent is Problem:
+        return False
+    own, template = Problem.formulation(problem), compile_model(vars(parent)["master"](problem))
+    rows = _positions(template.row_keys, own.row_keys)
+    columns = _positions(template.column_keys, own.column_keys)
+    if rows is None or columns is None:
+        return False
+    others = np.ones(len(own.costs), dtype=bool)
+    others[columns] = False
+    inside = own.matrix[rows, :]
+    return bool(
+        np.array_equal(own.row_lower[rows], template.row_lower)
+        and np.array_equal(own.row_upper[rows], template.row_upper)
+        and (inside[:, columns] != template.matrix).nnz == 0
+        and inside[:, others].nnz == 0
+        and (own.lower[columns] >= template.lower).all()
+        and (own.upper[columns] <= template.upper).all()
+        and (own.integer[columns] >= template.integer).all()
+    )
+
+
+def _positions(keys: Sequence[Hashable], among: Sequence[Hashable]) -> list[int] | None:
+    where = {key: position for position, key in enumerate(among)}
+    return [where[key] for key in keys] if all(key in where for key in keys) else None
+
+
+def _is_overridden(kind: type, name: str) -> bool:
+    return getattr(kind, name) is not getattr(Problem, name)
+
+
+def step_of(problem: Problem, master: RestrictedMaster) -> float | None:
+    """Return the step of all objectives, or None where a subclass's rows add costs that are no multiples of it."""
+    step = problem.objective_step
+    if step is None or not states_rows_anew(problem, "pricing") or not isinstance(master, LinearMaster):
+        return step
+    rows = master.formulation
+    own = ~rows.artificial & (rows.costs != 0.0)
+    steps = rows.costs[own] / step
+    return step if (rows.integer[own] & (steps == np.rint(steps))).all() else None
+
+
+def objective_checked(problem: Problem, solution: Solution) -> float | None:
+    """Return the objective that ``problem.check`` computes for a solution; None if it has no check.
+
+    The check of a template does not judge answers to other rows, which a subclass states without a check of its own:
+    where it disagrees, nothing has checked the answer.
+    """
+    if not states_rows_anew(problem, "check"):
+        return problem.check(answer_to_check(problem, solution))
+    try:
+        stated = problem.check(answer_to_check(problem, solution))
+    except (ColgenError, ValueError, IndexError, KeyError):
+        return None
+    agrees = stated is not None and abs(stated - solution.objective) <= TOLERANCES.diagnostic * size(0.0, stated)
+    return stated if agrees else None
 
 
 def answer_to_check(problem: Problem, solution: Solution) -> Any:

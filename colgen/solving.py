@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -38,7 +39,18 @@ from colgen.parallel.clusters import cluster_of
 from colgen.parallel.threads import Threads
 from colgen.pricing.grouping import grouped
 from colgen.pricing.oracles import Pricing
-from colgen.problem import Problem, answer_to_check
+from colgen.pricing.unlimited import Unlimited
+from colgen.problem import (
+    CLAIMS,
+    Problem,
+    check_rows_are_solved,
+    claim_of,
+    claims_left_out,
+    keeps_rows,
+    objective_checked,
+    states_rows_anew,
+    step_of,
+)
 from colgen.proof.certifier import Certifier
 from colgen.proof.verified import write_verified
 from colgen.proof.witness import Witness
@@ -46,7 +58,7 @@ from colgen.proof.writing import Ended, check_replaceable
 from colgen.settings import check_settings, check_stated, part_of, parts_of, what
 from colgen.tree.batches import InBatches
 from colgen.tree.branch_and_price import BranchAndPrice
-from colgen.tree.branching import BranchingRule
+from colgen.tree.branching import BranchingRule, OnTemplateVariable
 from colgen.tree.checkpoint import EVERY, Saving
 from colgen.tree.choice import Choice
 from colgen.tree.heuristics import Heuristic
@@ -220,7 +232,7 @@ def solve(
     _check_files(certificate, checkpoint, pool, progress)
     pooled = None if pool is None else Pooled(problem, pool)
     saved = None if checkpoint is None else Checkpointing(problem, saving_of(checkpoint, every), relaxation)
-    recording = None if certificate is None else _Recording(certificate, problem.certifier())
+    recording = None if certificate is None else _Recording(certificate, claim_of(problem, "certifier")())
     rule = AnyOf(*((stop,) if callable(stop) else stop))
     budget = Budget(rule.seconds, rule.bytes)
     budget.workers = threads = Threads(1 if workers is None or client is not None else int(workers))
@@ -244,9 +256,10 @@ def solve(
         master = part_of(problem.restricted_master(), RestrictedMaster, problem, "restricted_master")
     except OutOfBudget as spent:
         return _nothing(spent.reason, budget)
+    check_rows_are_solved(problem, master)
 
     def check(solution: Solution) -> float | None:
-        return problem.check(answer_to_check(problem, solution))
+        return objective_checked(problem, solution)
 
     _suit(master, lp, lp_options)
     if queue is None:
@@ -257,7 +270,7 @@ def solve(
         run = Run(
             master.sense,
             rule,
-            None if relaxation else problem.objective_step,
+            None if relaxation else step_of(problem, master),
             listener,
             budget,
             check,
@@ -407,11 +420,11 @@ class _Spare:
         _suit(master, mine.lp, mine.lp_options)
 
         def check(solution: Solution) -> float | None:
-            return problem.check(answer_to_check(problem, solution))
+            return objective_checked(problem, solution)
 
         scale = problem.scale or 0.0
         rounding = master.cost_rounding
-        own = Run(master.sense, AnyOf(), problem.objective_step, None, budget, check, scale, master.offset, rounding)
+        own = Run(master.sense, AnyOf(), step_of(problem, master), None, budget, check, scale, master.offset, rounding)
         return _search(
             problem, master, own, settings, False, mine.bounding, mine.stabilization, mine.heuristics, mine.choice, None
         )
@@ -450,7 +463,10 @@ def _warm(problem: Problem, start: Result | WarmStart | None, budget: Budget) ->
         found = problem.warm_start(budget.capped(_SHARE * budget.seconds_left))
     except OutOfBudget:
         return NOTHING
-    return part_of(found, WarmStart, problem, "warm_start")
+    found = part_of(found, WarmStart, problem, "warm_start")
+    if states_rows_anew(problem, "warm_start"):  # answers of the template may be none
+        found = dataclasses.replace(found, tentative=True)
+    return found
 
 
 def listening(
@@ -476,9 +492,24 @@ def _search(
     choice: Choice | None,
     recording: _Recording | None,
 ) -> BranchAndPrice:
+    oracles = grouped(parts_of(problem.pricing(), Pricing, problem, "pricing"))
+    branching = parts_of(problem.branching(), BranchingRule, problem, "branching")
+    if any(states_rows_anew(problem, method) for method in (*CLAIMS, "pricing", "branching")):
+        left_out = []
+        changed = not keeps_rows(problem)
+        if changed and states_rows_anew(problem, "pricing"):
+            left_out += ["multiplicities"] if any(math.isfinite(oracle.multiplicity) for oracle in oracles) else []
+            oracles = tuple(map(Unlimited, oracles))
+        if changed and states_rows_anew(problem, "branching"):
+            kept = tuple(rule for rule in branching if isinstance(rule, OnTemplateVariable))
+            left_out += [] if len(kept) == len(branching) else ["branching()"]
+            branching = kept
+        note = claims_left_out(problem, *left_out)
+        if note is not None and note not in run.notes:
+            run.notes.append(note)
     parts = Parts(
         master,
-        grouped(parts_of(problem.pricing(), Pricing, problem, "pricing")),
+        oracles,
         parts_of(problem.separation(), Separation, problem, "separation"),
         part_of(problem.stabilization(), Stabilization, problem, "stabilization")
         if stabilization is None
@@ -487,18 +518,20 @@ def _search(
         settings,
     )
     search = Search(
-        parts_of(problem.branching(), BranchingRule, problem, "branching"),
-        parts_of(problem.reductions(), Reduction, problem, "reductions"),
-        problem.enumeration(),
-        parts_of(problem.heuristics(), Heuristic, problem, "heuristics") if heuristics is None else tuple(heuristics),
+        branching,
+        parts_of(claim_of(problem, "reductions")(), Reduction, problem, "reductions"),
+        claim_of(problem, "enumeration")(),
+        parts_of(claim_of(problem, "heuristics")(), Heuristic, problem, "heuristics")
+        if heuristics is None
+        else tuple(heuristics),
         relaxation_only,
-        problem.sharpen,
+        claim_of(problem, "sharpen"),
         part_of(problem.choice(), Choice, problem, "choice") if choice is None else choice,
         None if recording is None else recording.witness,
         recording is None or not recording.certifier.checks_nodes,
     )
     if bounding is None:
-        bounding = part_of(problem.bounding(), Bounding, problem, "bounding")
+        bounding = part_of(claim_of(problem, "bounding")(), Bounding, problem, "bounding")
     return BranchAndPrice(parts, search, bounding)
 
 

@@ -16,7 +16,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.master.linear import as_linear
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
-from colgen.problem import Problem
+from colgen.problem import CLAIMS, Problem, claim_of, states_rows_anew
 from colgen.solving import solve
 from colgen.testing.evidence import Evidence
 from colgen.testing.observing import Session, WatchedPricing, WatchedSeparation
@@ -78,7 +78,7 @@ class WatchedRuns:
     def _stand_in(self) -> Problem:
         """The problem with its parts watched; its own methods still get its own oracles from each other."""
         evidence = self._evidence
-        parts = {
+        parts: dict[str, Any] = {
             "restricted_master": self._restricted_master,
             "pricing": lambda: [WatchedPricing(oracle, k, self._told) for k, oracle in enumerate(evidence.oracles)],
             "separation": lambda: [WatchedSeparation(s, evidence.rows) for s in evidence.problem.separation()],
@@ -86,6 +86,7 @@ class WatchedRuns:
             "warm_start": self._warm_start,
         }
         problem: Problem = type(evidence.name, (Problem,), {})()
+        parts |= {name: claim_of(evidence.problem, name) for name in CLAIMS}
         for name in dir(Problem):
             if not name.startswith("_"):
                 setattr(problem, name, parts.get(name) or getattr(evidence.problem, name))
@@ -93,7 +94,9 @@ class WatchedRuns:
 
     def _warm_start(self, budget: Budget) -> WarmStart:
         """Without the dual values, which could leave nothing for the engine to do."""
-        return dataclasses.replace(self._evidence.problem.warm_start(budget), duals=None)
+        problem = self._evidence.problem
+        start = dataclasses.replace(problem.warm_start(budget), duals=None)
+        return dataclasses.replace(start, tentative=start.tentative or states_rows_anew(problem, "warm_start"))
 
     def _restricted_master(self) -> RestrictedMaster:
         self._master = self._evidence.problem.restricted_master()

@@ -90,8 +90,6 @@ class Colouring(Problem[list[int]]):
         return master_of(self.reduced.kept.tolist(), once=self.cuts)
 
     def formulation(self) -> Formulation:
-        if getattr(self.master, "__func__", None) is not Colouring.master:
-            return super().formulation()  # a subclass has rows of its own
         most = 1.0 if self.cuts else math.inf
         return slack_rows(Sense.MINIMIZE, [SlackRows("vertex", "uncoloured", self.reduced.kept.tolist(), 1.0, most)])
 

@@ -28,6 +28,7 @@ from colgen import (
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
+from colgen.problem import rows_of
 from colgen.proof.certifier import Certifier
 from problems.coreference.clusters import Cluster
 from problems.coreference.instance import Floats, Instance
@@ -192,7 +193,7 @@ class Coreference(Problem[list[Cluster]]):
         return dataclasses.replace(_rows(len(self.items)), offset=self.items.constant)
 
     def restricted_master(self) -> LinearMaster:
-        return LinearMaster(self.formulation(), central=True)
+        return LinearMaster(rows_of(self), central=True)
 
     def pricing(self) -> Pricing:
         return Stages(GrowingClusters(self.items), ClusterSearch(self.items))

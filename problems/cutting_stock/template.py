@@ -116,8 +116,8 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
         return {"row_lower": {"demand": self.instance.demands}}
 
     def formulation(self) -> Formulation:
-        if self.variant is not None or getattr(self.master, "__func__", None) is not CuttingStock.master:
-            return super().formulation()  # a variant or a subclass has rows of its own
+        if self.variant is not None:
+            return super().formulation()
         # What compiling the model gives, without Pyomo, which takes a good part of a second for a thousand items.
         n, trades = self.instance.num_items, len(self.exchanges)
         indices, numbers = tuple(range(n)), tuple(range(trades))

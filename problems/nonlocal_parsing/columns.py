@@ -94,9 +94,7 @@ class ParsingByColumns(Problem):
         return master(self.relative.instance, self.relative.constant)
 
     def formulation(self) -> Formulation:
-        # The rows as arrays; those of a subclass's own model are compiled from it.
-        plain = type(self).master is ParsingByColumns.master and "master" not in vars(self)
-        return self.products.formulation(self.relative.constant) if plain else super().formulation()
+        return self.products.formulation(self.relative.constant)
 
     def pricing(self) -> Pricing:
         return BestTree(self.relative.instance, self.products)

@@ -73,8 +73,6 @@ class VehicleRouting(Problem[list[Route]]):
         return master(self.instance)
 
     def formulation(self) -> Formulation:
-        if getattr(self.master, "__func__", None) is not VehicleRouting.master:
-            return super().formulation()  # a subclass has rows of its own
         instance = self.instance
         fewest, most = min(instance.fewest, instance.most), instance.most
         visit = SlackRows("visit", "unmet", range(1, instance.num_customers + 1), 1.0, 1.0)

@@ -48,4 +48,4 @@ def test_a_subclass_has_the_rows_of_its_own_model(name):
     own = object.__new__(Own)
     own.__dict__.update(PROBLEMS[name].__dict__)
     with pytest.raises(LookupError):
-        own.formulation()
+        own.restricted_master()

@@ -1,0 +1,212 @@
+"""A subclass that changes what ``super().master()`` returns gets the answer of the changed problem, or a sentence.
+
+The truth is the same restricted master without anything that a template adds to it: its rows compiled from the Pyomo
+model, its oracles, separations and branching rules, and none of its guesses, heuristics, bounds and reductions.
+"""
+
+import functools
+
+import pyomo.environ as pyo
+import pytest
+
+from colgen import Problem, Termination, solve
+from colgen.core.errors import InputError
+from colgen.master.linear import LinearMaster
+from colgen.pricing.unlimited import Unlimited
+from problems.assignment import Assignment
+from problems.assignment.instance import random as random_machines
+from problems.chain_map import ChainMAP
+from problems.chain_map.instance import random as random_chains
+from problems.colouring import Colouring
+from problems.colouring.instance import random as random_graph
+from problems.coreference import Coreference, LazyAllLink
+from problems.coreference.instance import communities
+from problems.cutting_stock import CuttingStock, Instance
+from problems.cutting_stock.parts import Conflicts
+from problems.grandparent_parsing import AutomataParsing, GrandparentParsing
+from problems.grandparent_parsing.instance import random as random_trees
+from problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
+from problems.nonlocal_parsing.instance import random as random_parsing
+from problems.title_path import LazyPath, TitlePath
+from problems.title_path.instance import random as random_titles
+from problems.vehicle_routing import VehicleRouting
+from problems.vehicle_routing.instance import random as random_customers
+
+
+def twice_the_first(model):
+    """The side of the first row becomes twice as large, or 1 where it is 0."""
+    for row in model.component_data_objects(pyo.Constraint, active=True):
+        lower, body, upper = row.to_bounded_expression(evaluate_bounds=True)
+        row.set_value((changed_side(lower), body, changed_side(upper)))
+        return
+
+
+def changed_side(side):
+    return None if side is None else 2.0 * side or 1.0
+
+
+def all_once_more(model):
+    """Every row's lower side grows by one."""
+    for row in model.component_data_objects(pyo.Constraint, active=True):
+        lower, body, upper = row.to_bounded_expression(evaluate_bounds=True)
+        row.set_value((lower if lower is None else lower + 1.0, body, upper if upper is None else upper + 1.0))
+
+
+def at_least_as_much_of_the_last(model):
+    """A new row over two of the model's own variables."""
+    *_, one, other = model.component_data_objects(pyo.Var)
+    model.of_the_subclass = pyo.Constraint(expr=one - other >= 0.0)
+
+
+def dearer_first(model):
+    """The first of the model's own variables counts in the objective."""
+    objective = next(model.component_data_objects(pyo.Objective))
+    first = next(model.component_data_objects(pyo.Var))
+    objective.set_value(objective.expr + (-0.25 if objective.sense == pyo.maximize else 0.25) * first)
+
+
+def rolls(seed):
+    return Instance(20, (5 + seed, 7, 9), (3, 2 + seed, 2))
+
+
+STATED = {
+    "assignment": lambda kind, seed: kind(random_machines(3, 7, seed)),
+    "assignment with cuts": lambda kind, seed: kind(random_machines(3, 7, seed), cuts=True),
+    "colouring": lambda kind, seed: kind(random_graph(7, seed)),
+    "colouring with cuts": lambda kind, seed: kind(random_graph(7, seed), cuts=True),
+    "coreference": lambda kind, seed: kind(communities(6, seed, noise=0.3)),
+    "coreference, lazy": lambda kind, seed: kind(communities(5, seed, noise=0.3)),
+    "cutting stock": lambda kind, seed: kind(rolls(seed)),
+    "cutting stock, exchanges": lambda kind, seed: kind(rolls(seed), exchanges="ranks"),
+    "cutting stock with conflicts": lambda kind, seed: kind(rolls(seed), conflicts=Conflicts(((0, 1),))),
+    "grandparents": lambda kind, seed: kind(random_trees(4, seed, strength=2.0)),
+    "siblings": lambda kind, seed: kind(random_trees(4, seed, siblings=True, strength=2.0)),
+    "parsing by columns": lambda kind, seed: kind(random_parsing(4, seed, strength=2.0)),
+    "title path, lazy": lambda kind, seed: kind(random_titles(6, 3, seed)),
+    "routes": lambda kind, seed: kind(random_customers(seed, customers=5)),
+}
+
+KINDS = {
+    "assignment": Assignment,
+    "colouring": Colouring,
+    "coreference": Coreference,
+    "coreference, lazy": LazyAllLink,
+    "cutting stock": CuttingStock,
+    "grandparents": GrandparentParsing,
+    "siblings": GrandparentParsing,
+    "parsing by columns": ParsingByColumns,
+    "title path, lazy": LazyPath,
+    "routes": VehicleRouting,
+}
+
+
+def kind_of(name):
+    return KINDS[name] if name in KINDS else KINDS[name.split(",")[0].split(" with")[0]]
+
+
+CHANGES = [twice_the_first, all_once_more, at_least_as_much_of_the_last, dearer_first]
+
+
+@functools.cache
+def subclass(kind, change):
+    def master(self):
+        model = super(changed, self).master()
+        change(model)
+        return model
+
+    changed = type(f"Changed{kind.__name__}", (kind,), {"master": master})
+    return changed
+
+
+class Bare(Problem):
+    """The rows, oracles and separations of a problem, its branching rules if they hold, and nothing else of it."""
+
+    def __init__(self, problem, *, branches):
+        self.problem = problem
+        self.branches = branches
+
+    @property
+    def scale(self):
+        return self.problem.scale
+
+    def formulation(self):
+        if isinstance(self.problem, GrandparentParsing):  # its model states no scores
+            return self.problem.formulation()
+        return Problem.formulation(self.problem)
+
+    def restricted_master(self):
+        return LinearMaster(self.formulation())
+
+    def pricing(self):
+        pricing = self.problem.pricing()
+        oracles = pricing if isinstance(pricing, (list, tuple)) else [pricing]
+        return [Unlimited(oracle) for oracle in oracles]
+
+    def separation(self):
+        return self.problem.separation()
+
+    def branching(self):
+        return self.problem.branching() if self.branches else ()
+
+    def check(self, answer):
+        return None
+
+    def heuristics(self):
+        return ()
+
+
+@pytest.mark.parametrize("relaxation", [True, False])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("name", STATED)
+def test_rows_that_a_subclass_changes_are_solved(name, change, seed, relaxation):
+    changed = functools.partial(STATED[name], subclass(kind_of(name), change), seed)
+    adds = change in (at_least_as_much_of_the_last, dearer_first)
+    truth = solve(Bare(changed(), branches=adds), relaxation=relaxation)
+    result = solve(changed(), relaxation=relaxation)
+    if adds or Termination.INFEASIBLE in (result.termination, truth.termination):
+        assert result.termination is truth.termination
+    if result.is_optimal and truth.is_optimal:
+        assert result.objective == pytest.approx(truth.objective, abs=1e-6)
+    assert not result.sense.is_better(truth.objective, result.dual_bound, 1e-6)
+    assert not result.sense.is_better(result.objective, truth.dual_bound, 1e-6)
+
+
+def test_what_a_template_claims_of_its_own_rows_is_left_out_with_a_note():
+    (note,) = solve(STATED["cutting stock"](subclass(CuttingStock, twice_the_first), 0)).notes[:1]
+    assert "ChangedCuttingStock states rows of its own" in note
+    assert "heuristics()" in note
+    assert "branching()" in note
+    added = solve(STATED["assignment"](subclass(Assignment, at_least_as_much_of_the_last), 0)).notes[0]
+    assert "bounding()" in added
+    assert "branching()" not in added
+
+
+def test_same_problem_keeps_what_a_template_claims():
+    class Same(CuttingStock):
+        same_problem = True
+
+        def master(self):
+            return super().master()
+
+    result = solve(Same(rolls(0)))
+    assert result.is_optimal
+    assert not result.notes
+
+
+NOT_OVER_ROWS = {
+    "chains": (ChainMAP, random_chains(0, length=3, labels=3)),
+    "title path": (TitlePath, random_titles(6, 3, 0)),
+    "non-local parsing": (NonlocalParsing, random_parsing(4, 0)),
+    "automata": (AutomataParsing, random_trees(4, 0)),
+}
+
+
+@pytest.mark.parametrize("method", ["master", "formulation"])
+@pytest.mark.parametrize("name", NOT_OVER_ROWS)
+def test_rows_are_refused_where_the_restricted_master_has_none(name, method):
+    kind, instance = NOT_OVER_ROWS[name]
+    changed = type("Changed", (kind,), {method: lambda self: pyo.ConcreteModel()})
+    with pytest.raises(InputError, match=rf"Changed\.{method}\(\) would have no effect.*{kind.__name__}"):
+        solve(changed(instance))
+    assert solve(kind(instance)).is_optimal
