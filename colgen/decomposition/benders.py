@@ -26,7 +26,6 @@ from colgen.model.formulation import Formulation
 from colgen.problem import Problem
 from colgen.tree.branching import BranchingRule, OnTemplateVariable
 from colgen.tree.heuristics import Heuristic
-from solvers.linear.scaling import column_units
 
 
 class Benders(Problem):
@@ -59,9 +58,7 @@ class Benders(Problem):
     """Whether a run loads what it finds into the model."""
 
     def __init__(self, reading: Reading, partition: Partition) -> None:
-        f = reading.formulation
-        self._units = column_units(f.matrix, f.lower, f.upper, f.row_lower, f.row_upper, f.integer)
-        self.model = TwoStage(reading.counted_in(self._units), partition)
+        self.model = TwoStage(reading.scaled(), partition)
         self.reading = reading
         self.objective_step = objective_step(reading.formulation)
 
@@ -92,7 +89,7 @@ class Benders(Problem):
     def answer(self, solution: Solution) -> Values:
         model = self.model
         found = model.values(model.rounded(model.first_stage(solution), np.rint))
-        return Values(self.reading, found.array * self._units, found.kept)
+        return Values(self.reading, model.reading.to_user(found.array), found.kept)
 
     def check(self, answer: Values) -> float:
         """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""

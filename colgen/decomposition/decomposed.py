@@ -50,16 +50,18 @@ class Decomposed(Problem):
     Attributes
     ----------
     splitting
-        The model taken apart.
+        The model taken apart; its columns may be counted in other units than the user's.
+    reading
+        The model as the user states it.
     """
 
     loads = True
     """Whether a run loads what it finds into the model."""
 
-    def __init__(self, splitting: Splitting, *, recognize: bool = True) -> None:
+    def __init__(self, splitting: Splitting, reading: Reading, *, recognize: bool = True) -> None:
         self.splitting = splitting
         self._recognize = recognize
-        self.reading = splitting.reading
+        self.reading = reading
         self.objective_step = objective_step(self.reading.formulation)
         self._rule = OnBlockVariables(splitting)
 
@@ -95,7 +97,7 @@ class Decomposed(Problem):
 
     def complete(self, nodes: int, budget: Budget) -> Complete | None:
         """What HiGHS finds for the compact model, if that is small."""
-        return solve_compact(self.reading, nodes, budget, self.splitting.solution)
+        return solve_compact(self.splitting.reading, nodes, budget, self.splitting.solution)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         """Nothing at all, of each block that has such a point."""
@@ -108,7 +110,8 @@ class Decomposed(Problem):
         return BlockCertifier(self.splitting)
 
     def answer(self, solution: Solution) -> Values:
-        return Values(self.reading, self.splitting.values(solution), self.splitting.linking)
+        splitting = self.splitting
+        return Values(self.reading, splitting.reading.to_user(splitting.values(solution)), splitting.linking)
 
     def check(self, answer: Values) -> float:
         """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""
@@ -225,8 +228,9 @@ def decompose(
         found = blocks_of(reading, by)
         if method == "benders":
             return Benders(reading, found)
-        blocks = subproblems(reading, found, aggregate=aggregate)
-        return Decomposed(Splitting(reading, found, blocks), recognize=recognize)
+        scaled = reading.scaled()
+        blocks = subproblems(scaled, found, aggregate=aggregate)
+        return Decomposed(Splitting(scaled, found, blocks), reading, recognize=recognize)
 
 
 def blocks_of(reading: Reading, by: By | FoundBlocks) -> Partition:

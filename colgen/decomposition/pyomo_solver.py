@@ -203,7 +203,7 @@ def _values_of(problem: Decomposed | Benders) -> WarmStart | None:
         return None
     array = np.array(values, dtype=np.float64)
     if isinstance(problem, Benders):
-        first = problem.model.first
+        first, array = problem.model.first, problem.model.reading.from_user(array)
         solution = problem.model.solution(
             np.where(reading.formulation.integer[first], np.rint(array[first]), array[first])
         )
@@ -211,7 +211,7 @@ def _values_of(problem: Decomposed | Benders) -> WarmStart | None:
         solution = None
         with contextlib.suppress(InfeasibleAnswerError):
             objective = checked(reading, Values(reading, array.copy(), problem.splitting.linking))
-            solution = problem.splitting.solution(array, objective)
+            solution = problem.splitting.solution(problem.splitting.reading.from_user(array), objective)
     return None if solution is None else WarmStart(answers=[solution], tentative=True)
 
 

@@ -56,9 +56,9 @@ class RayPricing(MixedIntegerPricing):
             found = super().price(duals, context)
             if found.bound is None:
                 return found
-            assert found.reduced_costs is not None
+            reduced = () if found.reduced_costs is None else found.reduced_costs  # none where the block has no point
             # The program's costs were changed so that no ray improves: its bound may be better than its own points.
-            best = min(0.0, self._sign * found.bound, *(self._sign * value for value in found.reduced_costs))
+            best = min(0.0, self._sign * found.bound, *(self._sign * value for value in reduced))
             # An answer has one point of the block, and no ray improves.
             return dataclasses.replace(found, bound=self._sign * best, total=self._sign * best)
         return PricingResult(self.splitting.ray(self.sub, ray), None, [float(ray @ costs)])

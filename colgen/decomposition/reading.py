@@ -14,6 +14,7 @@ from scipy import sparse
 
 from colgen.core.errors import FormulationError, InputError
 from colgen.model.formulation import Formulation, compile_model, free_variables
+from solvers.linear.scaling import column_units
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,21 +32,35 @@ class Reading:
         Its arrays.
     variables
         Of the model, one a column of the arrays; fixed ones are constants and not among them.
+    units
+        What each column of the arrays is counted in: values of variables are so many times as large.  None: 1 each.
     """
 
     model: pyo.ConcreteModel
     formulation: Formulation
     variables: tuple[Any, ...]
+    units: Floats | None = None
 
-    def counted_in(self, units: Floats) -> Reading:
-        """The same model with each column of the arrays counted in units; the variables' values are larger by these."""
+    def scaled(self) -> Reading:
+        """The same model with columns counted in units that suit a solver; itself where numbers are of similar size."""
         f = self.formulation
+        units = column_units(f.matrix, f.lower, f.upper, f.row_lower, f.row_upper, f.integer)
+        if (units == 1.0).all():
+            return self
         matrix = sparse.csc_array(f.matrix)
         entries = (matrix.data * np.repeat(units, np.diff(matrix.indptr)), matrix.indices, matrix.indptr)
         scaled = sparse.csc_array(entries, shape=matrix.shape)
         lower, upper = f.lower / units, f.upper / units
         counted = dataclasses.replace(f, matrix=scaled, costs=f.costs * units, lower=lower, upper=upper)
-        return dataclasses.replace(self, formulation=counted)
+        return dataclasses.replace(self, formulation=counted, units=units)
+
+    def to_user(self, values: Floats) -> Floats:
+        """Values of all columns in the units of the user's model."""
+        return values if self.units is None else values * self.units
+
+    def from_user(self, values: Floats) -> Floats:
+        """Values in the units of the user's model, as the columns count."""
+        return values if self.units is None else values / self.units
 
     @cached_property
     def rows(self) -> sparse.csr_array:

@@ -260,8 +260,8 @@ def _tasks(share: float, seed: int) -> list[tuple[str, _Task]]:
             tasks.append(("engine", _Task(_engine, (own + 100 * part, number, seconds))))
         for name in TEMPLATES:
             full, most = _COUNTED.get(name, (None, _TEMPLATE_SECONDS))
-            number = None if full is None else count(full)
-            tasks.append((name, _Task(_template, (name, own, number, share * most / _CHUNKS))))
+            answers = None if full is None else count(full)
+            tasks.append((name, _Task(_template, (name, own, answers, share * most / _CHUNKS))))
         tasks.append(("conformance", _Task(_conform, (own, count(_CONFORMANCE)))))
     tasks.append(("bad inputs", _Task(bad_inputs, (max(math.ceil(share * _BAD_INPUTS), 10), seed))))
     return tasks

@@ -205,8 +205,8 @@ def _bounds(rng: Rng, style: str, integer: NDArray[np.bool_]) -> tuple[Floats, F
         return np.zeros(size), np.where(integer, 1.0, np.inf)
     if style in ("paths", "stable sets") and rng.random() < 0.7:
         return np.zeros(size), np.ones(size)
-    lower = np.where(rng.random(size) < 0.7, 0, rng.integers(-3, 2, size)).astype(float)
-    upper = lower + rng.integers(0 if rng.random() < 0.3 else 1, 4, size)
+    lower: Floats = np.where(rng.random(size) < 0.7, 0, rng.integers(-3, 2, size)).astype(float)
+    upper: Floats = (lower + rng.integers(0 if rng.random() < 0.3 else 1, 4, size)).astype(float)
     if rng.random() < 0.3:
         upper[rng.random(size) < 0.6] = np.inf
         lower[rng.random(size) < 0.2] = -np.inf

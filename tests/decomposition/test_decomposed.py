@@ -120,3 +120,28 @@ def test_the_collector_of_garbage_goes_on_after_reading():
     with pytest.raises(InputError):
         decompose(model, "nothing")
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("own", [1e-6, 1.0, 1e9])
+@pytest.mark.parametrize("static", [1e-6, 1.0, 1e8])
+def test_units_of_continuous_variables_change_no_verdict(own, static):
+    """Those of blocks and those of no block are counted apart, as far as a factor of 1e15."""
+
+    def model(own, static):
+        m = pyo.ConcreteModel()
+        m.k = pyo.RangeSet(0, 1)
+        m.n, m.x = pyo.Var(m.k, domain=pyo.Integers, bounds=(0, 3)), pyo.Var(m.k, bounds=(0, 7 * own))
+        m.w = pyo.Var(bounds=(-2 * static, 3 * static))
+        m.own = pyo.Constraint(m.k, rule=lambda m, k: 3 * m.n[k] + 2 * m.x[k] / own <= 11 + k)
+        m.link = pyo.Constraint(expr=sum(m.n[k] + m.x[k] / own for k in m.k) + m.w / static <= 6.5)
+        m.total = pyo.Objective(
+            expr=sum((2 + k) * m.n[k] + 3 * m.x[k] / own for k in m.k) + 5 * m.w / static, sense=pyo.maximize
+        )
+        return m
+
+    right, m = solve(decompose(model(1, 1), "k")), model(own, static)
+    result = solve(decompose(m, "k"))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(right.objective)
+    assert pyo.value(m.total) == pytest.approx(result.objective)
+    assert feasible(m)

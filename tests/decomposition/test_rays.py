@@ -131,3 +131,17 @@ def test_an_objective_that_is_shifted_to_zero_changes_no_verdict(seed, by):
     there = solve(decompose(model, "block"), stop=TimeLimit(30))
     assert there.is_optimal
     assert there.objective == pytest.approx(0.0, abs=1e-6 * max(1.0, abs(here.objective)))
+
+
+def test_a_block_with_rays_and_without_a_point_makes_the_model_infeasible():
+    m = pyo.ConcreteModel()
+    m.b = pyo.Block([0, 1])
+    for k in (0, 1):
+        m.b[k].x, m.b[k].y = (pyo.Var(domain=pyo.NonNegativeIntegers) for _ in range(2))
+        m.b[k].own = pyo.Constraint(expr=2 * m.b[k].x - 2 * m.b[k].y == (1 if k else 2))
+    m.b[1].x.setub(5)
+    m.b[1].y.setub(9)
+    m.b[1].z = pyo.Var(domain=pyo.NonNegativeReals)
+    m.link = pyo.Constraint(expr=m.b[0].x + m.b[1].x + m.b[1].z >= 3)
+    m.total = pyo.Objective(expr=m.b[0].x + m.b[1].y + m.b[1].z)
+    assert solve(decompose(m)).termination is Termination.INFEASIBLE
