@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from colgen.core.domains import real, whole
+from colgen.core.domains import whole
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.result import Result
-from colgen.core.stop import AnyOf, TimeLimit
+from colgen.core.stop import AnyOf
 from colgen.parallel.clusters import cluster_of
 from colgen.parallel.streaming import Done, Stream
 from colgen.problem import Problem
-from colgen.settings import check_settings, what
+from colgen.settings import check_settings, rule_of, what
 from colgen.solving import solve
 
 _HERE_ALONE = ("progress", "on_node", "certificate", "start", "free_running")
@@ -59,7 +59,7 @@ def solve_many(
     problem: Callable[[Any], Problem] | None = None,
     client: Any = None,
     workers: int | None = None,
-    seconds: float = math.inf,
+    time_limit: float = math.inf,
     retries: int = 2,
     ahead: int | None = None,
     tell: Callable[[int, int], object] | None = None,
@@ -84,8 +84,8 @@ def solve_many(
         (``"processes"``); a script then calls this below ``if __name__ == "__main__":``.
     workers
         How many processes, where they are of this machine; by default one for each processor.
-    seconds
-        Time limit of each instance.
+    time_limit
+        Seconds for each instance.
     retries
         An instance is given up when its worker has been lost once more than this.
     ahead
@@ -106,7 +106,8 @@ def solve_many(
         Before any work, if a setting is out of its domain; and when the first instance is asked for, if nobody answers
         at the address.
     """
-    real(seconds, "seconds", finite=False)
+    if "seconds" in settings:
+        raise InputError("seconds: the time limit of each instance is called time_limit")
     whole(retries, "retries")
     for name, value in (("workers", workers), ("ahead", ahead)):
         if value is not None:
@@ -117,15 +118,11 @@ def solve_many(
         if name in settings:
             raise InputError(f"{name}: it is for one instance, solved here: expected settings of any instance")
     try:
-        check_settings(**settings)
+        check_settings(time_limit=time_limit, **settings)
     except TypeError:
         known = sorted(set(settings) - set(check_settings.__kwdefaults__ or {}))
         raise InputError(f"{known[0]}: expected a setting of solve or solve_many, there is none of this name") from None
-    asked = settings.pop("stop", ())
-    rules = [asked] if callable(asked) else list(asked)
-    if seconds < math.inf:
-        rules.append(TimeLimit(seconds))
-    work = _Work(problem, settings, AnyOf(*rules))
+    work = _Work(problem, settings, rule_of(settings.pop("stop", ()), time_limit))
     return _solved(instances, work, client, workers, retries, ahead, tell)
 
 

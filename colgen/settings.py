@@ -16,6 +16,7 @@ from colgen.core.errors import InputError
 from colgen.core.hooks import check_hooks
 from colgen.core.pool import Pool
 from colgen.core.result import Result
+from colgen.core.stop import AnyOf, StopRule, TimeLimit
 from colgen.core.warm_start import WarmStart
 from colgen.core.wording import FORGOTTEN
 from colgen.parallel.clusters import check_client
@@ -31,6 +32,7 @@ _Part = TypeVar("_Part")
 def check_settings(
     *,
     stop: Any = (),
+    time_limit: Any = math.inf,
     start: Any = None,
     relaxation: Any = False,
     stabilization: Any = None,
@@ -66,11 +68,13 @@ def check_settings(
         Naming the setting and what was expected.
     """
     if isinstance(stop, (int, float)) and not isinstance(stop, bool):
-        meant = f"TimeLimit({stop}) if seconds are meant"
+        meant = f"time_limit={stop} if seconds are meant"
         raise InputError(f"stop: expected a stop rule or several, not {what(stop)}: {meant}")
     for rule in (stop,) if callable(stop) else _several(stop, "stop: expected a stop rule or several"):
         if not callable(rule) or isinstance(rule, type):
             raise InputError(f"stop: expected stop rules, such as TimeLimit(60), not {what(rule)}")
+    if time_limit != math.inf:
+        real(time_limit, "time_limit", finite=False)
     if start is not None and not isinstance(start, (Result, WarmStart)):
         raise InputError(f"start: expected the result of another run, or a WarmStart, not {what(start)}")
     flags = {"relaxation": relaxation, "keep_duals": keep_duals, "keep_values": keep_values}
@@ -149,6 +153,12 @@ def check_settings(
         raise InputError(f"pricing_share: expected a share above 0 and at most 1, not {pricing_share}")
     if not _is_positive(tolerance) and not real(tolerance, "tolerance") > 0.0:
         raise InputError(f"tolerance: expected a positive number, not {tolerance}")
+
+
+def rule_of(stop: StopRule | Iterable[StopRule], time_limit: float) -> AnyOf:
+    """Stop rules and a time limit as one rule."""
+    rules = [stop] if callable(stop) else list(stop)
+    return AnyOf(*rules, *([TimeLimit(time_limit)] if time_limit < math.inf else []))
 
 
 def check_stated(problem: Any) -> None:

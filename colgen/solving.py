@@ -55,7 +55,7 @@ from colgen.proof.certifier import Certifier
 from colgen.proof.verified import write_verified
 from colgen.proof.witness import Witness
 from colgen.proof.writing import Ended, check_replaceable
-from colgen.settings import check_settings, check_stated, part_of, parts_of, what
+from colgen.settings import check_settings, check_stated, part_of, parts_of, rule_of, what
 from colgen.tree.batches import InBatches
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.branching import BranchingRule, OnTemplateVariable
@@ -75,6 +75,7 @@ def solve(
     problem: Problem[Answer],
     *,
     stop: StopRule | Sequence[StopRule] = (),
+    time_limit: float = math.inf,
     start: Result | WarmStart | None = None,
     relaxation: bool = False,
     stabilization: Stabilization | None = None,
@@ -114,6 +115,8 @@ def solve(
     stop
         A stop rule or several (:mod:`colgen.core.stop`); whichever speaks first ends the run with the best answer and
         bound so far.
+    time_limit
+        Seconds: ``time_limit=60`` is short for ``stop=TimeLimit(60)``, and holds beside other stop rules.
     start
         What to start from instead of the problem's own guesses: another run's result, of this problem or of a similar
         one, or a :class:`WarmStart`.  None of it is believed.
@@ -201,6 +204,7 @@ def solve(
         raise InputError(f"expected a problem to solve, an object of a subclass of Problem, not {what(problem)}")
     check_settings(
         stop=stop,
+        time_limit=time_limit,
         start=start,
         relaxation=relaxation,
         stabilization=stabilization,
@@ -233,7 +237,7 @@ def solve(
     pooled = None if pool is None else Pooled(problem, pool)
     saved = None if checkpoint is None else Checkpointing(problem, saving_of(checkpoint, every), relaxation)
     recording = None if certificate is None else _Recording(certificate, claim_of(problem, "certifier")())
-    rule = AnyOf(*((stop,) if callable(stop) else stop))
+    rule = rule_of(stop, time_limit)
     budget = Budget(rule.seconds, rule.bytes)
     budget.workers = threads = Threads(1 if workers is None or client is not None else int(workers))
     settings = Settings(

@@ -53,14 +53,15 @@ def test_a_limit_and_a_fault_hold_for_one_instance():
     many = list(solve_many([ASKED[0], "broken", ASKED[2]], problem=made, client=Scripted(1), node_limit=1))
     assert [one.result is None for one in many] == [False, True, False]
     assert many[1].fault == "an instance: expected three numbers"
-    limited = list(solve_many(ASKED[:1], problem=made, client=Scripted(1), seconds=0))
+    limited = list(solve_many(ASKED[:1], problem=made, client=Scripted(1), time_limit=0))
     assert limited[0].result.termination is Termination.TIME_LIMIT
 
 
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"seconds": -1}, "seconds: expected"),
+        ({"time_limit": -1}, "time_limit: expected"),
+        ({"seconds": 3}, "seconds: .* is called time_limit"),
         ({"retries": 1.5}, "retries: expected"),
         ({"workers": 0}, "workers: expected"),
         ({"problem": 3}, "problem: expected what makes a problem"),

@@ -26,6 +26,7 @@ from colgen.tree.queues import BestBound
 from tests.assignment import Assignment
 
 WRONG = {
+    "time_limit": [-1, math.nan, "60", None, True, [60]],
     "stop": [10, "60", None, TimeLimit, [TimeLimit], [60], iter([]), 3.5],
     "relaxation": [None, "yes", 1],
     "start": [3, "yesterday.npz", [], True],

@@ -16,6 +16,7 @@ from colgen import (
     BranchingRule,
     Column,
     Diving,
+    GapLimit,
     Heuristic,
     IterationLimit,
     Pricing,
@@ -445,3 +446,14 @@ def test_a_run_leaves_nothing_for_the_collector_of_cycles():
         assert all(left() is None for left in made)
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("stop", [(), GapLimit(0.0), [GapLimit(0.0), TimeLimit(100)]])
+def test_a_time_limit_is_short_for_its_stop_rule(stop):
+    result = solve(CuttingStock(), stop=stop, time_limit=0)
+    assert result.termination is Termination.TIME_LIMIT
+    assert solve(CuttingStock(), stop=stop, time_limit=100, relaxation=True).is_optimal
+
+
+def test_the_shorter_of_two_time_limits_holds():
+    assert solve(CuttingStock(), stop=TimeLimit(0), time_limit=100).termination is Termination.TIME_LIMIT

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import write_text
 from colgen.core.result import Result, Termination, write_csv
-from colgen.core.stop import TimeLimit
 from colgen.core.wording import number
 from colgen.problem import Problem
 from colgen.reporting.ablated import Ablated
@@ -282,8 +281,7 @@ def _measured(
     for again in (True, False):
         problem, settings = applied(source, method)
         compiled, started = compile_seconds(), time.process_time()
-        stop = TimeLimit(time_limit) if time_limit < math.inf else ()
-        result = solve(problem, stop=stop, relaxation=relaxation, **settings)
+        result = solve(problem, time_limit=time_limit, relaxation=relaxation, **settings)
         seconds, compiled = time.process_time() - started, compile_seconds() - compiled
         if not again or (compiled <= _COMPILED * seconds and not (first and seconds < _SHORT)):
             break

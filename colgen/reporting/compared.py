@@ -16,7 +16,6 @@ from colgen.core.errors import InputError
 from colgen.core.result import Iteration, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
-from colgen.core.stop import TimeLimit
 from colgen.core.tolerances import TOLERANCES
 from colgen.model.formulation import Formulation, compile_model
 from colgen.problem import Problem
@@ -165,8 +164,7 @@ def _compared(name: str, way: Way, instance: Any, time_limit: float, relaxation:
     started = working_clock()
     found = way(instance)
     if isinstance(found, Problem):
-        stop = TimeLimit(time_limit) if time_limit < math.inf else ()
-        found = solve(found, stop=stop, relaxation=relaxation)
+        found = solve(found, time_limit=time_limit, relaxation=relaxation)
     elif isinstance(found, (pyo.ConcreteModel, Formulation)):
         return _complete(name, found, started, time_limit, relaxation)
     elif relaxation:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from colgen.core.domains import whole
+from colgen.core.domains import real, whole
 from colgen.core.errors import InputError
 from colgen.core.wording import counted, number, one_line, percent
 from colgen.reporting.compared import FRACTIONAL, SAME, Compared, Way, Ways, measured
@@ -203,6 +203,7 @@ def _compared(
     instances: Mapping[str, Any], ways: Mapping[str, Way], time_limit: float, relaxation: bool, repeats: int
 ) -> Comparison:
     repeats = whole(repeats, "repeats", low=1)
+    real(time_limit, "time_limit", finite=False)
     lines: list[Compared] = []
     for called, instance in instances.items():
         for name, way in ways.items():

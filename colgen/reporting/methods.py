@@ -44,7 +44,7 @@ PARTS: dict[str, type] = {
 }
 """Methods of a problem that a method of an ablation may answer for, and the class of what they return."""
 
-_OURS = ("stop", "relaxation")
+_OURS = ("stop", "time_limit", "relaxation")
 """Settings of ``solve`` that are the same for all methods."""
 
 _SETTINGS = tuple(name for name in inspect.signature(check_settings).parameters if name not in _OURS)

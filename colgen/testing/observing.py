@@ -167,9 +167,8 @@ class Observer:
             self.findings.add(
                 "key",
                 oracle.name,
-                f"two different columns {_shared(column)}, those of {known.structure!r} and of {column.structure!r}: what "
-                "tells structures apart must be in "
-                "the key, and encode must not depend on anything else",
+                f"two different columns {_shared(column)}, those of {known.structure!r} and of {column.structure!r}: "
+                "what tells structures apart must be in the key, and encode must not depend on anything else",
             )
 
     def _fault(
