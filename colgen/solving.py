@@ -18,7 +18,7 @@ from colgen.bounds.fixing import Reduction
 from colgen.bounds.run import Run
 from colgen.bounds.stabilization import Stabilization
 from colgen.checkpointing import Checkpointing, Pooled, origin_of, saving_of
-from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.budget import Budget, OutOfBudget, interruption
 from colgen.core.doors import behind
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.files import Named, check_distinct
@@ -334,7 +334,7 @@ def solve(
         except OutOfBudget as spent:
             outcome = TreeResult(spent.reason, run.global_bound, tree.records)
         except KeyboardInterrupt:
-            outcome = TreeResult(Termination.INTERRUPTED, run.global_bound, tree.records)
+            outcome = TreeResult(interruption(), run.global_bound, tree.records)
         except MemoryError as error:  # a limit like others: of a kernel, or of the machine
             run.notes.append(f"Memory ran out: {str(error) or 'there is no more of it'}.")
             outcome = TreeResult(Termination.MEMORY_LIMIT, run.global_bound, tree.records)

@@ -211,7 +211,8 @@ def test_a_signal_writes_a_last_checkpoint(number, tmp_path):
 
     handler = signal.getsignal(number)
     result = bare(Partitioning(9, 3, cuts=False), checkpoint=path, every=1e6, on_node=strike)
-    assert result.termination is Termination.INTERRUPTED
+    assert result.termination.is_interrupt
+    assert ("SIGTERM" in str(result)) == ("by the user" not in str(result)) == (number == signal.SIGTERM)
     assert signal.getsignal(number) == handler
     assert read_checkpoint(path).said["treated"] == 3
     whole = bare(Partitioning(9, 3, cuts=False))

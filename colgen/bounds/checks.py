@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -274,14 +275,33 @@ def check_row(separator: Separation, row: Row, solution: Solution, known: Sequen
     return bool(check_rows(separator, [row], solution, known))
 
 
-def objects(separation: Sequence[Separation], solution: Solution, context: SeparationContext) -> bool:
-    """Whether an answer violates a row that a separation knows: by more than rounding, as in the master's own rows."""
+@dataclass(frozen=True)
+class Objection:
+    """A row that a separation has returned for a whole solution, which violates it."""
+
+    separator: Separation
+    row: Row
+    activity: float
+
+    def __str__(self) -> str:
+        return (
+            f"the row {self.row.key!r} of {self.separator.name} (activity {self.activity:g} outside "
+            f"[{self.row.lower:g}, {self.row.upper:g}])"
+        )
+
+
+def objection(separation: Sequence[Separation], solution: Solution, context: SeparationContext) -> Objection | None:
+    """A row of a separation that an answer violates by more than rounding, as in the master's own rows."""
     if not separation:
-        return False  # columns may be many, and are made only if somebody looks at them
+        return None  # columns may be many, and are made only if somebody looks at them
     whole = all(column.integer for column, _ in solution.columns) and solution.variables.keys() <= solution.integer
     room = TOLERANCES.pruning if whole else TOLERANCES.feasibility
-    rows = [row for separator in separation for row in violated_rows(separator, solution, context)]
-    return any(found.violation > room for found in activities(rows, solution))
+    pairs = [(separator, row) for separator in separation for row in violated_rows(separator, solution, context)]
+    found = activities([row for _, row in pairs], solution)
+    return next(
+        (Objection(*pair, there.value) for pair, there in zip(pairs, found, strict=True) if there.violation > room),
+        None,
+    )
 
 
 def check_use(master: RestrictedMaster, pricing: Sequence[Pricing], solution: Solution, source: str) -> None:

@@ -254,6 +254,13 @@ class Run:
         rounding = max(COMMON * max(abs(objective), terms), self._least)
         return size(self.scale, rounding) if self._stated else size(self.scale, rounding, objective - self._offset)
 
+    def accepts(self, solution: Solution) -> bool:
+        """Whether the problem has a check of its own that has nothing against a solution."""
+        try:
+            return self._checked(solution, "") is not None
+        except InfeasibleAnswerError:
+            return False
+
     def _checked(self, solution: Solution, source: str) -> float | None:
         """The objective that the problem's own check computes for an answer; None if it has no check."""
         try:

@@ -15,7 +15,7 @@ from colgen.cli.requests import check_destinations
 from colgen.cli.template import Template
 from colgen.core.errors import InputError
 from colgen.core.files import check_readable, write_figure
-from colgen.core.signals import exit_code, holding_signals
+from colgen.core.signals import ended_by, exit_code, holding_signals
 from colgen.problem import Problem
 from colgen.reporting.ablation import ablation
 from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, Method, without
@@ -56,7 +56,7 @@ def ablate(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None:
         write_figure(found.draw().figure, arguments.plot)
     if found.is_interrupted:
-        say("Interrupted by the user.")
+        say(ended_by())
         return exit_code()
     return PROVED if found.agree else DIAGNOSTIC
 

@@ -17,7 +17,7 @@ from colgen.cli.describing import load_all
 from colgen.cli.output import explain, say
 from colgen.cli.template import DemoLine, Template
 from colgen.core.result import Termination
-from colgen.core.signals import exit_code
+from colgen.core.signals import ended_by, exit_code
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.wording import number, one_line, significant
 
@@ -70,7 +70,7 @@ def demonstrate(arguments: argparse.Namespace, ready: Callable[[], object] = lam
     for where in disagreeing:
         say(f"colgen: WRONG ANSWER: column generation and brute force disagree on {where}.")
     if interrupted:
-        say("Interrupted by the user.")
+        say(ended_by())
         return exit_code()
     if waiting:
         names, seconds = ", ".join(t.name for t in waiting), sum(t.compiling for t in waiting)

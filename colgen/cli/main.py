@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from colgen.cli.arguments import CLOSED_PIPE, parse_arguments
-from colgen.core.signals import exit_code, handling_signals, was_interrupted
+from colgen.core.signals import ended_by, exit_code, handling_signals, was_interrupted
 from colgen.core.wording import is_terminal
 
 _COMMANDS = {
@@ -79,7 +79,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _interrupted() -> int:
     with contextlib.suppress(OSError, ValueError):
-        print("Interrupted by the user.", file=sys.stderr, flush=True)
+        print(ended_by(), file=sys.stderr, flush=True)
     return exit_code()
 
 

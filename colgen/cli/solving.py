@@ -20,7 +20,7 @@ from colgen.cli.template import Material, Solved, Template
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable, write_figure, writing
 from colgen.core.result import Result, Termination
-from colgen.core.signals import exit_code, holding_signals
+from colgen.core.signals import ended_by, exit_code, holding_signals
 from colgen.core.stop import GapLimit, StopRule, TimeLimit
 from colgen.core.wording import counted, is_terminal, number, percent
 from colgen.parallel.clusters import PROCESSES
@@ -162,7 +162,7 @@ def _solve_all(
     if error is not None:
         raise error
     if tally.interrupted:
-        say("Interrupted by the user.")
+        say(ended_by())
         return exit_code()
     if not tally.solved:
         raise InputError(f"{source}: expected something to solve, there is nothing")
@@ -180,7 +180,7 @@ def _write_line(line: str) -> None:
 
 
 def _exit_code(result: Result, scope: str) -> int:
-    if result.termination is Termination.INTERRUPTED:
+    if result.termination.is_interrupt:
         return exit_code()
     if result.termination in (Termination.INFEASIBLE, Termination.UNBOUNDED):
         return NO_ANSWER

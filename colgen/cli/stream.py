@@ -64,7 +64,7 @@ class Tally:
         self.given |= {one.given} - {""}
         self.infeasible += one.termination is Termination.INFEASIBLE
         self.faults += one.termination is Termination.FAULT
-        self.interrupted |= one.termination is Termination.INTERRUPTED
+        self.interrupted |= one.termination.is_interrupt
 
     def __str__(self) -> str:
         named = ", ".join(map(str, self.unproved[:_NAMED])) + (", ..." if len(self.unproved) > _NAMED else "")

@@ -14,12 +14,17 @@ import sys
 import time
 
 from colgen.core.result import Termination
-from colgen.core.signals import SIGNALS
+from colgen.core.signals import SIGNALS, ended_by
 from colgen.core.workers import ALONE, Workers
 from solvers.compiling import compile_seconds
 
 _LATE_SHARE, _LATE = 0.05, 0.1
 """A limit of t seconds ends within t and this share of it, and so many seconds."""
+
+
+def interruption() -> Termination:
+    """The reason why a run ends that a signal has ended."""
+    return Termination(ended_by())
 
 
 class OutOfBudget(Exception):  # noqa: N818  (no error: how a run ends)
@@ -85,7 +90,7 @@ class Budget:
     def reason(self) -> Termination | None:
         """Why the run must end now; None while there is budget left."""
         if self.interrupted:
-            return Termination.INTERRUPTED
+            return interruption()
         if time.monotonic() >= self.deadline:
             return Termination.TIME_LIMIT
         if self.memory < math.inf and resident_bytes() > self.memory:

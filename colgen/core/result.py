@@ -20,6 +20,7 @@ from colgen.core.generic import Answer
 from colgen.core.path import ROOT, DecisionPath
 from colgen.core.pool import Pool
 from colgen.core.sense import Sense
+from colgen.core.signals import BY_SIGTERM, BY_THE_USER
 from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
 from colgen.core.wording import number, percent
@@ -44,7 +45,8 @@ class Termination(enum.Enum):
     NODE_LIMIT = "Stopped at the node limit."
     DEPTH_LIMIT = "Stopped: every open node is at the depth limit."
     STALLED = "Stopped: the dual bound has not moved for the wanted number of rounds."
-    INTERRUPTED = "Interrupted by the user."
+    INTERRUPTED = BY_THE_USER
+    TERMINATED = BY_SIGTERM
     FAULT = "Stopped by an error."
     NO_BRANCHING = "Stopped: the relaxation is solved but not integral, and no branching rule of the problem applies."
     NO_BOUND = "Stopped: no oracle finds another column, but the bounds that they state prove less than the answer."
@@ -55,6 +57,11 @@ class Termination(enum.Enum):
     def is_proof(self) -> bool:
         """Whether the run ended with a proof about the problem."""
         return self in (Termination.OPTIMAL, Termination.INFEASIBLE, Termination.UNBOUNDED)
+
+    @property
+    def is_interrupt(self) -> bool:
+        """Whether a signal ended the run: Ctrl-C, or SIGTERM."""
+        return self in (Termination.INTERRUPTED, Termination.TERMINATED)
 
 
 @dataclass(frozen=True, slots=True)

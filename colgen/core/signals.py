@@ -63,6 +63,8 @@ class Signals:
             self.told = self.count
             raise KeyboardInterrupt
         self.seen = self.count
+        if not self.is_command:
+            self.last = None  # of a run before
 
 
 SIGNALS = Signals()
@@ -74,6 +76,8 @@ _INTERRUPT = int(signal.SIGINT)
 _handler_of = signal._signal.getsignal  # type: ignore[attr-defined]
 _handle = signal._signal.signal  # type: ignore[attr-defined]
 
+BY_THE_USER, BY_SIGTERM = "Interrupted by the user.", "Terminated by SIGTERM."
+
 _PATIENCE = 1
 """So many signals of one run are remembered; the next one is raised, wherever the run is."""
 
@@ -81,6 +85,11 @@ _PATIENCE = 1
 def was_interrupted() -> bool:
     """Whether a signal has come since this process began to handle them."""
     return SIGNALS.last is not None
+
+
+def ended_by() -> str:
+    """A sentence that says which signal came last; Ctrl-C where none is known."""
+    return BY_SIGTERM if SIGNALS.last == signal.SIGTERM else BY_THE_USER
 
 
 def exit_code() -> int:

@@ -35,6 +35,7 @@ _CONDITIONS = {
     Termination.GAP_LIMIT: TerminationCondition.optimal,
     Termination.TIME_LIMIT: TerminationCondition.maxTimeLimit,
     Termination.INTERRUPTED: TerminationCondition.userInterrupt,
+    Termination.TERMINATED: TerminationCondition.userInterrupt,
 }
 
 _OPTIONS = ("by", "method", "aggregate", "recognize", "time_limit", "mipgap")

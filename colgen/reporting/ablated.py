@@ -36,6 +36,11 @@ class Ablated(Compared):
         """Whether the run ended with a proof: of an optimum, the relaxation's too, or that there is none."""
         return self.ended is not None and self.ended.is_proof
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a signal has ended the run."""
+        return self.ended is not None and self.ended.is_interrupt
+
     def to_dict(self) -> dict[str, Any]:
         """A line of the frame, plain data."""
         return {

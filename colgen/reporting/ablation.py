@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import write_text
-from colgen.core.result import Result, Termination, write_csv
+from colgen.core.result import Result, write_csv
 from colgen.core.wording import number
 from colgen.problem import Problem
 from colgen.reporting.ablated import Ablated
@@ -82,8 +82,8 @@ class Ablation:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether the user has ended it; what was measured until then is here."""
-        return bool(self.lines) and self.lines[-1].ended is Termination.INTERRUPTED
+        """Whether a signal has ended it; what was measured until then is here."""
+        return bool(self.lines) and self.lines[-1].is_interrupted
 
     @property
     def methods(self) -> list[str]:
@@ -247,7 +247,7 @@ def ablation(
             lines.append(line)
             if say is not None:
                 say(f"{instance}, {name}: {line.rounds} rounds, {line.nodes} nodes, {line.seconds:.3g} s. {line.proof}")
-            if line.ended is Termination.INTERRUPTED:
+            if line.is_interrupted:
                 return Ablation(lines, relaxation=relaxation)
     return Ablation(lines, relaxation=relaxation)
 

@@ -6,8 +6,8 @@ import contextlib
 import dataclasses
 
 from colgen.bounds.bounding import Parts
-from colgen.bounds.checks import check_use, objects
-from colgen.core.errors import InfeasibleAnswerError
+from colgen.bounds.checks import Objection, check_use, objection
+from colgen.core.errors import InfeasibleAnswerError, SeparationError
 from colgen.core.solution import Solution
 from colgen.cuts.separation import SeparationContext
 from colgen.master.protocol import MasterSolution
@@ -31,15 +31,21 @@ class Answers:
         self.master, self.pricing, self.separation, self.run = parts.master, parts.oracles, parts.separation, parts.run
         self._looking, self._rounding = looking, rounding
         self._waited = 0
+        self._noted: set[str] = set()
 
-    def take(self, solution: Solution, source: str) -> bool:
-        """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better."""
+    def take(self, solution: Solution, source: str, *, given: bool = False) -> bool:
+        """Check a whole solution and offer it as the incumbent; False if a separation objects or it is no better.
+
+        ``given``: somebody has stated it as an answer, so that it is not left out without a word.
+        """
         solution = self.master.made_whole(solution)
         exact = self.master.objective_of(solution)
         near = exact != solution.objective and self.run.meets(exact, solution.objective)
         if near and self.run.meets(solution.objective, exact):
             solution = dataclasses.replace(solution, objective=exact)
-        if self.separation and objects(self.separation, solution, self._looked_at()):
+        against = objection(self.separation, solution, self._looked_at()) if self.separation else None
+        if against is not None:
+            self._leave_out(solution, source, against, given)
             return False
         fault = self.master.violation(solution)
         taken = self.run.offer(solution, fault, source, checked=self.master.checks_rows)
@@ -47,11 +53,43 @@ class Answers:
             check_use(self.master, self.pricing, solution, source)
         return taken
 
+    def _leave_out(self, solution: Solution, source: str, against: Objection, given: bool) -> None:
+        """Say of an answer that a separation objects to that it is left out, unless it was only a try.
+
+        Where the problem's own check accepts it, the row is not valid or the check is not complete: of an answer that
+        was given that is an error, of one that was found a note, for it may have been meant to be cut off.
+
+        Raises
+        ------
+        SeparationError
+            If the answer was given and the check accepts it.
+        """
+        run, separator = self.run, against.separator
+        if not given and (separator.name in self._noted or not run.sense.is_better(solution.objective, run.objective)):
+            return
+        accepted = separator.exhaustive and run.accepts(solution)
+        if given and accepted:
+            raise SeparationError(
+                f"{separator.name} cuts off the answer of objective {solution.objective:g} given by {source}: it "
+                f"violates {against}, and the problem's own check accepts it; rows must be valid for every answer"
+            )
+        if accepted:
+            self._noted.add(separator.name)
+            run.notes.append(
+                f"An answer of objective {solution.objective:g} found by {source} was left out: it violates {against}, "
+                "and the problem's own check accepts it. One of the two is wrong."
+            )
+        elif given:
+            run.notes.append(
+                f"An answer of objective {solution.objective:g} given by {source} was left out: it violates {against}. "
+                "If it is an answer, the row is not valid."
+            )
+
     def take_with_columns(self, solution: Solution, source: str) -> None:
         """The same for a solution whose columns are to join the master first."""
         if self.master.holds_columns:  # an answer may make each of its columns only when somebody looks at it
             self.master.add([column for column, _ in solution.columns])
-        if self.take(solution, source):
+        if self.take(solution, source, given=True):
             self.master.begin_feasible()
 
     def take_whole(self, solved: MasterSolution) -> bool:

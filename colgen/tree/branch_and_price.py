@@ -9,12 +9,15 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.core.activity import activity
 from colgen.core.batches import Columns
+from colgen.core.columns import Row
 from colgen.core.duals import DualPoint, Duals
-from colgen.core.errors import BranchingError, InfeasibleAnswerError
+from colgen.core.errors import BranchingError, InfeasibleAnswerError, SeparationError
 from colgen.core.pool import Pool
 from colgen.core.result import Certificate, Termination
 from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterSolution
@@ -41,6 +44,9 @@ _LEAF = {
 
 _FEASIBLE = 10.0
 """Seconds in which an answer is looked for among the columns at hand, where the relaxation is unbounded."""
+
+_ROOM = TOLERANCES.feasibility
+"""A row that a known answer violates by no more than this, relative to its size, does not cut it off."""
 
 _TRIAL = 0.1
 """The share of its time that the program over enumerated columns is given before heuristics have been tried."""
@@ -129,10 +135,24 @@ class BranchAndPrice(Relaxation):
                 return True
             self.bounds.add_priced(found)
         columns = warm.columns if isinstance(warm.columns, Columns) else list(warm.columns)  # a batch stays one
-        self.master.add(columns, list(warm.rows))
+        self.master.add(columns, self._valid(warm, name))
         if warm.basis is not None:
             self.master.start_at(warm.basis)
         return False
+
+    def _valid(self, warm: WarmStart, name: str) -> list[Row]:
+        """The rows to start from; one that cuts off an answer is an error, or left out where all is tentative."""
+        valid = []
+        for row in warm.rows:
+            cut_off = next((known for known in self.run.known if activity(row, known).violation > _ROOM), None)
+            if cut_off is None:
+                valid.append(row)
+                continue
+            words = f"the row {row.key!r}, which cuts off a known answer of objective {cut_off.objective:g}"
+            if not warm.tentative:
+                raise SeparationError(f"{name}.warm_start returned {words}: rows must be valid for every answer")
+            self.run.notes.append(f"A row to start from was left out: {words}.")
+        return valid
 
     def evaluate(self, node: Node) -> Evaluation:
         self.bounds.size_up()

@@ -77,7 +77,7 @@ class NodeHeuristics:
             if rounded is not None:
                 self.answers.take(rounded, "rounding")
         mip = next((h for h in self.heuristics if isinstance(h, RestrictedMIP)), None)
-        if mip is None or run.incumbent is not None or reason is Termination.INTERRUPTED:
+        if mip is None or run.incumbent is not None or (reason is not None and reason.is_interrupt):
             return
         # Nothing is known yet: a limit of t seconds ends within 1.05 t + 0.1, and this takes a part of that.
         seconds = mip.seconds if run.seconds_left > 0.0 else GRACE * budget.seconds

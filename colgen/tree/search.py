@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from colgen.bounds.run import Run
+from colgen.core.budget import interruption
 from colgen.core.errors import ChildBoundError
 from colgen.core.pool import Pool
 from colgen.core.result import OWN, Certificate, NodeRecord, NodeVisit, Termination
@@ -181,8 +182,9 @@ class _Search:
             return self._relaxation.evaluate_some(nodes)
         except KeyboardInterrupt:
             known = [run.node_bound] if len(nodes) == 1 else [node.bound for node in nodes]
-            evaluations = [Evaluation(bound, "interrupted", stop=Termination.INTERRUPTED) for bound in known]
-            self._stop = self._stop or Termination.INTERRUPTED
+            reason = interruption()
+            evaluations = [Evaluation(bound, "interrupted", stop=reason) for bound in known]
+            self._stop = self._stop or reason
             return list(zip(nodes, evaluations, strict=True))
 
     def take(self, node: Node, evaluation: Evaluation) -> None:

@@ -32,7 +32,7 @@ from colgen.bounds.checks import (
     check_use,
     check_weak_duality,
     names,
-    objects,
+    objection,
     probe_infeasibility,
 )
 from colgen.core.duals import Duals
@@ -149,9 +149,9 @@ def test_rows_must_be_violated_and_valid():
     with pytest.raises(SeparationError, match="known answer"):
         check_row(Cuts(), row, solution, [solution])
     asked = SeparationContext(Sense.MINIMIZE, whole=True)
-    assert objects([Cuts(row)], solution, asked)
-    assert not objects([Cuts(row)], answer, asked)
-    assert not objects([], solution, asked)
+    assert objection([Cuts(row)], solution, asked).row is row
+    assert objection([Cuts(row)], answer, asked) is None
+    assert objection([], solution, asked) is None
 
 
 def test_answers_that_use_more_than_an_oracle_states():

@@ -589,20 +589,33 @@ def test_costs_in_phase_1_do_not_make_a_problem_infeasible():
         solve(Dear())
 
 
-def test_duals_of_the_wrong_sign_do_not_make_a_problem_infeasible():
-    # Nothing improves for an oracle that reads its duals the wrong way round, and what it states is true of its column.
-    class Reversed(Pool):
-        def price(self, duals, context):
-            return super().price(duals.replace(-duals.values), context)
+class Reversed(Pool):
+    """Reads its dual values the wrong way round: nothing improves for it, and what it states is true of its column."""
 
+    def price(self, duals, context):
+        return super().price(duals.replace(-duals.values), context)
+
+
+def test_duals_of_the_wrong_sign_do_not_make_a_problem_infeasible():
+    class Wrong(SetPartitioning):
+        def pricing(self):
+            return Reversed([Column(0.0, {}, structure="nothing"), *super().pricing().columns], states=False)
+
+    partition = Partition(3, ((1.0, frozenset({0, 1})), (1.0, frozenset({2}))))
+    with pytest.raises(errors.OracleBeatenError, match="at other duals, of the opposite sign or zero"):
+        solve(Wrong(partition))
+
+
+def test_duals_of_the_wrong_sign_leave_a_note_where_rows_have_no_duals_of_the_other():
     nothing = Column(0.0, {}, structure="nothing")
 
     class Wrong(CuttingStock):
         def pricing(self):
             return Reversed([nothing, *(cutting_column(p) for p in patterns())], states=False)
 
-    with pytest.raises(errors.OracleBeatenError, match="at duals of the opposite sign"):
-        solve(Wrong())
+    result = solve(Wrong())
+    assert result.termination is Termination.INFEASIBLE
+    assert any("look at the sign of the dual values" in note for note in result.notes)
 
 
 def test_infeasible_though_the_oracle_refuses_impossible_duals():

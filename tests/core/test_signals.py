@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from colgen.core.budget import Budget
-from colgen.core.signals import exit_code, handling_signals, holding_signals, raising_signals, was_interrupted
+from colgen.core.result import Termination
+from colgen.core.signals import ended_by, exit_code, handling_signals, holding_signals, raising_signals, was_interrupted
 
 
 def interrupt():
@@ -91,6 +92,18 @@ def test_a_command_ends_with_128_and_the_signal():
         os.kill(os.getpid(), signal.SIGTERM)
         assert was_interrupted()
         assert exit_code() == 128 + signal.SIGTERM
+        assert ended_by() == "Terminated by SIGTERM."
+    with holding_signals():
+        assert ended_by() == "Interrupted by the user."  # of the signal before nothing is left
+
+
+@pytest.mark.parametrize(("number", "reason"), [(signal.SIGINT, "INTERRUPTED"), (signal.SIGTERM, "TERMINATED")])
+def test_a_budget_says_which_signal_has_ended_it(number, reason):
+    with handling_signals(), holding_signals():
+        budget = Budget()
+        os.kill(os.getpid(), number)
+        assert budget.reason is Termination[reason]
+        assert budget.reason.is_interrupt
 
 
 def test_threads_leave_signals_alone():
