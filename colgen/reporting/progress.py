@@ -21,7 +21,7 @@ from rich.text import Text
 
 from colgen.core.result import Iteration
 from colgen.core.sense import Sense
-from colgen.core.wording import number, percent
+from colgen.core.wording import counted, number, percent
 from colgen.reporting.live_log import LogFile
 
 logger = logging.getLogger("colgen")
@@ -29,15 +29,19 @@ logger = logging.getLogger("colgen")
 _QUIET = 0.25
 """Seconds from one look of a notebook's line to the next."""
 
-HEADER = "  round   node phase     objective         bound     incumbent  gap %  columns   rows   new  seconds"
+HEADER = "  round  nodes phase     objective         bound     incumbent  gap %  columns   rows   new  seconds"
 
 
-def line(iteration: Iteration, sense: Sense) -> str:
-    """One round as a line of the log; the bound is the one on all answers, or the node's own before there is one."""
+def line(iteration: Iteration, sense: Sense, nodes: int) -> str:
+    """One round as a line of the log; the bound is the one on all answers, or the node's own before there is one.
+
+    ``nodes``: how many have been looked at so far, as in the summary of the result.  A node's own number says when it was
+    made, and is larger: nodes that are still open have numbers too.
+    """
     i = iteration
     bound = i.global_bound if math.isfinite(i.global_bound) else i.dual_bound
     return (
-        f"{i.number:7d} {i.node:6d} {i.phase:5d} {_number(i.objective)} {_number(bound)} {_number(i.incumbent)} "
+        f"{i.number:7d} {nodes:6d} {i.phase:5d} {_number(i.objective)} {_number(bound)} {_number(i.incumbent)} "
         f"{_gap(i.gap(sense))} {i.columns:8d} {i.rows:6d} {i.new_columns + i.new_rows:5d} {i.seconds:8.2f}"
     )
 
@@ -86,11 +90,14 @@ def _logging(log: LogFile, sense: Sense) -> Iterator[Callable[[Iteration], None]
 def _live(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
     """The newest round under a header, redrawn a few times a second; the last one stays."""
     newest: list[Iteration] = []
+    nodes: set[int] = set()
 
     def picture() -> Text:
-        return Text("\n".join([HEADER, *(line(i, sense) for i in newest)]), no_wrap=True, overflow="crop")
+        lines = (line(i, sense, len(nodes)) for i in newest)
+        return Text("\n".join([HEADER, *lines]), no_wrap=True, overflow="crop")
 
     def listen(iteration: Iteration) -> None:
+        nodes.add(iteration.node)
         newest[:] = [iteration]
 
     with Live(get_renderable=picture, console=console, refresh_per_second=8):
@@ -101,19 +108,20 @@ def _live(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None
 def _lines(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
     """Plain lines: the first rounds, then at most one a second, then the last."""
     state: dict[str, float | Iteration | None] = {"printed": -math.inf, "pending": None}
-    print_line = console.file.write
+    print_line, nodes = console.file.write, set[int]()
     print_line(HEADER + "\n")
 
     def listen(iteration: Iteration) -> None:
+        nodes.add(iteration.node)
         if iteration.number < 10 or iteration.seconds - float(state["printed"]) >= 1.0:  # type: ignore[arg-type]
-            print_line(line(iteration, sense) + "\n")
+            print_line(line(iteration, sense, len(nodes)) + "\n")
             state["printed"], state["pending"] = iteration.seconds, None
         else:
             state["pending"] = iteration
 
     yield listen
     if isinstance(state["pending"], Iteration):
-        print_line(line(state["pending"], sense) + "\n")
+        print_line(line(state["pending"], sense, len(nodes)) + "\n")
 
 
 # --- in a notebook ---------------------------------------------------------------------------------------------------
@@ -149,11 +157,11 @@ class Pace:
         return gap * (now - self.seconds[middle]) / closed if closed > 0.0 else math.inf
 
 
-def quiet(iteration: Iteration, sense: Sense, pace: Pace) -> str:
+def quiet(iteration: Iteration, sense: Sense, pace: Pace, nodes: int) -> str:
     """One round in a line of words, with the time that is left at this pace."""
     i = iteration
     bound = i.global_bound if math.isfinite(i.global_bound) else i.dual_bound
-    parts = [f"round {i.number:,}, node {i.node:,}"]
+    parts = [f"round {i.number:,}, {counted(nodes, 'node')}"]
     if math.isfinite(i.incumbent):
         parts += [f"best answer {number(i.incumbent, 8)}"]
     elif i.phase == 2 and math.isfinite(i.objective):
@@ -172,14 +180,15 @@ def _quiet_line(sense: Sense) -> Iterator[Callable[[Iteration], None]]:
     """One line in the output of a notebook's cell, written anew a few times a second; the last round stays."""
     shown = importlib.import_module("IPython.display")
     handle = shown.display(shown.Pretty(""), display_id=True)
-    pace, newest, last = Pace(), None, -math.inf
+    pace, newest, last, nodes = Pace(), None, -math.inf, set[int]()
 
     def show(iteration: Iteration) -> None:
-        handle.update(shown.Pretty(quiet(iteration, sense, pace)))
+        handle.update(shown.Pretty(quiet(iteration, sense, pace, len(nodes))))
 
     def listen(iteration: Iteration) -> None:
         nonlocal newest, last
         newest = iteration
+        nodes.add(iteration.node)
         if iteration.seconds - last >= _QUIET:
             last = iteration.seconds
             pace.look(last, iteration.gap(sense))

@@ -11,18 +11,19 @@ from colgen import Sense, solve
 from colgen.reporting.progress import HEADER, Pace, line, quiet
 from tests.core.test_stop import ROUND
 from tests.toys import CuttingStock
+from tests.zoo import Partitioning
 
 
 def test_a_line_lies_under_its_header():
-    text = line(dataclasses.replace(ROUND, incumbent=12.0, global_bound=6.0, seconds=3.14159), Sense.MINIMIZE)
+    text = line(dataclasses.replace(ROUND, incumbent=12.0, global_bound=6.0, seconds=3.14159), Sense.MINIMIZE, 46)
     assert len(text) == len(HEADER)
-    assert text.split() == ["0", "0", "2", "10.000000", "6.000000", "12.000000", "50.00", "1", "1", "1", "3.14"]
+    assert text.split() == ["0", "46", "2", "10.000000", "6.000000", "12.000000", "50.00", "1", "1", "1", "3.14"]
     for title, value in [("objective", "10.000000"), ("bound", "6.000000"), ("incumbent", "12.000000")]:
         assert text.index(value) + len(value) == HEADER.index(title) + len(title)
 
 
 def test_what_is_not_known_is_a_dash():
-    text = line(dataclasses.replace(ROUND, dual_bound=-math.inf), Sense.MINIMIZE)
+    text = line(dataclasses.replace(ROUND, dual_bound=-math.inf), Sense.MINIMIZE, 1)
     assert "inf" not in text
     assert "nan" not in text
     assert text.split().count("-") == 3  # bound, incumbent, gap
@@ -43,6 +44,13 @@ def test_lines_where_there_is_no_terminal(capsys):
     numbers = [int(text.split()[0]) for text in lines[1:]]
     assert numbers[:10] == list(range(min(10, len(result.iterations))))
     assert numbers[-1] == len(result.iterations) - 1  # the last round is shown in any case
+
+
+def test_the_log_counts_nodes_as_the_summary_does(capsys):
+    result = solve(Partitioning(9, 3, cuts=False), heuristics=[], node_limit=46, progress=True)
+    assert len(result.nodes) == 46
+    assert max(iteration.node for iteration in result.iterations) > 46
+    assert int(capsys.readouterr().err.splitlines()[-1].split()[1]) == 46
 
 
 def test_silence(capsys):
@@ -79,7 +87,7 @@ def test_one_line_in_a_notebook(monkeypatch, capsys):
     notebook = Notebook(monkeypatch)
     result = solve(CuttingStock(), progress=True)
     assert capsys.readouterr().err == ""
-    assert notebook.shown[0].startswith("round 0, node 0")
+    assert notebook.shown[0].startswith("round 0, 1 node, ")
     assert notebook.shown[-1].startswith(f"round {len(result.iterations) - 1}, ")
     assert all("\n" not in text for text in notebook.shown)
 
@@ -87,12 +95,12 @@ def test_one_line_in_a_notebook(monkeypatch, capsys):
 def test_the_line_of_a_round_in_words():
     pace = Pace()
     round_0 = dataclasses.replace(ROUND, number=1200, incumbent=12.0, global_bound=6.0, seconds=3.0)
-    assert quiet(round_0, Sense.MINIMIZE, pace) == "round 1,200, node 0, best answer 12, bound 6, gap 50%, 3.0 s"
+    assert quiet(round_0, Sense.MINIMIZE, pace, 7) == "round 1,200, 7 nodes, best answer 12, bound 6, gap 50%, 3.0 s"
     for seconds, gap in ((0.0, 0.9), (2.0, 0.5), (4.0, 0.1)):
         pace.look(seconds, gap)
-    assert quiet(round_0, Sense.MINIMIZE, pace).endswith("3.0 s, about 1 s left at this pace")
+    assert quiet(round_0, Sense.MINIMIZE, pace, 1).endswith("3.0 s, about 1 s left at this pace")
     before = dataclasses.replace(ROUND, incumbent=math.inf, global_bound=-math.inf, dual_bound=-math.inf)
-    assert quiet(before, Sense.MINIMIZE, Pace()).startswith("round 0, node 0, restricted master 10, ")
+    assert quiet(before, Sense.MINIMIZE, Pace(), 1).startswith("round 0, 1 node, restricted master 10, ")
 
 
 def test_pace_is_that_of_the_second_half():
