@@ -16,6 +16,7 @@ from colgen.core.decision import Decision, screen_of
 from colgen.core.duals import DualPoint, Duals
 from colgen.core.errors import (
     DecisionViolatedError,
+    FormulationError,
     InvalidBoundError,
     OracleBeatenError,
     ReducedCostError,
@@ -251,6 +252,8 @@ def check_rows(
     """
     here = activities(rows, solution)
     for row, found in zip(rows, here, strict=True):
+        if found.value != found.value:  # no comparison with it would hold, and the row would be passed over
+            raise FormulationError(f"row {row.key!r} has a coefficient that is not a finite number")
         if found.violation < -TOLERANCES.diagnostic:
             raise SeparationError(
                 f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity "

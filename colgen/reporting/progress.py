@@ -35,8 +35,8 @@ HEADER = "  round  nodes phase     objective         bound     incumbent  gap % 
 def line(iteration: Iteration, sense: Sense, nodes: int) -> str:
     """One round as a line of the log; the bound is the one on all answers, or the node's own before there is one.
 
-    ``nodes``: how many have been looked at so far, as in the summary of the result.  A node's own number says when it was
-    made, and is larger: nodes that are still open have numbers too.
+    ``nodes``: how many have been looked at so far, as in the summary of the result.  The number of a node says when it
+    was made, and is larger: open nodes have numbers too.
     """
     i = iteration
     bound = i.global_bound if math.isfinite(i.global_bound) else i.dual_bound

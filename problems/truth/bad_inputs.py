@@ -1,4 +1,4 @@
-"""Files and arguments that cannot be meant: each must end in one clear line and exit code 2."""
+"""Files, arguments and programs that cannot be meant: each must end in one clear line, a command with exit code 2."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from problems.nonlocal_parsing import random as random_factors
 from problems.nonlocal_parsing import write as write_factors
 from problems.title_path import random as random_digraph
 from problems.title_path import write as write_digraph
+from problems.truth import bad_programs
 from problems.truth.bad_texts import FORMATS
 from problems.truth.interrupts import forked, waited
 from problems.vehicle_routing import random as random_customers
@@ -41,6 +42,9 @@ LONGEST = 300
 _PATIENCE = 30.0
 """Seconds after which an input counts as one that hangs."""
 
+_PROGRAMS = 4
+"""Every so many inputs one is a program."""
+
 _NUMBERS = ("scores", "tables", "arcs", "grandparents", "siblings", "parent", "starts", "table", "factor_arcs", "start")
 """Arrays that hold numbers, wherever they occur."""
 
@@ -53,11 +57,31 @@ def bad_inputs(count: int, seed: int) -> tuple[int, list[str]]:
         good = good_files(directory)
         for number in range(count):
             rng = np.random.default_rng([seed, number])
-            what, arguments = _draw(rng, good, directory)
-            fault = _asked(arguments, directory)
+            if number % _PROGRAMS == _PROGRAMS - 1:
+                what, run = bad_programs.draw(rng)
+                fault = _run(run, directory)
+            else:
+                what, arguments = _draw(rng, good, directory)
+                fault = _asked(arguments, directory)
             if fault is not None:
                 wrong.append(f"{what}: {fault}")
     return count, wrong
+
+
+def _run(run: Callable[[], str | None], directory: Path) -> str | None:
+    """What is wrong with how a program ends, in a process of its own; None if it ends as it should."""
+
+    def child_run() -> int:
+        fault = run()
+        if fault is not None:
+            print(fault)
+        return 0 if fault is None else 1
+
+    child, pipe = forked(directory, child_run)
+    code = waited(child, _PATIENCE)
+    os.close(pipe)
+    said = (directory / "streams").read_text(encoding="utf-8", errors="replace")
+    return None if code == 0 else f"exit code {code}, {said[-300:]!r}"
 
 
 def _asked(arguments: list[str], directory: Path) -> str | None:

@@ -47,7 +47,7 @@ _ENGINE_RUNS = 22_000
 _CHAIN_ANSWERS = 500_000
 _DECOMPOSITIONS = 20_400
 _INTERRUPTS = 1_040
-_BAD_INPUTS = 600
+_BAD_INPUTS = 1_000
 _CONFORMANCE = 200
 """How many random problems ``check_problem`` is asked about."""
 
@@ -221,8 +221,8 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
             taken_apart.runs,
             "errors, and runs without a proof",
         ),
-        Figure("bad_inputs", asked_badly, "inputs", asked_badly, f"files and arguments that cannot be meant{cut}"),
-        Figure("bad_inputs_wrong", len(badly), "inputs", asked_badly, "not one clear line with exit code 2"),
+        Figure("bad_inputs", asked_badly, "inputs", asked_badly, f"files, arguments, programs, all wrong{cut}"),
+        Figure("bad_inputs_wrong", len(badly), "inputs", asked_badly, "not one clear line"),
         Figure(
             "forgeries_refused",
             len(forged) - len(accepted),

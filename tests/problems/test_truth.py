@@ -14,7 +14,7 @@ import pytest
 from colgen.cli.template import load_template, template_names
 from colgen.testing.fuzz.judging import Fault
 from problems.assignment import Instance as Tasks
-from problems.truth import chains, clusters, colours, compacts, limits, machines, orders, rolls, routes
+from problems.truth import bad_programs, chains, clusters, colours, compacts, limits, machines, orders, rolls, routes
 from problems.truth.bad_inputs import bad_inputs, good_files
 from problems.truth.campaign import TEMPLATES, fuzz_template, judge, replay_template
 from problems.truth.drawing import Drawn
@@ -207,6 +207,17 @@ def test_a_failure_replays(monkeypatch):
     assert "is beaten" in replay_template(json.loads(json.dumps(replay))).words
     monkeypatch.undo()
     assert judge(Drawn.from_dict(replay["drawn"]))[0] is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bad_programs_are_refused(seed):
+    wrong = []
+    for number in range(60):
+        words, run = bad_programs.draw(np.random.default_rng([seed, number]))
+        fault = run()
+        if fault is not None:
+            wrong.append(f"{words}: {fault}")
+    assert wrong == []
 
 
 def test_bad_inputs_are_one_line():

@@ -44,6 +44,7 @@ class PoolOracle(Pricing):
             self.cost_bound = max(costs) if problem.program.maximize else min(costs)
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        self._check_signs(duals, context)
         # Those with a bound of their own are the master's affair once it holds them.
         columns = [c for c in self.columns if context.allows(c) and not self._is_at_home(c)]
         if not columns:
@@ -63,6 +64,16 @@ class PoolOracle(Pricing):
             total = context.sense.best(0.0, bound) * self.multiplicity
             return PricingResult(found, bound, stated, total)
         return PricingResult(found, bound, stated)
+
+    def _check_signs(self, duals: Duals, context: PricingContext) -> None:
+        """The law that no oracle is asked at dual values outside the signs of the template's rows."""
+        master = self.problem.latest
+        if master is None or not isinstance(duals, Duals):
+            return
+        lower, upper = master.formulation.row_lower, master.formulation.row_upper
+        pull = context.sense.sign * duals.values[: len(lower)]
+        if ((pull > 0.0) & np.isneginf(lower)).any() or ((pull < 0.0) & np.isposinf(upper)).any():
+            raise AssertionError("an oracle was asked at dual values that the rows cannot have")
 
     def _is_at_home(self, column: Column) -> bool:
         master = self.problem.latest
