@@ -202,10 +202,10 @@ def parts_of(found: _Part | Iterable[_Part], kind: type, problem: object, method
     """
     if type(found) is tuple and all(isinstance(part, kind) for part in found):
         for part in found:
-            check_hooks(part)
+            _check_part(part)
         return found
     if isinstance(found, kind):
-        check_hooks(found)
+        _check_part(found)
         return (cast(_Part, found),)
     name = f"{type(problem).__name__}.{method}()"
     if found is None:
@@ -216,8 +216,18 @@ def parts_of(found: _Part | Iterable[_Part], kind: type, problem: object, method
     for part in several:
         if not isinstance(part, kind):
             raise InputError(f"{name}: expected objects of subclasses of {kind.__name__}, not {what(part)}")
-        check_hooks(part)
+        _check_part(part)
     return several
+
+
+def _check_part(part: Any) -> None:
+    """Refuse a part of a problem with misspelt methods, or with numbers that are out of their domain."""
+    check_hooks(part)
+    for name in ("every", "limit"):
+        value = getattr(part, name, None)
+        stated = (kind for kind in type(part).__mro__ if kind.__module__.startswith("colgen."))
+        if value is not None and any(name in vars(kind) for kind in stated):
+            whole(value, f"{type(part).__name__}.{name}")
 
 
 def part_of(found: _Part | None, kind: type, problem: object, method: str) -> _Part:
@@ -229,7 +239,7 @@ def part_of(found: _Part | None, kind: type, problem: object, method: str) -> _P
         Naming the method and what was expected.
     """
     if isinstance(found, kind):
-        check_hooks(found)
+        _check_part(found)
         return cast(_Part, found)
     name = f"{type(problem).__name__}.{method}()"
     why = f": {FORGOTTEN} Expected" if found is None else ", expected"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from colgen.core.budget import Budget
 from colgen.core.decision import fractionality
+from colgen.core.domains import real
 from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError, InvalidBoundError
 from colgen.core.result import Iteration, Termination
 from colgen.core.sense import Sense
@@ -269,6 +270,7 @@ class Run:
             raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {error}") from error
         if stated is None:
             return None
+        stated = real(stated, "the objective that the problem's check() returns", low=-math.inf, finite=False)
         difference = abs(stated - solution.objective)
         near = difference <= TOLERANCES.diagnostic * size(self.scale, stated, self._least)
         # Costs may cancel out in a sum, whose rounding is that of the largest.

@@ -5,14 +5,17 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
 from colgen.core.activity import activity
 from colgen.core.batches import Columns, Mask
 from colgen.core.columns import Column, Key, Row
+from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
+from colgen.core.wording import FORGOTTEN
 
 
 def fractionality(value: float) -> float:
@@ -49,7 +52,10 @@ class Decision(ABC):
 
     def allows_each(self, columns: Columns) -> Mask:
         """The same for a batch of columns; override it where a look at the arrays tells."""
-        return np.fromiter((self.allows(column) for column in columns), dtype=np.bool_, count=len(columns))
+        found = [self.allows(column) for column in columns]
+        if None in found:
+            _refuse(self)
+        return np.array(found, dtype=np.bool_)
 
     def row(self) -> Row | None:
         """A row that the decision imposes.
@@ -68,6 +74,10 @@ class Decision(ABC):
         Oracles hear of them as :meth:`PricingContext.forbidden`; what they forbid, :meth:`allows` refuses.
         """
         return ()
+
+
+def _refuse(decision: Decision) -> NoReturn:
+    raise InputError(f"{type(decision).__name__}.allows() returned None: {FORGOTTEN} Expected True or False")
 
 
 @dataclass(frozen=True)
@@ -128,13 +138,15 @@ class Screen:
     def objections(self, column: Column) -> Iterator[Decision]:
         """The decisions that do not allow a column; one that concerns two of its rows may come twice."""
         for decision in self._always:
-            if not decision.allows(column):
-                yield decision
+            allowed = decision.allows(column)
+            if not allowed:
+                yield decision if allowed is not None else _refuse(decision)
         if self._by_row:
             for row in column.coefficients:
                 for decision in self._by_row.get(row, ()):
-                    if not decision.allows(column):
-                        yield decision
+                    allowed = decision.allows(column)
+                    if not allowed:
+                        yield decision if allowed is not None else _refuse(decision)
 
     def objection(self, column: Column) -> Decision | None:
         """A decision that does not allow a column; None if all of them do."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, check_attributes, priced
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, check_statements, priced
 
 
 class Identical(Pricing):
@@ -49,7 +49,7 @@ def grouped(oracles: Sequence[Pricing]) -> tuple[Pricing, ...]:
         domain.
     """
     for oracle in oracles:
-        check_attributes(oracle)
+        check_statements(oracle)
     groups: list[list[Pricing]] = []
     for oracle in oracles:
         mine = next((group for group in groups if _same(group[0], oracle)), None)

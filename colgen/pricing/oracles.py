@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from colgen.core.batches import Columns
 from colgen.core.budget import Budget, OutOfBudget
-from colgen.core.columns import Column, Key
+from colgen.core.columns import NUMBERS, Column, Key
 from colgen.core.decision import Apart, Decision, Together, groups_of
 from colgen.core.domains import real
 from colgen.core.duals import Duals
@@ -277,6 +277,18 @@ def check_attributes(oracle: Pricing) -> None:
         real(cost_bound, f"{oracle.name}.cost_bound (None if nothing is known)", low=-math.inf)
 
 
+def check_statements(oracle: Pricing) -> None:
+    """Refuse an oracle whose attributes are out of their domain, before it is asked; see :func:`check_attributes`."""
+    check_attributes(oracle)
+    exact = getattr(oracle, "exact", True)
+    if not isinstance(exact, (bool, np.bool_)):
+        raise InputError(f"{oracle.name}.exact: expected True or False, not {exact!r}")
+    kinds = oracle.prices
+    several = isinstance(kinds, (frozenset, set, tuple, list))
+    if not several or not all(isinstance(kind, type) and issubclass(kind, Term) for kind in kinds):
+        raise InputError(f"{oracle.name}.prices: expected a set of kinds of terms, such as {{Count}}, not {kinds!r}")
+
+
 def priced(oracle: Pricing, duals: Duals, context: PricingContext) -> PricingResult:
     """What an oracle returns at dual values, once it is clear that it is a result.
 
@@ -289,6 +301,9 @@ def priced(oracle: Pricing, duals: Duals, context: PricingContext) -> PricingRes
     if not isinstance(result, PricingResult) or result.columns is None:
         found = "a PricingResult without columns" if isinstance(result, PricingResult) else _named(result)
         raise InputError(f"{oracle.name}.price() returned {found}: expected a PricingResult with a sequence of columns")
+    for name, value in (("bound", result.bound), ("total", result.total)):
+        if value is not None and type(value) is not float and not isinstance(value, NUMBERS):
+            raise InputError(f"{oracle.name}.price(): the {name} is {value!r}, expected a number or None")
     check_attributes(oracle)
     return result
 

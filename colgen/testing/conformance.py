@@ -14,6 +14,7 @@ import numpy as np
 
 from colgen.bounds.stabilization import NoStabilization
 from colgen.core.budget import Budget
+from colgen.core.hooks import check_hooks
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.pricing.grouping import grouped
 from colgen.pricing.oracles import Pricing
@@ -114,6 +115,8 @@ def _ask_for_parts(evidence: Evidence) -> WarmStart:
     """Ask the problem for its parts, its guesses first, as the engine does."""
     problem, findings, name = evidence.problem, evidence.findings, evidence.name
     warm = NOTHING
+    with findings.guard("parts", name):
+        check_hooks(problem)
     with findings.guard("parts", f"{name}.warm_start()"):
         warm = problem.warm_start(Budget())
     for method in ("restricted_master", "separation", "branching", "heuristics"):

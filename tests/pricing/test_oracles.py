@@ -1,5 +1,6 @@
 """What oracles are told, and how they may be put together."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -10,7 +11,9 @@ from colgen import (
     Apart,
     Best,
     Bound,
+    BranchingRule,
     Column,
+    Count,
     Decision,
     InputError,
     OraclePricing,
@@ -179,3 +182,46 @@ def test_an_attribute_out_of_its_domain_is_refused(name, value):
 def test_numbers_above_zero_are_multiplicities(value):
     check_attributes(type("Mine", (Knapsack,), {"multiplicity": value})(None))
     check_attributes(type("Mine", (Knapsack,), {"cost_bound": -min(value, 9.0)})(None))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("exact", "no"), ("exact", None), ("prices", Count), ("prices", ("Count",)), ("prices", None)]
+)
+def test_what_an_oracle_says_of_itself_is_of_its_kind(name, value):
+    with pytest.raises(InputError, match=rf"Mine\.{name}: expected .*, not "):
+        solve(CuttingStock(oracle=type("Mine", (Knapsack,), {name: value})))
+
+
+@pytest.mark.parametrize("name", ["bound", "total"])
+def test_a_bound_is_a_number(name):
+    class Stating(Knapsack):
+        def price(self, duals, context):
+            return dataclasses.replace(super().price(duals, context), **{name: "0"})
+
+    with pytest.raises(InputError, match=rf"Stating\.price\(\): the {name} is '0', expected a number or None"):
+        solve(CuttingStock(oracle=Stating))
+
+
+@pytest.mark.parametrize("value", ["453", [453.0], 1j])
+def test_a_check_returns_a_number(value):
+    problem = CuttingStock()
+    problem.check = lambda answer: value
+    with pytest.raises(InputError, match=r"check\(\) returns: expected a number"):
+        solve(problem)
+
+
+def test_a_decision_that_does_not_say_what_it_allows_is_refused():
+    @dataclasses.dataclass(frozen=True)
+    class Silent(Bound):
+        def allows(self, column):
+            self.value(column)
+
+    class Rule(BranchingRule):
+        def branch(self, solution):
+            return [[Silent(("branch", 0), 0.0, 0.0, lambda column: 1.0)]] * 2
+
+    problem = CuttingStock(demands=(3, 3, 3, 3))
+    problem.branching = lambda: [Rule()]
+    problem.heuristics = lambda: ()
+    with pytest.raises(InputError, match=r"Silent\.allows\(\) returned None: did you forget `return`\?"):
+        solve(problem)

@@ -7,6 +7,7 @@ from tests.assignment import Assignment, Knapsack, assignment
 from tests.testing.kit import (
     GENEROUS,
     CuttingStock,
+    Patterns,
     Silent,
     assert_found,
     check,
@@ -42,3 +43,19 @@ def test_parts_that_fail():
 
     report = check_problem(assignment(2, 4, 0, Broken), seconds=GENEROUS)
     assert_found(report, "parts", r"Broken\.branching\(\): raised TypeError: no rule")
+
+
+def test_misspelt_methods_and_forgotten_returns_are_found():
+    class Misspelt(CuttingStock):
+        def separations(self):
+            return ()
+
+    report = check_problem(Misspelt(50, [23, 17, 11], [9, 12, 7]), seconds=2)
+    assert any("did you mean separation()?" in finding.message for finding in report.findings), report
+
+    class Forgetting(CuttingStock):
+        def pricing(self):
+            return type("Forgetful", (Patterns,), {"best": lambda self, duals, context: None})(self)
+
+    report = check_problem(Forgetting(50, [23, 17, 11], [9, 12, 7]), seconds=2)
+    assert any("did you forget `return`?" in finding.message for finding in report.findings), report
