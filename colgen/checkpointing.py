@@ -28,6 +28,9 @@ _COLUMNS, _FEW = 3, 100
 """Of a pool so many columns a row are taken, and so many at least: more make linear programs slow, and are priced again
 in no time if they are of use."""
 
+_LONGEST = 480
+"""Characters of a message."""
+
 
 class Checkpointing:
     """The checkpoint that a run goes on from, if there is one, and those that it writes.
@@ -63,6 +66,10 @@ class Checkpointing:
             resume(self._found, search, tree, self.keeper.writer, made, fits)
         self.keeper.watch(tree)
 
+    def explained(self, error: Exception) -> Exception:
+        """What went wrong; a diagnostic of a run that goes on from a checkpoint may be the fault of that."""
+        return _unless_of(f"{self._saving.path} cannot be resumed", error) if self.resumes else error
+
     def close(self) -> None:
         """Write the last one."""
         if self.keeper is not None:
@@ -91,6 +98,7 @@ class Pooled:
 
     def __init__(self, problem: Problem, pool: Path | str | Pool) -> None:
         self._problem, self.note = problem, ""
+        self._path = pool if isinstance(pool, (str, Path)) else None
         self._kept = kept = read_pool(pool) if isinstance(pool, (str, Path)) else kept_pool(pool)
         if not states_columns(problem) and kept.digest != problem.digest():
             kind = type(problem).__name__
@@ -98,6 +106,10 @@ class Pooled:
                 f"pool: it is of another instance or problem, and {kind} does not say what its columns are here: "
                 f"define {kind}.column_of(structure)"
             )
+
+    def explained(self, error: Exception) -> Exception:
+        """What went wrong; a diagnostic of a run that starts from a file may be the fault of that."""
+        return error if self._path is None else _unless_of(f"the pool {self._path} cannot be used", error)
 
     def warm_start(
         self,
@@ -186,6 +198,13 @@ def restored(problem: Problem) -> tuple[Callable[[Any], Any], Callable[[Column],
         return other is not None and other.cost == column.cost and other.coefficients == column.coefficients
 
     return (made if type(problem).written is not Problem.written else lambda written: written), fits
+
+
+def _unless_of(what: str, error: Exception) -> Exception:
+    """A diagnostic as the fault of a file that the run has started from; other errors as they are."""
+    if isinstance(error, InputError) or not isinstance(error, ColgenError):
+        return error
+    return InputError(f"{what}, or the same comes without it: {type(error).__name__}: {error}"[:_LONGEST])
 
 
 def states_columns(problem: Problem) -> bool:

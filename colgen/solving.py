@@ -341,6 +341,8 @@ def solve(
         except Exception as error:
             fault = TreeResult(Termination.FAULT, run.global_bound, tree.records)
             told = as_diagnostic(error)
+            for source in (saved, pooled):
+                told = told if source is None else source.explained(told)
             told.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
             if told is error:
                 raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from colgen.core.batches import Columns
 from colgen.core.columns import Column, Key, Row
+from colgen.core.errors import InputError
 from colgen.core.plain import as_plain, of_plain
 from colgen.core.solution import Solution
 
@@ -18,6 +19,10 @@ Plainly = Callable[[Any], Any]
 
 ARRAYS = ("costs", "starts", "rows", "values", "upper", "lower", "integer")
 """What a batch of columns is made of."""
+
+_KINDS = dict.fromkeys(("costs", "values", "upper", "lower"), ("f", "numbers"))
+_KINDS |= {"starts": ("iu", "integers"), "rows": ("iu", "integers"), "integer": ("b", "truth values")}
+"""Kinds of numpy's types, and what an error calls them."""
 
 
 def column_data(column: Column, plainly: Plainly) -> Any:
@@ -75,6 +80,34 @@ def row_of_data(data: Any, revived: Callable[[Key, float, float], Row | None]) -
     if entries is None:
         return revived(name, float(lower), float(upper))
     return Row(name, float(lower), float(upper), {of_plain(column): float(a) for column, a in entries})
+
+
+def check_arrays(arrays: Mapping[str, NDArray[Any]], count: int, rows: int) -> None:
+    """Refuse arrays that are not those of so many columns over so many rows.
+
+    Raises
+    ------
+    InputError
+        Naming the array, and what was expected.
+    """
+    for name in ARRAYS:
+        array = arrays.get(name)
+        if array is None or array.ndim != 1 or array.dtype.kind not in _KINDS[name][0]:
+            raise InputError(f"expected an array {name!r} of {_KINDS[name][1]} in one axis")
+    starts, places = arrays["starts"], arrays["rows"]
+    for name, length in {"starts": count + 1, "rows": len(places), "values": len(places)}.items():
+        if len(arrays[name]) != length:
+            raise InputError(f"expected {length} entries of {name!r}, got {len(arrays[name])}")
+    for name in ("costs", "upper", "lower", "integer"):
+        if len(arrays[name]) != count:
+            raise InputError(f"expected {count} entries of {name!r}, got {len(arrays[name])}")
+    if starts[0] != 0 or starts[-1] != len(places) or (starts[1:] < starts[:-1]).any():
+        raise InputError("expected 'starts' to ascend from 0 to the number of entries")
+    if len(places) and not 0 <= places.min() <= places.max() < rows:
+        raise InputError(f"expected 'rows' from 0 to {rows - 1}, got {places.min()} to {places.max()}")
+    for name in ("costs", "values"):
+        if not np.isfinite(arrays[name]).all():
+            raise InputError(f"expected finite numbers as {name!r}")
 
 
 def batch_of_data(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -62,6 +63,10 @@ def kinds_of(makers: Sequence[DecisionMaker]) -> dict[str, type[Decision]]:
                 )
             kinds[_named(kind)] = kind
     return kinds
+
+
+_LARGEST = 10**300
+"""No finite number of a decision is larger."""
 
 
 class DecisionWriter:
@@ -124,12 +129,23 @@ class DecisionWriter:
         if kind is None:
             raise InputError(f"it holds decisions of a class {name!r}, which the problem does not make")
         known = {field: of_plain(value) for field, value in fields.items()}
+        for entry in dataclasses.fields(kind):
+            number = known.get(entry.name, 0)
+            whole = str(entry.type) in ("int", "<class 'int'>")
+            if (whole or str(entry.type) in ("float", "<class 'float'>")) and not _is_number(number, whole):
+                raise InputError(f"it holds a {kind.__name__} whose {entry.name} is no number")
         for maker in self._makers:
             if maker.makes is not None and kind in maker.makes:
                 found = maker.revived(kind, known)
                 if found is not None:
                     return found
         raise InputError(_nobody(kind))
+
+
+def _is_number(value: Any, whole: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        return False
+    return abs(value) < _LARGEST or value in (math.inf, -math.inf)
 
 
 def _fields(kind: Any) -> list[str]:

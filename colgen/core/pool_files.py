@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.batches import Columns
-from colgen.core.column_data import ARRAYS, Plainly, batch_of_data
+from colgen.core.column_data import ARRAYS, Plainly, batch_of_data, check_arrays
 from colgen.core.columns import Column, Key
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.plain import as_plain, of_plain
-from colgen.core.sealed_files import read_sealed, write_sealed
+from colgen.core.sealed_files import IMPOSSIBLE, read_sealed, write_sealed
 from colgen.core.solution import Solution
 from solvers.arrays import as_floats
 
@@ -146,20 +147,30 @@ def read_pool(path: Path | str) -> KeptPool:
         structures = [of_plain(data) for data in json.loads(arrays["structures"].tobytes())]
         names: list[Key] = [of_plain(key) for key in said["names"]]
         keys = None if said["keys"] is None else [of_plain(key) for key in said["keys"]]
+        if len(set(names)) < len(names):
+            raise InputError("expected each name of a row once")
+        check_arrays(arrays, len(structures), len(names))
         batch = batch_of_data(arrays, names, structures, keys)
         separated: list[Key] = [of_plain(key) for key in said["separated"]]
-        duals = {of_plain(key): float(value) for key, value in said["duals"]}
+        duals = {of_plain(key): _number(value) for key, value in said["duals"]}
+        hash(tuple(separated))  # rows are looked up by their names
         reduced_costs = as_floats(arrays["reduced_costs"], "reduced costs", shape=(len(batch),), finite=False)
         answer = None
         if "answer" in said:
             used, variables = said["answer"]
             answer = KeptAnswer(
-                [(of_plain(structure), float(value)) for structure, value in used],
-                {of_plain(key): float(value) for key, value in variables},
+                [(of_plain(structure), _number(value)) for structure, value in used],
+                {of_plain(key): _number(value) for key, value in variables},
             )
         return KeptPool(str(said["digest"]), structures, batch, reduced_costs, separated, duals, answer)
-    except (KeyError, ValueError, TypeError, IndexError, ColgenError) as error:
+    except (*IMPOSSIBLE, ColgenError) as error:
         raise InputError(f"{path}: expected a pool that result.pool.save has written ({error})") from None
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError(f"expected a finite number, got {str(value)[:40]!r}")
+    return float(value)
 
 
 def kept_pool(pool: Any) -> KeptPool:

@@ -25,6 +25,20 @@ LIMIT = 2**36
 """Bytes of a file that is read: 64 gigabytes."""
 
 
+IMPOSSIBLE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+    AssertionError,
+)
+"""What reading raises where a file's checksum is right and its contents are none of ours."""
+
+
 class Sealed(NamedTuple):
     """What a file holds: plain data, and arrays by name."""
 
@@ -99,7 +113,9 @@ def read_sealed(path: Path | str, kind: str, limit: int = LIMIT) -> Sealed:
         if end != len(body) or not isinstance(read["said"], dict):
             raise ValueError("another length")
         return Sealed(read["said"], arrays)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except InputError:
+        raise
+    except IMPOSSIBLE as error:
         raise InputError(f"{path}: expected a file of {kind!r} ({error})") from None
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.plain import of_plain
-from colgen.core.sealed_files import Sealed, before, read_sealed
+from colgen.core.sealed_files import IMPOSSIBLE, Sealed, before, read_sealed
 
 FORMAT = "colgen checkpoint 1"
 
@@ -84,7 +84,7 @@ class Checkpoint:
         """Something that it says, as it was before it became plain data."""
         try:
             return of_plain(self.said[name])
-        except (KeyError, ValueError, TypeError, AttributeError, ColgenError) as error:
+        except (*IMPOSSIBLE, ColgenError) as error:
             raise InputError(f"{self.path} says nothing that can be read of its {name!r} ({error})") from None
 
 

@@ -60,7 +60,9 @@ def paths_of(links: Sequence[Any], writer: DecisionWriter) -> list[DecisionPath]
     found: list[DecisionPath] = []
     for above, own in links:
         before = ROOT if above == -1 else found[above]
-        found.append(before.below([writer.made(data) for data in own]))
+        decisions = [writer.made(data) for data in own]
+        hash(tuple(decisions))  # nodes are compared by them
+        found.append(before.below(decisions))
     return found
 
 

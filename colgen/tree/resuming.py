@@ -14,14 +14,20 @@ from colgen.core.decision_data import DecisionWriter
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.plain import of_plain
 from colgen.core.result import Termination
+from colgen.core.sealed_files import IMPOSSIBLE
 from colgen.core.solution import Solution
 from colgen.cuts.separation import Separation
 from colgen.master.linear import as_linear
+from colgen.master.table import GIVEN
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.checkpoint import Checkpoint
+from colgen.tree.checkpoint_fields import check_fields
 from colgen.tree.keeping import master_digest
 from colgen.tree.node_data import node_of, paths_of
 from colgen.tree.open_tree import OpenTree
+
+_LONGEST = 250
+"""Characters of what was wrong that a message shows."""
 
 
 def resume(
@@ -50,14 +56,13 @@ def resume(
     if said.get("master") != master_digest(search.master):
         raise InputError(f"{path} is a checkpoint of another restricted master: its rows or costs were others")
     try:
+        check_fields(said, checkpoint.arrays)
         _bring(checkpoint, search, tree, writer, made, fits)
-    except InputError:
-        raise
-    except ColgenError as error:
-        raise InputError(f"{path} cannot be resumed: {error}") from error
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-        kind = type(error).__name__
-        raise InputError(f"{path} cannot be resumed: it says what no checkpoint says ({kind}: {error})") from None
+    except (*IMPOSSIBLE, ColgenError) as error:
+        text = " ".join(str(error).split())[:_LONGEST].removeprefix(f"{path} cannot be resumed: ")
+        if not isinstance(error, ColgenError):
+            text = f"its contents are no checkpoint's ({type(error).__name__}: {text})"
+        raise InputError(f"{path} cannot be resumed: {text}") from error
 
 
 def _bring(
@@ -82,6 +87,8 @@ def _bring(
             )
     search.bounds.size_up()
     bound, root_bound = float(said["global_bound"]), float(said["root_bound"])
+    if answer is not None and run.contradicts(bound, answer.objective):
+        raise InputError(f"its answer {answer.objective:g} is better than its bound {bound:g}")
     run.prove(bound)
     search.root_bound = root_bound
     search.costs.learn_again(said["pseudo_costs"])
@@ -135,10 +142,13 @@ def _add_columns(
     structures = [made(of_plain(text)) for text in _lines(arrays["columns.structures"])]
     keys = [of_plain(key) for key in _lines(arrays["columns.keys"])] if told["named"] else None
     names: list[Key] = [of_plain(key) for key in told["rows"]]
+    if len(set(names)) < len(names):
+        raise InputError("expected each name of a row once")
     batch = batch_of_data({name: arrays[f"columns.{name}"] for name in ARRAYS}, names, structures, keys)
     origins = arrays["columns.origins"]
-    if len(origins) != len(batch):
-        raise InputError(f"{checkpoint.path} holds {len(batch)} columns, and the origins of {len(origins)}")
+    known = range(GIVEN, len(search.pricing))
+    if len(origins) and not known.start <= origins.min() <= origins.max() < known.stop:
+        raise InputError(f"expected 'columns.origins' from {known.start} to {known.stop - 1}")
     right = np.ones(len(batch), dtype=np.bool_)
     if fits is not None:
         right = np.fromiter((_fits(fits, column) for column in batch), dtype=np.bool_, count=len(batch))
