@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from colgen.core.sealed_files import write_sealed
+from colgen.tree.checkpoint import FORMAT
 from problems.assignment import random as random_tasks
 from problems.assignment import write as write_tasks
 from problems.chain_map.instance import random as random_chains
@@ -29,7 +31,7 @@ from problems.nonlocal_parsing import write as write_factors
 from problems.title_path import random as random_digraph
 from problems.title_path import write as write_digraph
 from problems.truth import bad_programs
-from problems.truth.bad_texts import FORMATS
+from problems.truth.bad_texts import FORMATS, treebank
 from problems.truth.interrupts import forked, waited
 from problems.vehicle_routing import random as random_customers
 from problems.vehicle_routing import write as write_customers
@@ -110,7 +112,13 @@ def _asked(arguments: list[str], directory: Path) -> str | None:
 def _draw(rng: Rng, good: dict[str, tuple[Path, ...]], directory: Path) -> tuple[str, list[str]]:
     template = str(rng.choice(list(good)))
     file = good[template][int(rng.integers(len(good[template])))]
-    kinds: list[Callable[[Rng, str, Path, Path], tuple[str, list[str]]]] = [_broken, _broken, _argument]
+    kinds: list[Callable[[Rng, str, Path, Path], tuple[str, list[str]]]] = [
+        _broken,
+        _broken,
+        _argument,
+        _treebank,
+        _resealed,
+    ]
     if file.suffix == ".npz":
         kinds += [_arrays] * 5
     elif file.suffix == ".json":
@@ -242,6 +250,45 @@ def _argument(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str
     if kind == "command":
         return "no such command", [f"re{template}", str(file)]
     return f"{template}, argument {kind} {kinds[kind][1:]}", ["solve", template, str(file), "--quiet", *kinds[kind]]
+
+
+def _treebank(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
+    """A treebank to learn from whose lines cannot be meant."""
+    kinds = treebank(rng)
+    kind, learner = (
+        str(rng.choice(list(kinds))),
+        str(rng.choice(["grandparent_parsing", "nonlocal_parsing", "pipeline"])),
+    )
+    path = directory / "bad.conllu"
+    path.write_text("\n".join(kinds[kind]) + "\n", encoding="utf-8")
+    return f"{learner}, treebank with {kind}", [
+        "train",
+        learner,
+        "--train",
+        str(path),
+        "--model",
+        str(directory / "m.npz"),
+    ]
+
+
+def _resealed(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
+    """A checkpoint whose checksum is right, of contents that no run has written."""
+    said: dict[str, Any] = {"digest": "0", "master": "1", "relaxation": False, "nodes": [], "asked": {}}
+    kinds: dict[str, Callable[[], Any]] = {
+        "no digest": lambda: said.pop("digest"),
+        "a digest that is a number": lambda: said.update(digest=7),
+        "nothing": said.clear,
+        "a relaxation in words": lambda: said.update(relaxation="perhaps"),
+        "nodes without numbers": lambda: said.update(nodes=[[None] * 6]),
+        "an asked list": lambda: said.update(asked=[1]),
+    }
+    kind = str(rng.choice(list(kinds)))
+    kinds[kind]()
+    path = directory / "bad.checkpoint"
+    write_sealed(path, FORMAT, said, {"duals": rng.random(3)})
+    if rng.random() < 0.5:
+        return f"resume, {kind}", ["resume", str(path)]
+    return f"{template}, checkpoint with {kind}", ["solve", template, str(file), "--checkpoint", str(path), "--quiet"]
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

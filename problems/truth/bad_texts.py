@@ -184,6 +184,36 @@ def _unused(rng: Rng, lines: Lines, section: int, field: int) -> dict[str, Lines
     }
 
 
+def treebank(rng: Rng) -> dict[str, Lines]:
+    """CoNLL-U: numbers, spans and heads that cannot be meant, in a sentence of two words."""
+    rows = [["1", "a", "a", "X", "x", "_", "2", "dep", "_", "_"], ["2", "b", "b", "X", "x", "_", "0", "root", "_", "_"]]
+    place = int(rng.integers(2))
+
+    def changed(column: int, cell: str) -> Lines:
+        found = [list(row) for row in rows]
+        found[place][column] = cell
+        return ["\t".join(row) for row in found] + [""]
+
+    good = ["\t".join(row) for row in rows]
+    span = "\tab" + 8 * "\t_"
+    return {
+        "a head without end": changed(6, _ENDLESS),
+        "a head too far": changed(6, "3"),
+        "a head in words": changed(6, "root"),
+        "other digits": changed(6, "²"),
+        "a negative head": changed(6, "-1"),
+        "a cycle": changed(6, str(place + 1)),
+        "a number without end": changed(0, _ENDLESS),
+        "no form": changed(1, ""),
+        "a span beyond the sentence": [f"1-{int(rng.integers(3, 99))}{span}", *good, ""],
+        "a span without end": [f"1-{_ENDLESS}{span}", *good, ""],
+        "a span of one word": [f"1-1{span}", *good, ""],
+        "spans that overlap": [f"1-2{span}", good[0], f"2-3{span}", good[1], ""],
+        "comments alone": ["# text = a\tb", ""],
+        "columns between blanks": [line.replace("\t", " ") for line in good],
+    }
+
+
 FORMATS: dict[str, Callable[[Rng, Lines], dict[str, Lines]]] = {
     "good_customers": customers,
     "good_distances": distances,
