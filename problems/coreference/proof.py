@@ -22,10 +22,22 @@ from colgen.proof.witness import Point
 from problems.coreference.clusters import Cluster
 from problems.coreference.instance import Floats, Instance
 from solvers.clusters.contraction import components
-from solvers.linear.lp import LinearProgram, LPStatus
+from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 
-_MOST_ITEMS = 40
-"""Of a group: there are three rows for each three items."""
+_ALL_TRIANGLES = 40
+"""Of groups of so many items all triangles are there at once, three for each three items; of larger ones some are."""
+
+_MOST_ITEMS = 150
+"""Of a group."""
+
+_GAP = 0.01
+"""Of larger groups: beyond this gap of the relaxation, relative to it, the tree would be too large."""
+
+_WORK = 300_000
+"""Rows and columns of all linear programs over groups of which not all triangles are there."""
+
+_ROUNDS, _ADDED, _VIOLATED = 30, 4_000, 1e-6
+"""Of separation: rounds at a node, triangles a round, and by how much they are violated at least."""
 
 _NODES = 100
 """Beyond so many splits the checker is asked to trust the run."""
@@ -112,15 +124,20 @@ class ClusterCertifier(Certifier):
             node, pairs, holds = stack.pop()
             claim, pair = None, None
             for wide in (False, True) if holds else ():
-                found = duals.tight(pairs, wide=wide) if claim is None else None
-                claim = claim if found is None else self._claim(found, pairs, goal)
+                if claim is not None or (wide and not duals.enough):
+                    continue
+                found = duals.tight(pairs, wide=wide)
+                claim = None if found is None else self._claim(found, pairs, goal)
             relaxed = duals.relaxed(pairs) if claim is None else None
             if relaxed is not None:
                 found, pair = relaxed
                 claim = self._claim(found, pairs, goal)
+                if claim is None and pair is None and holds:  # without a gap, by triangles that were not there before
+                    found = duals.tight(pairs, wide=True)
+                    claim = None if found is None else self._claim(found, pairs, goal)
             if claim is not None:
                 records.append({"node": node, "claim": claim})
-            elif pair is None or len(records) > _NODES:
+            elif pair is None or len(records) > _NODES or duals.is_large:
                 return None
             else:
                 below = [next(numbers), next(numbers)]
@@ -183,15 +200,53 @@ class _TriangleDuals:
         self._number = np.full(scores.shape, -1, dtype=np.int64)
         self._number[self._pairs[:, 0], self._pairs[:, 1]] = np.arange(len(self._pairs))
         self._number = np.maximum(self._number, self._number.T)
-        every = [
-            np.column_stack([np.repeat(own_pairs, len(group), axis=0), np.tile(group, len(own_pairs))])
-            for own_pairs, group in zip(pairs, groups, strict=True)
-        ]
-        items = np.concatenate([np.empty((0, 3), np.int64), *every])
-        self._items = items[(items[:, 2] != items[:, 0]) & (items[:, 2] != items[:, 1])]
-        i, j, k = label[self._items.T]
-        self._tight = (i == k).astype(int) + (k == j) - (i == j) == 1
+        self._label, self._groups = label, groups
+        self.work = 0
+        self.gap = 0.0
+        self.enough = max(map(len, groups), default=0) <= _ALL_TRIANGLES
+        """Whether all triangles are there; else those are that pairs need which are not as their scores want them."""
+        self._items, self._tight = np.empty((0, 3), np.int64), np.empty(0, dtype=np.bool_)
+        wrong = self._together != (self._scores > 0.0)
+        for own_pairs, group in zip(pairs, groups, strict=True):
+            chosen = own_pairs if self.enough else own_pairs[wrong[self._number[own_pairs[:, 0], own_pairs[:, 1]]]]
+            each, others = np.repeat(chosen, len(group), axis=0), np.tile(group, len(chosen))
+            self._add(np.column_stack([each, others]))
+            if not self.enough:  # a pair that pays, and what it is paid for
+                self._add(np.column_stack([each[:, 0], others, each[:, 1]]))
+                self._add(np.column_stack([others, each[:, 1], each[:, 0]]))
         self._most = 4.0 * float(np.abs(self._scores[np.isfinite(self._scores)]).sum()) + 1.0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a proof by triangles has become more than is worth it; groups of few items are tried to the end."""
+        return not self.enough and (self.work > _WORK or self.gap > _GAP)
+
+    def _add(self, items: Ints) -> int:
+        """Let triangles be there besides; how many new ones there are."""
+        items = items[(items[:, 0] != items[:, 1]) & (items[:, 2] != items[:, 0]) & (items[:, 2] != items[:, 1])]
+        items = np.column_stack([np.sort(items[:, :2], axis=1), items[:, 2]])
+        before = len(self._items)
+        every = np.concatenate([self._items, items])
+        _, first = np.unique(every, axis=0, return_index=True)
+        self._items = every[np.sort(first)]
+        i, j, k = self._label[self._items.T]
+        self._tight = (i == k).astype(int) + (k == j) - (i == j) == 1
+        return len(self._items) - before
+
+    def _separated(self, values: Floats) -> Ints:
+        """Triangles that values of pairs violate, the most violated first."""
+        found, excess = [np.empty((0, 3), np.int64)], [np.empty(0)]
+        for group in self._groups:
+            number = self._number[np.ix_(group, group)]
+            x = np.where(number < 0, 0.0, values[number])
+            for k, centre in enumerate(group.tolist()):
+                over = np.triu(x[k][:, None] + x[k][None, :] - x - 1.0, 1)
+                over[k], over[:, k] = 0.0, 0.0
+                u, v = np.nonzero(over > _VIOLATED)
+                found.append(np.column_stack([group[u], group[v], np.full(len(u), centre)]))
+                excess.append(over[u, v])
+        order = np.argsort(-np.concatenate(excess), kind="stable")[:_ADDED]
+        return np.concatenate(found)[order]
 
     def _ends(self, items: Ints) -> Ints:
         """The pairs of triangles: two that pay, and one that is paid."""
@@ -246,6 +301,7 @@ class _TriangleDuals:
         if not count:
             return None if margin < 0.0 else _Dual(items, np.empty(0))
         free = int(rows.sum())
+        self.work += count + free
         program = LinearProgram(
             True,
             self._matrix(items, rows, sign, [free]),
@@ -261,9 +317,32 @@ class _TriangleDuals:
     def relaxed(self, pairs: Pairs) -> tuple[_Dual, tuple[int, int] | None] | None:
         """The best of them, and the pair that is most between together and apart in the relaxation, if there is one."""
         open_, together = self._decided(pairs)
-        if not len(self._items):
-            return None
+        free = int(open_.sum())
+        for _ in range(_ROUNDS):
+            if not len(self._items) or self.is_large:
+                return None
+            solved = self._relaxation(open_, together)
+            if solved.status is not LPStatus.OPTIMAL:
+                return None
+            values = together.astype(float)
+            values[open_] = solved.duals
+            if self.enough or not self._add(self._separated(values)):
+                break
+        if not pairs:
+            lost = solved.objective - float(self._scores[self._together].sum())
+            self.gap = lost / solved.objective if solved.objective > 0.0 else 0.0
+        between = np.minimum(solved.duals, 1.0 - solved.duals)
+        pair = None
+        if free and between.max() > TOLERANCES.integrality:
+            u, v = self._pairs[np.flatnonzero(open_)[between.argmax()]]
+            pair = int(u), int(v)
+        count = len(solved.values) - free
+        return _Dual(self._items[:count], solved.values[:count] * self._size), pair
+
+    def _relaxation(self, open_: Mask, together: Mask) -> LPSolution:
+        """The dual of the relaxation over the triangles that are there; its dual values are those of pairs."""
         count, free = len(self._items), int(open_.sum())
+        self.work += count + free
         first, second, closing = together[self._ends(self._items)].astype(float)
         program = LinearProgram(
             False,
@@ -274,12 +353,4 @@ class _TriangleDuals:
             self._scores[open_],
             np.full(free, np.inf),
         )
-        solved = program.solve()
-        if solved.status is not LPStatus.OPTIMAL:
-            return None
-        between = np.minimum(solved.duals, 1.0 - solved.duals)
-        pair = None
-        if free and between.max() > TOLERANCES.integrality:
-            u, v = self._pairs[np.flatnonzero(open_)[between.argmax()]]
-            pair = int(u), int(v)
-        return _Dual(self._items, solved.values[:count] * self._size), pair
+        return program.solve()

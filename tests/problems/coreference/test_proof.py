@@ -29,10 +29,27 @@ def test_a_gap_of_the_relaxation_is_closed_by_splits(tmp_path):
     assert verdict.leaves > 1
 
 
-def test_items_are_many_if_positive_scores_connect_them_and_they_are_at_odds(tmp_path):
-    _, lines = certified(random(41, 1, positive=0.02), tmp_path)
+def clumps(items, seed):
+    """Items in clumps of about six, with scores that want a tenth of the pairs otherwise."""
+    rng = np.random.default_rng(seed)
+    own = rng.integers(0, items // 6, items)
+    wanted = (own[:, None] == own) ^ np.triu(rng.random((items, items)) < 0.02, 1)
+    scores = np.triu(np.where(wanted, 1.0, -1.0) * rng.uniform(0.5, 3.0, (items, items)), 1)
+    return Instance(scores + scores.T)
+
+
+@pytest.mark.parametrize("items", [41, 60, 100])
+def test_triangles_of_many_items_are_found_as_they_are_violated(tmp_path, items):
+    result, lines = certified(clumps(items, 1), tmp_path)
+    verdict = check(lines)
+    assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
+    assert float(verdict.objective) == pytest.approx(result.objective)
+
+
+def test_items_are_too_many_if_positive_scores_connect_them_and_they_are_at_odds(tmp_path):
+    _, lines = certified(random(151, 1, positive=0.005), tmp_path)
     assert check(lines).claims.trusted == 0
-    scores = 1.0 - np.eye(41)
+    scores = 1.0 - np.eye(151)
     _, lines = certified(Instance(scores), tmp_path)
     assert check(lines).claims.trusted == 0
     scores[0, 1] = scores[1, 0] = -1.0
