@@ -499,9 +499,9 @@ def _search(
     recording: _Recording | None,
 ) -> BranchAndPrice:
     oracles = grouped(parts_of(problem.pricing(), Pricing, problem, "pricing"))
-    branching = parts_of(problem.branching(), BranchingRule, problem, "branching")
+    branching: tuple[BranchingRule, ...] = parts_of(problem.branching(), BranchingRule, problem, "branching")
     if any(states_rows_anew(problem, method) for method in (*CLAIMS, "pricing", "branching")):
-        left_out = []
+        left_out: list[str] = []
         changed = not keeps_rows(problem)
         if changed and states_rows_anew(problem, "pricing"):
             left_out += ["multiplicities"] if any(math.isfinite(oracle.multiplicity) for oracle in oracles) else []

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from colgen.core.decision import Decision
 from colgen.core.errors import InputError
@@ -129,7 +129,7 @@ class DecisionWriter:
         if kind is None:
             raise InputError(f"it holds decisions of a class {name!r}, which the problem does not make")
         known = {field: of_plain(value) for field, value in fields.items()}
-        for entry in dataclasses.fields(kind):
+        for entry in dataclasses.fields(cast(Any, kind)):
             number = known.get(entry.name, 0)
             whole = str(entry.type) in ("int", "<class 'int'>")
             if (whole or str(entry.type) in ("float", "<class 'float'>")) and not _is_number(number, whole):

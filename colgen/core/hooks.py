@@ -26,7 +26,7 @@ def check_hooks(part: Any) -> None:
     InputError
         Naming the method and the hook.
     """
-    kind = type(part)
+    kind: Any = type(part)
     found = _misspelt(kind)
     if found is None:
         return

@@ -101,7 +101,9 @@ def load_values(reading: Reading, answer: Any) -> None:
 
 def duals_of(reading: Reading, kept: Ints, certificate: Certificate | None) -> Iterator[tuple[Any, float]]:
     """The constraints that stay in the master, and their dual values at the root."""
-    for row in () if certificate is None else kept.tolist():
+    if certificate is None:
+        return
+    for row in kept.tolist():
         yield reading.constraints[row], certificate.duals.get(reading.formulation.row_keys[row], 0.0)
 
 

@@ -443,8 +443,7 @@ class LinearMaster(RestrictedMaster):
         return self.rows.guessed(duals, self.sense)
 
     def signed(self, duals: OwnDuals) -> Duals:
-        here = isinstance(duals, Duals) and duals.has_names(self.names) and len(duals.values) == self.num_rows
-        if not here:
+        if not (isinstance(duals, Duals) and duals.has_names(self.names) and len(duals.values) == self.num_rows):
             return Duals(self.rows.guessed(duals, self.sense), self.names)
         values = self.rows.signed(duals.values, self.sense)
         # Rows of decisions have other sides at other nodes, so that not even a dual value of this master need do.

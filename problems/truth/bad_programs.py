@@ -195,7 +195,7 @@ def _column(rng: Rng) -> tuple[str, Callable[[], str | None]]:
 def _row(rng: Rng) -> tuple[str, Callable[[], str | None]]:
     """A side or a coefficient of a separated row."""
     name, value = _one(rng, "lower", "upper", "coefficient"), _one(rng, "1", None, math.nan, 1j)
-    row = {"lower": 99.0, "coefficient": lambda column: 1.0}
+    row: dict[str, Any] = {"lower": 99.0, "coefficient": lambda column: 1.0}
     row |= {"coefficient": lambda column: value} if name == "coefficient" else {name: value}
 
     def separate(self: Any, solution: Any, context: Any) -> Any:
