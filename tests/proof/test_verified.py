@@ -81,7 +81,11 @@ def test_an_older_certificate_may_be_replaced(tmp_path, name):
     solve(Unguessed(random(2, 8, 0)), certificate=tmp_path / name)
 
 
-@pytest.mark.parametrize("content", [b"2\n10\n6 3\n5 2\n", gzip.compress(b"2\n10\n"), b"\x1f\x8bxx"])
+@pytest.mark.parametrize(
+    "content",
+    [b"2\n10\n6 3\n5 2\n", gzip.compress(b"2\n10\n", mtime=0), b"\x1f\x8bxx"],
+    ids=["an instance", "packed", "damaged"],
+)
 def test_nothing_else_is_replaced(tmp_path, content):
     path = tmp_path / "rolls.txt"
     path.write_bytes(content)
