@@ -93,12 +93,18 @@ class Answers:
             self.master.begin_feasible()
 
     def take_whole(self, solved: MasterSolution) -> bool:
-        """Take a restricted master's whole solution; False if it is no answer after all.
+        """Take a restricted master's integral solution; False if it is no answer after all, or a worse one.
 
-        Values within the tolerance of whole numbers need not satisfy the rows once they are whole.
+        Values within the tolerance of integers need not satisfy the rows once they are rounded, and of a column that
+        costs 1e7 less than the tolerance may be worth something.
         """
         solution = self.master.made_whole(self.master.solution(solved))
         if self.master.violation(solution) is not None and self.master.violation(solution, exact=False) is None:
+            return False
+        rounded = self.master.objective_of(solution)
+        if not self.run.meets(solved.objective, rounded):
+            if self.run.sense.is_better(rounded, self.run.objective):
+                self.take(solution, "the relaxation")
             return False
         self.take(solution, "the relaxation")
         return True
