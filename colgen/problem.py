@@ -273,6 +273,14 @@ def _counted(column: Column, value: float) -> float:
     return round(value) if column.integer and not fractionality(value) else value
 
 
+def knows_rows(problem: Problem) -> bool:
+    """Whether the problem's check can speak of separated rows: a subclass that adds some may inherit a check."""
+    own = vars(problem)
+    if "check" in own and "separation" in own:  # nobody can tell which of them knows the other
+        return False
+    return _states_last(problem, "check", "separation")
+
+
 def _states_last(problem: Problem, name: str, other: str) -> bool:
     """Whether a method is stated by the class that states another one, or by a subclass of that."""
     own = vars(problem)

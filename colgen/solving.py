@@ -47,6 +47,7 @@ from colgen.problem import (
     claim_of,
     claims_left_out,
     keeps_rows,
+    knows_rows,
     objective_checked,
     states_rows_anew,
     step_of,
@@ -513,6 +514,7 @@ def _search(
         note = claims_left_out(problem, *left_out)
         if note is not None and note not in run.notes:
             run.notes.append(note)
+    run.check_knows_rows = knows_rows(problem)
     parts = Parts(
         master,
         oracles,

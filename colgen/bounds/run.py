@@ -57,6 +57,8 @@ class Run:
     ----------
     known
         Answers found so far, the latest last: every row must admit them.
+    check_knows_rows
+        Whether an answer that the check accepts satisfies all rows that separations find.
     is_checked
         Whether something has recomputed the incumbent: the problem's own check, or the rows of a linear master.
     notes
@@ -90,6 +92,7 @@ class Run:
         """Magnitudes of what the incumbent's objective is the sum of."""
         self.known: list[Solution] = []
         self.is_checked = True
+        self.check_knows_rows = True
         self.notes: list[str] = []
         self.incumbent: Solution | None = None
         self.global_bound = sense.ideal
@@ -256,7 +259,9 @@ class Run:
         return size(self.scale, rounding) if self._stated else size(self.scale, rounding, objective - self._offset)
 
     def accepts(self, solution: Solution) -> bool:
-        """Whether the problem has a check of its own that has nothing against a solution."""
+        """Whether the problem has a check of its own, that knows its rows and has nothing against a solution."""
+        if not self.check_knows_rows:
+            return False
         try:
             return self._checked(solution, "") is not None
         except InfeasibleAnswerError:

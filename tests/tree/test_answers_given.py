@@ -148,3 +148,17 @@ def test_a_row_to_start_from_that_cuts_off_an_answer_is_refused_or_left_out(tent
     result = solve(problem)
     assert result.objective == 1.0
     assert any("A row to start from was left out: the row ('many', 2)" in note for note in result.notes)
+
+
+def test_a_check_that_a_subclass_inherits_does_not_speak_of_its_rows():
+    class Plain(Cover):
+        def separation(self):
+            return []
+
+    class Stricter(Plain):
+        def separation(self):
+            return [AtLeastTwo()]
+
+    result = solve(Stricter(1, WarmStart(answers=[TOGETHER])))
+    assert result.objective == 2.0
+    assert any("given by Stricter.warm_start was left out" in note for note in result.notes)
