@@ -372,7 +372,7 @@ def claims_left_out(problem: Problem, *others: str) -> str | None:
     )
 
 
-def keeps_rows(problem: Problem) -> bool:
+def keeps_rows(problem: Problem, master: RestrictedMaster) -> bool:
     """Return whether the rows of a problem contain those of its template, with the same sides and coefficients.
 
     Then each of its answers is an answer of the template's problem as well, whatever it costs.
@@ -382,7 +382,8 @@ def keeps_rows(problem: Problem) -> bool:
     parent = next((kind for kind in order[stating + 1 :] if "master" in vars(kind)), Problem)
     if parent is Problem:
         return False
-    own, template = Problem.formulation(problem), compile_model(vars(parent)["master"](problem))
+    own = master.formulation if type(master) is LinearMaster else Problem.formulation(problem)
+    template = compile_model(vars(parent)["master"](problem))
     rows = _positions(template.row_keys, own.row_keys)
     columns = _positions(template.column_keys, own.column_keys)
     if rows is None or columns is None:

@@ -503,7 +503,7 @@ def _search(
     branching: tuple[BranchingRule, ...] = parts_of(problem.branching(), BranchingRule, problem, "branching")
     if any(states_rows_anew(problem, method) for method in (*CLAIMS, "pricing", "branching")):
         left_out: list[str] = []
-        changed = not keeps_rows(problem)
+        changed = not keeps_rows(problem, master)
         if changed and states_rows_anew(problem, "pricing"):
             left_out += ["multiplicities"] if any(math.isfinite(oracle.multiplicity) for oracle in oracles) else []
             oracles = tuple(map(Unlimited, oracles))
