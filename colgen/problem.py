@@ -18,6 +18,7 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Column
 from colgen.core.decision import fractionality
 from colgen.core.digest import digest_of_object
+from colgen.core.domains import returned
 from colgen.core.doors import behind
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import ColgenError, FormulationError, InputError
@@ -302,7 +303,9 @@ def rows_of(problem: Problem) -> Formulation:
     A template may state its rows as arrays besides the Pyomo model, because that is faster.  A subclass of it may state
     another model.
     """
-    return problem.formulation() if _states_last(problem, "formulation", "master") else Problem.formulation(problem)
+    if not _states_last(problem, "formulation", "master"):
+        return Problem.formulation(problem)
+    return returned(problem.formulation(), f"{type(problem).__name__}.formulation()", "a Formulation")
 
 
 def check_rows_are_solved(problem: Problem, master: RestrictedMaster) -> None:
@@ -411,9 +414,8 @@ def _is_overridden(kind: type, name: str) -> bool:
     return getattr(kind, name) is not getattr(Problem, name)
 
 
-def step_of(problem: Problem, master: RestrictedMaster) -> float | None:
-    """Return the step of all objectives, or None where a subclass's rows add costs that are no multiples of it."""
-    step = problem.objective_step
+def step_of(problem: Problem, master: RestrictedMaster, step: float | None) -> float | None:
+    """Return the step that a problem states, or None where a subclass's rows add costs that are no multiples of it."""
     if step is None or not states_rows_anew(problem, "pricing") or not isinstance(master, LinearMaster):
         return step
     rows = master.formulation

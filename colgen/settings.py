@@ -170,11 +170,26 @@ def check_stated(problem: Any) -> None:
         Naming the attribute, its value, and what was expected; or the method, and the one that is meant.
     """
     check_hooks(problem)
-    for name, value in (("objective_step", problem.objective_step), ("scale", problem.scale)):
-        if value is not None and not _is_positive(value):
-            name = f"{type(problem).__name__}.{name}"
-            if not real(value, f"{name} (None if nothing is known)", low=-math.inf) > 0.0:
-                raise InputError(f"{name}: expected a number above 0, or None if nothing is known, not {value}")
+    for name in ("objective_step", "scale"):
+        stated(problem, name)
+
+
+def stated(problem: Any, name: str) -> float | None:
+    """Return what a problem states of its objectives in an attribute, checked each time: its methods may change it.
+
+    Raises
+    ------
+    InputError
+        Naming the attribute, its value, and what was expected.
+    """
+    value = getattr(problem, name)
+    if value is None or _is_positive(value):
+        return cast("float | None", value)
+    name = f"{type(problem).__name__}.{name}"
+    number = real(value, f"{name} (None if nothing is known)", low=-math.inf)
+    if not number > 0.0:
+        raise InputError(f"{name}: expected a number above 0, or None if nothing is known, not {value}")
+    return number
 
 
 def _is_positive(value: Any) -> bool:

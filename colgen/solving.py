@@ -56,7 +56,7 @@ from colgen.proof.certifier import Certifier
 from colgen.proof.verified import write_verified
 from colgen.proof.witness import Witness
 from colgen.proof.writing import Ended, check_replaceable
-from colgen.settings import check_settings, check_stated, part_of, parts_of, rule_of, what
+from colgen.settings import check_settings, check_stated, part_of, parts_of, rule_of, stated, what
 from colgen.tree.batches import InBatches
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.branching import BranchingRule, OnTemplateVariable
@@ -248,7 +248,7 @@ def solve(
         keep_duals=keep_duals,
         keep_values=keep_values,
         tolerance=tolerance,
-        scale=problem.scale,
+        scale=stated(problem, "scale"),
         pricing_share=pricing_share,
     )
     spare = None
@@ -275,11 +275,11 @@ def solve(
         run = Run(
             master.sense,
             rule,
-            None if relaxation else step_of(problem, master),
+            None if relaxation else step_of(problem, master, stated(problem, "objective_step")),
             listener,
             budget,
             check,
-            problem.scale or 0.0,
+            stated(problem, "scale") or 0.0,
             master.offset,
             master.cost_rounding,
         )
@@ -429,9 +429,19 @@ class _Spare:
         def check(solution: Solution) -> float | None:
             return objective_checked(problem, solution)
 
-        scale = problem.scale or 0.0
+        scale = stated(problem, "scale") or 0.0
         rounding = master.cost_rounding
-        own = Run(master.sense, AnyOf(), step_of(problem, master), None, budget, check, scale, master.offset, rounding)
+        own = Run(
+            master.sense,
+            AnyOf(),
+            step_of(problem, master, stated(problem, "objective_step")),
+            None,
+            budget,
+            check,
+            scale,
+            master.offset,
+            rounding,
+        )
         return _search(
             problem, master, own, settings, False, mine.bounding, mine.stabilization, mine.heuristics, mine.choice, None
         )

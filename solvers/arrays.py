@@ -20,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
@@ -346,11 +347,10 @@ def as_float(value: Any, name: str, *, low: float = -math.inf, high: float = mat
         Naming the argument and what was expected.
     """
     number = math.nan
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+    scalar = isinstance(value, (int, float, np.integer, np.floating, Fraction)) and not isinstance(value, bool)
+    if scalar or (isinstance(value, np.ndarray) and not value.ndim and value.dtype.kind in "fiu"):
         with contextlib.suppress(OverflowError):
             number = float(value)
-    elif isinstance(value, np.ndarray) and not value.ndim and value.dtype.kind in "fiu":
-        number = float(value)
     if not low <= number <= high or (finite and math.isinf(number)):
         raise ArrayError(f"{name}: expected {_numbers('a number', low, high, finite, False)}, got {_short(value)}")
     return number

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -135,4 +136,39 @@ def test_what_a_problem_states_of_its_objectives_is_a_number_above_zero(name, va
 
     problem = type("Mine", (Problem,), {name: value, "master": work})()
     with pytest.raises(InputError, match=rf"Mine\.{name}.*: expected a .*number"):
+        solve(problem)
+
+
+def toy(kind=Assignment):
+    return kind(*map(np.array, ([[1.0]], [[1.0]], [1.0])))
+
+
+@pytest.mark.parametrize("value", [1, np.int64(1), np.float32(1.0), Fraction(1)])
+def test_a_step_may_be_a_number_of_any_type(value):
+    problem = toy()
+    problem.objective_step = value
+    assert solve(problem).objective == 1.0
+
+
+@pytest.mark.parametrize("value", [-1.0, 0, math.nan, "1"])
+def test_what_a_method_of_a_problem_states_is_checked_as_well(value):
+    class Late(Assignment):
+        def master(self):
+            self.objective_step = value
+            return super().master()
+
+    with pytest.raises(InputError, match=r"Late\.objective_step.*: expected a .*number"):
+        solve(toy(Late))
+
+
+def test_a_step_too_small_for_any_float_rounds_nothing():
+    problem = toy()
+    problem.objective_step = 1e-320
+    assert solve(problem).objective == 1.0
+
+
+def test_a_formulation_without_return_is_named():
+    problem = toy()
+    problem.formulation = lambda: None
+    with pytest.raises(InputError, match=r"Assignment\.formulation\(\) returned None: did you forget `return`"):
         solve(problem)

@@ -221,6 +221,7 @@ class Run:
         if fault is not None:
             raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {fault}")
         steps = 0.0 if self.step is None else solution.objective / self.step
+        steps = steps if math.isfinite(steps) else 0.0  # so many steps are in no float: nothing can be told
         if fractionality(steps) > TOLERANCES.pruning * abs(steps):  # as bounds are rounded: not where steps drown
             raise InputError(
                 f"{source} found an answer of objective {solution.objective:g}, no multiple of the problem's "

@@ -6,6 +6,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,19 +32,40 @@ NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 _PLAIN = frozenset((float, int, np.float64, np.int64))
 
 
-def _check_coefficients(coefficients: Any, whose: str, of: str) -> None:
-    """Refuse coefficients that are no numbers by name."""
+def as_number(value: Any) -> Any:
+    """Return a number that mixes with floats: fractions, decimals and arrays without axes become floats.
+
+    Returns
+    -------
+    float, int or numpy scalar, or None
+        None for what is no number, texts among them.
+    """
+    if isinstance(value, NUMBERS):
+        return value
+    if isinstance(value, (Fraction, Decimal)):
+        return float(value)
+    if isinstance(value, np.ndarray) and not value.ndim and value.dtype.kind in "fiub":
+        return value[()]
+    return None
+
+
+def _checked_coefficients(coefficients: Any, whose: str, of: str) -> Mapping[Key, float]:
+    """Return coefficients as numbers that mix with floats; refuse those that are no numbers by name."""
     if not isinstance(coefficients, Mapping):
         raise InputError(f"{whose} has a {type(coefficients).__name__} of coefficients, expected a dictionary")
-    for key, value in coefficients.items():
-        if not isinstance(value, NUMBERS):
-            raise InputError(f"{whose} has the coefficient {value!r} in {of} {key!r}, expected a number")
+    if all(isinstance(value, NUMBERS) for value in coefficients.values()):
+        return coefficients
+    numbers = {key: as_number(value) for key, value in coefficients.items()}
+    for key, number in numbers.items():
+        if number is None:
+            raise InputError(f"{whose} has the coefficient {coefficients[key]!r} in {of} {key!r}, expected a number")
+    return numbers
 
 
 def as_numbers(given: ArrayLike, what: str) -> NDArray[np.float64]:
     """Numbers as an array of float64, maybe without a copy; texts, of which numpy makes numbers, are refused."""
     array = np.asarray(given)
-    if array.dtype.kind not in "fiub" and array.size:
+    if array.dtype.kind not in "fiub" and array.size and None in map(as_number, array.flat):
         raise InputError(f"{what}: expected numbers, not entries such as {array.flat[0]!r}")
     return np.asarray(array, dtype=np.float64)
 
@@ -128,11 +151,14 @@ class Row:
         if not (
             type(coefficients) is dict and (not coefficients or _PLAIN.issuperset(map(type, coefficients.values())))
         ):
-            _check_coefficients(coefficients, f"row {self.key!r}", "column")
+            checked = _checked_coefficients(coefficients, f"row {self.key!r}", "column")
+            object.__setattr__(self, "coefficients", checked)
         if not (type(lower) in _PLAIN and type(upper) in _PLAIN and lower == lower and upper == upper):
-            for side in (lower, upper):
-                if not isinstance(side, NUMBERS) or side != side:
+            for name, side in (("lower", lower), ("upper", upper)):
+                number = as_number(side)
+                if number is None or number != number:
                     raise InputError(f"row {self.key!r} has the side {side!r}, expected a number")
+                object.__setattr__(self, name, number)
 
     def coefficient_in(self, column: Column) -> float:
         """What :attr:`coefficient` computes for a column, 0 without it.
@@ -145,8 +171,9 @@ class Row:
         if self.coefficient is None:
             return 0.0
         value = self.coefficient(column)
-        if type(value) is float or isinstance(value, NUMBERS):
-            return float(value)
+        number = value if type(value) is float else as_number(value)
+        if number is not None:
+            return float(number)
         found = f"None ({FORGOTTEN})" if value is None else repr(value)
         raise InputError(
             f"the function of row {self.key!r} returned {found} for the column of {column.structure!r}, expected a "
@@ -203,10 +230,11 @@ class Column:
         # Columns come by the thousand: numbers of the usual types need no closer look.
         coefficients = self.coefficients
         if not (type(coefficients) is dict and _PLAIN.issuperset(map(type, coefficients.values()))):
-            _check_coefficients(coefficients, f"the column of {self.structure!r}", "row")
+            checked = _checked_coefficients(coefficients, f"the column of {self.structure!r}", "row")
+            object.__setattr__(self, "coefficients", checked)
         plain = type(self.cost) in _PLAIN and type(self.lower) in _PLAIN and type(self.upper) in _PLAIN
         if not plain or type(self.integer) is not bool:
-            self._check_types()
+            self._convert()
         if not -math.inf < self.cost < math.inf:  # not a number fails every comparison
             raise FormulationError(f"the column of {self.structure!r} costs {self.cost}, expected a finite number")
         if not self.lower <= self.upper or self.lower == math.inf or self.upper == -math.inf:
@@ -214,10 +242,12 @@ class Column:
                 f"the column of {self.structure!r} has the bounds {self.lower} and {self.upper}, expected lower ≤ upper"
             )
 
-    def _check_types(self) -> None:
+    def _convert(self) -> None:
         for name in ("cost", "lower", "upper"):
             value = getattr(self, name)
-            if not isinstance(value, NUMBERS):
+            number = as_number(value)
+            object.__setattr__(self, name, number)
+            if number is None:
                 raise InputError(f"the column of {self.structure!r} has the {name} {value!r}, expected a number")
         if not isinstance(self.integer, (int, np.bool_)):
             raise InputError(f"the column of {self.structure!r} has integer={self.integer!r}, expected True or False")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from colgen.core.batches import Columns
 from colgen.core.columns import Column, Key, Row
 from colgen.core.duals import OwnDuals
+from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 
 
@@ -45,6 +48,11 @@ class WarmStart:
     tentative
         Whether answers may be none of this problem, those of another day's data, say: one that does not fit is then
         left out with a note in the result, and is no mistake.
+
+    Raises
+    ------
+    InputError
+        If answers, columns or rows are no lists of such objects.
     """
 
     duals: OwnDuals = None
@@ -53,6 +61,23 @@ class WarmStart:
     rows: Sequence[Row] = ()
     basis: Basis | None = None
     tentative: bool = False
+
+    def __post_init__(self) -> None:
+        for name, kind in (("answers", Solution), ("columns", Column), ("rows", Row)):
+            given: Any = getattr(self, name)
+            if isinstance(given, Columns):
+                continue
+            if not isinstance(given, Iterable) or isinstance(given, str):
+                raise InputError(
+                    f"WarmStart.{name}: expected a list of {kind.__name__} objects, not a {type(given).__name__}"
+                )
+            several = tuple(given)  # what a generator yields, too, can be read more than once
+            for each in several:
+                if not isinstance(each, kind):
+                    raise InputError(
+                        f"WarmStart.{name}: expected {kind.__name__} objects only, not a {type(each).__name__}"
+                    )
+            object.__setattr__(self, name, several)
 
 
 NOTHING = WarmStart()

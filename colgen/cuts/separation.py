@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -14,6 +14,7 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Key, Row, RowFamily
 from colgen.core.domains import returned
 from colgen.core.duals import OwnDuals
+from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 
@@ -143,7 +144,15 @@ def violated_rows(separator: Separation, solution: Solution, context: Separation
     method: Callable[..., Sequence[Row] | None] = separator.separate
     takes_context = _takes_context(getattr(method, "__func__", method), hasattr(method, "__self__"))
     rows = method(solution, context) if takes_context else method(solution)
-    return returned(rows, f"{separator.name}.separate()", "a list of rows, [] for none")
+    name, expected = f"{separator.name}.separate()", "a list of rows, [] for none"
+    found = returned(rows, name, expected)
+    if not isinstance(found, Iterable):
+        raise InputError(f"{name} returned a {type(found).__name__}, expected {expected}")
+    several = list(found)  # of a generator, too, which can be read only once
+    for row in several:
+        if not isinstance(row, Row):
+            raise InputError(f"{name} returned a {type(row).__name__} among its rows, expected Row objects only")
+    return several
 
 
 @lru_cache(maxsize=1024)

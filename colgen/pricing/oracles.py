@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from colgen.core.batches import Columns
 from colgen.core.budget import Budget, OutOfBudget
-from colgen.core.columns import NUMBERS, Column, Key
+from colgen.core.columns import Column, Key, as_number
 from colgen.core.decision import Apart, Decision, Together, groups_of
 from colgen.core.domains import real
 from colgen.core.duals import Duals
@@ -298,12 +298,24 @@ def priced(oracle: Pricing, duals: Duals, context: PricingContext) -> PricingRes
         If it is none, or if an attribute of the oracle is out of its domain.
     """
     result = oracle.price(duals, context)
-    if not isinstance(result, PricingResult) or result.columns is None:
-        found = "a PricingResult without columns" if isinstance(result, PricingResult) else _named(result)
-        raise InputError(f"{oracle.name}.price() returned {found}: expected a PricingResult with a sequence of columns")
+    if not isinstance(result, PricingResult):
+        raise InputError(
+            f"{oracle.name}.price() returned {_named(result)}: expected a PricingResult with a sequence of columns"
+        )
+    columns = result.columns
+    if not isinstance(columns, Columns):
+        name = f"{oracle.name}.price()"
+        if not isinstance(columns, Sequence):
+            raise InputError(f"{name} returned {_named(columns)} as the columns of its result, expected a list of them")
+        for column in columns:
+            if not isinstance(column, Column):
+                raise InputError(f"{name} returned {_named(column)} among its columns, expected Column objects only")
     for name, value in (("bound", result.bound), ("total", result.total)):
-        if value is not None and type(value) is not float and not isinstance(value, NUMBERS):
-            raise InputError(f"{oracle.name}.price(): the {name} is {value!r}, expected a number or None")
+        if value is not None and type(value) is not float:
+            number = as_number(value)
+            if number is None:
+                raise InputError(f"{oracle.name}.price(): the {name} is {value!r}, expected a number or None")
+            result = dataclasses.replace(result, **{name: number})
     check_attributes(oracle)
     return result
 

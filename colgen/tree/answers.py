@@ -7,7 +7,7 @@ import dataclasses
 
 from colgen.bounds.bounding import Parts
 from colgen.bounds.checks import Objection, check_use, objection
-from colgen.core.errors import InfeasibleAnswerError, SeparationError
+from colgen.core.errors import InfeasibleAnswerError, InputError, SeparationError
 from colgen.core.solution import Solution
 from colgen.cuts.separation import SeparationContext
 from colgen.master.protocol import MasterSolution
@@ -38,6 +38,10 @@ class Answers:
 
         ``given``: somebody has stated it as an answer, so that it is not left out without a word.
         """
+        if not isinstance(solution, Solution):
+            raise InputError(
+                f"{source} returned a {type(solution).__name__}, expected a Solution, or None for no answer"
+            )
         solution = self.master.made_whole(solution)
         exact = self.master.objective_of(solution)
         near = exact != solution.objective and self.run.meets(exact, solution.objective)

@@ -1,6 +1,8 @@
 """Columns and rows: data that is refused where it is made."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -68,6 +70,16 @@ def test_what_else_a_column_cannot_have_is_refused_by_name():
 def test_numbers_of_all_types_will_do(value):
     assert Column(value, {KEY: value}).coefficients == {KEY: 1.0}
     assert Row(KEY, value, value, {KEY: value}).upper == 1.0
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 2), Decimal("0.5"), np.array(0.5)])
+def test_exact_numbers_become_floats(value):
+    column, row = Column(value, {KEY: value}, upper=value), Row(KEY, value, value, {KEY: value})
+    found = [column.cost, column.upper, column.coefficients[KEY], row.lower, row.upper, row.coefficients[KEY]]
+    found.append(Row(KEY, coefficient=lambda column: value).coefficient_in(column))
+    found.append(Columns([value], [0, 1], [0], [value]).costs[0])
+    assert found == [0.5] * 8
+    assert all(isinstance(each, float) for each in found)
 
 
 @pytest.mark.parametrize("sides", [("1", 2.0), (0.0, "2"), (math.nan, 1.0), (0.0, math.nan), (None, 1.0)])

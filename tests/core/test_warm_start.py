@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 import colgen
-from colgen import Column, Solution, WarmStart
+from colgen import Column, InputError, Solution, WarmStart
 from colgen.core.warm_start import NOTHING
 from tests.toys import CuttingStock
 
@@ -35,3 +35,15 @@ def test_an_answer_that_is_none_is_a_diagnostic():
 
     with pytest.raises(colgen.ColgenError, match="Claiming"):
         colgen.solve(Claiming())
+
+
+@pytest.mark.parametrize("name", ["answers", "columns", "rows"])
+@pytest.mark.parametrize("given", [None, "best", 1, [None], [1.0]])
+def test_guesses_of_the_wrong_type_are_refused_by_name(name, given):
+    with pytest.raises(InputError, match=rf"WarmStart\.{name}: expected .* not a \w+"):
+        WarmStart(**{name: given})
+
+
+def test_guesses_may_come_from_a_generator():
+    start = WarmStart(answers=(Solution(float(k), ()) for k in range(2)))
+    assert len(start.answers) == len(list(start.answers)) == 2

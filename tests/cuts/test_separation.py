@@ -4,42 +4,63 @@ import math
 
 import pytest
 
-from colgen import Row, Sense, Separation, SeparationContext, Solution, TimeLimit, solve
+from colgen import InputError, Row, Sense, Separation, SeparationContext, Solution, TimeLimit, solve
 from colgen.cuts.separation import violated_rows
 from tests.zoo import Listed, Partitioning, Triples
 
 
 class OfTheSolution(Separation):
     def separate(self, solution):
-        return [solution.objective]
+        return [Row(("seen", solution.objective))]
 
 
 class OfTheContext(Separation):
     def separate(self, solution, context):
-        return [context.depth]
+        return [Row(("seen", context.depth))]
 
 
 class OfAnything(Separation):
     def separate(self, *given):
-        return [len(given)]
+        return [Row(("seen", len(given)))]
 
 
 class Lenient(Separation):
     def separate(self, solution, context=None):
-        return [context is None]
+        return [Row(("seen", context is None))]
+
+
+def seen(separation, solution, context):
+    (row,) = violated_rows(separation, solution, context)
+    return row.key[1]
 
 
 def test_methods_of_one_argument_and_of_two_are_called_as_they_are():
     solution, context = Solution(7.0), SeparationContext(Sense.MINIMIZE, depth=3)
-    assert violated_rows(OfTheSolution(), solution, context) == [7.0]
-    assert violated_rows(OfTheContext(), solution, context) == [3]
-    assert violated_rows(OfAnything(), solution, context) == [2]
-    assert violated_rows(Lenient(), solution, context) == [False]
+    assert seen(OfTheSolution(), solution, context) == 7.0
+    assert seen(OfTheContext(), solution, context) == 3
+    assert seen(OfAnything(), solution, context) == 2
+    assert seen(Lenient(), solution, context) is False
     patched = OfTheContext()
-    patched.separate = lambda solution: [solution.objective]  # not a method any more
-    assert violated_rows(patched, solution, context) == [7.0]
-    patched.separate = lambda solution, context: [context.depth]
-    assert violated_rows(patched, solution, context) == [3]
+    patched.separate = lambda solution: [Row(("seen", solution.objective))]  # not a method any more
+    assert seen(patched, solution, context) == 7.0
+    patched.separate = lambda solution, context: [Row(("seen", context.depth))]
+    assert seen(patched, solution, context) == 3
+
+
+@pytest.mark.parametrize(
+    ("returned", "words"),
+    [
+        (None, "None: did you forget `return`"),
+        (Row(("seen", 0)), "a Row, expected a list of rows"),
+        ([None], "a NoneType among its rows"),
+        (1.0, "a float, expected a list of rows"),
+    ],
+)
+def test_what_is_no_list_of_rows_is_refused_by_name(returned, words):
+    separation = OfTheSolution()
+    separation.separate = lambda solution: returned
+    with pytest.raises(InputError, match=rf"OfTheSolution\.separate\(\) returned {words}"):
+        violated_rows(separation, Solution(7.0), SeparationContext(Sense.MINIMIZE))
 
 
 def test_gap_and_time():
@@ -139,3 +160,17 @@ def test_whole_solutions_are_looked_at_on_every_level():
     result = solve(Defined(size=8, seed=1, cuts=False, oracle=Charged), heuristics=())
     assert result.is_optimal
     assert len(result.answer) <= 3
+
+
+def test_a_separation_may_yield_its_rows():
+    class Yielding(Triples):
+        def separate(self, solution):
+            yield from super().separate(solution)
+
+    class Cut(Partitioning):
+        def separation(self):
+            return [Yielding(self)]
+
+    expected, found = solve(Partitioning(seed=3), relaxation=True), solve(Cut(seed=3), relaxation=True)
+    assert solve(Partitioning(seed=3, cuts=False), relaxation=True).objective < expected.objective - 0.1
+    assert found.objective == pytest.approx(expected.objective)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -121,7 +122,7 @@ def test_a_forgotten_return_in_a_stage_is_asked_for(method):
         solve(CuttingStock(oracle=lambda problem: Stages(forgetting(method)(problem), Knapsack(problem))))
 
 
-@pytest.mark.parametrize("returned", [[], 3.0, PricingResult(columns=None)])
+@pytest.mark.parametrize("returned", [[], 3.0])
 def test_what_is_no_result_is_refused(returned):
     oracle = type("Odd", (Pricing,), {"price": lambda self, duals, context: returned})
     with pytest.raises(InputError, match=r"Odd\.price\(\) returned .*: expected a PricingResult"):
@@ -225,3 +226,31 @@ def test_a_decision_that_does_not_say_what_it_allows_is_refused():
     problem.heuristics = lambda: ()
     with pytest.raises(InputError, match=r"Silent\.allows\(\) returned None: did you forget `return`\?"):
         solve(problem)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ([None], "None .did you forget `return`.. among its columns"),
+        (None, "None .did you forget `return`.. as the columns"),
+        ([1.0], "a float among its columns"),
+        (Column(1.0, {}), "a Column as the columns"),
+        ((column for column in ()), "a generator as the columns"),
+    ],
+)
+def test_what_is_no_list_of_columns_is_refused_by_name(columns, words):
+    class Mistaken(Knapsack):
+        def price(self, duals, context):
+            return PricingResult(columns)
+
+    with pytest.raises(InputError, match=rf"Mistaken\.price\(\) returned {words}"):
+        solve(CuttingStock(oracle=Mistaken))
+
+
+def test_a_bound_may_be_a_fraction():
+    class Exact(Knapsack):
+        def price(self, duals, context):
+            result = super().price(duals, context)
+            return dataclasses.replace(result, bound=Fraction(result.bound))
+
+    assert solve(CuttingStock(oracle=Exact)).objective == solve(CuttingStock()).objective

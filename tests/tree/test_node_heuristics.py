@@ -1,6 +1,8 @@
 """Heuristics at nodes: those that apply, one that fails is skipped."""
 
-from colgen import Heuristic, solve
+import pytest
+
+from colgen import Heuristic, InputError, solve
 from colgen.core.errors import SolverError
 from tests.toys import CuttingStock
 from tests.zoo import Partitioning
@@ -53,3 +55,12 @@ def test_a_node_that_a_quick_one_closes_asks_no_other():
     slow = Counting(False)
     assert solve(CuttingStock(), heuristics=[Knowing(), slow]).is_optimal
     assert slow.depths == []
+
+
+def test_what_is_no_solution_is_refused_by_name():
+    class Yielding(Heuristic):
+        def search(self, context):
+            yield None
+
+    with pytest.raises(InputError, match="Yielding returned a generator, expected a Solution, or None"):
+        solve(Partitioning(size=9, seed=4, cuts=False), heuristics=[Yielding()])
