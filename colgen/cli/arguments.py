@@ -29,15 +29,14 @@ examples:
 
 exit codes:
   0  proved optimal (the relaxation, with --relaxation); others: done
-  1  proved infeasible, or proved unbounded: the output says which
+  1  proved infeasible, or unbounded
   2  bad input or usage
   3  a limit was reached, or the answer is not proved optimal
   4  a diagnostic: going on could have given a wrong answer
-  5  proved optimal among some of the answers, as the output says: --all-heads
+  5  proved optimal among some answers (--all-heads)
   6  `colgen check`: part of the certificate is trusted or left open
   130  interrupted by Ctrl-C (143: by SIGTERM); the best answer so far is printed
-
-colgen COMMAND --help says more of each.
+More: colgen COMMAND --help.
 """
 
 _SOLVE = """\

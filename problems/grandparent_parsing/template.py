@@ -562,6 +562,10 @@ class _Master(LinearMaster):
         return super().rounding if self.is_stated else 0.0
 
     @property
+    def cost_rounding(self) -> float:
+        return super().cost_rounding if self.is_stated else 0.0
+
+    @property
     def offset(self) -> float:
         return super().offset if self.is_stated else self._problem.standard.constant
 
@@ -580,6 +584,9 @@ class _Master(LinearMaster):
 
     def guessed(self, duals: Any) -> Any:
         return duals if isinstance(duals, TreeDuals) else super().guessed(duals)
+
+    def signed(self, duals: Any) -> Any:
+        return duals if isinstance(duals, TreeDuals) else super().signed(duals)
 
     def centre(self, duals: Any) -> Floats | None:
         return None if isinstance(duals, TreeDuals) else super().centre(duals)

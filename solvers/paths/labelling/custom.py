@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from numba import cfunc, njit, typeof, types
+from numba import cfunc, typeof, types
 from numba.core.errors import NumbaError
 from numba.extending import typeof_impl
 from numpy.typing import ArrayLike
 
 from solvers.arrays import ArrayError, as_float, as_floats, as_integer
+from solvers.kernel_cache import njit
 from solvers.paths.labelling.layout import Floats
 
 
