@@ -238,10 +238,10 @@ def parts_of(found: _Part | Iterable[_Part], kind: type, problem: object, method
 def _check_part(part: Any) -> None:
     """Refuse a part of a problem with misspelt methods, or with numbers that are out of their domain."""
     check_hooks(part)
+    stated = [kind for kind in type(part).__mro__ if kind.__module__.startswith("colgen.")]
     for name in ("every", "limit"):
-        value = getattr(part, name, None)
-        stated = (kind for kind in type(part).__mro__ if kind.__module__.startswith("colgen."))
-        if value is not None and any(name in vars(kind) for kind in stated):
+        value = getattr(part, name, None) if any(name in vars(kind) for kind in stated) else None
+        if value is not None:
             whole(value, f"{type(part).__name__}.{name}")
 
 
