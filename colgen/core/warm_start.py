@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,13 +71,19 @@ class WarmStart:
                 raise InputError(
                     f"WarmStart.{name}: expected a list of {kind.__name__} objects, not a {type(given).__name__}"
                 )
-            several = tuple(given)  # what a generator yields, too, can be read more than once
-            for each in several:
-                if not isinstance(each, kind):
-                    raise InputError(
-                        f"WarmStart.{name}: expected {kind.__name__} objects only, not a {type(each).__name__}"
-                    )
-            object.__setattr__(self, name, several)
+            # Columns may be yielded one by one: a run whose guess is proved makes none of them.
+            checked = _checked(given, name, kind)
+            object.__setattr__(
+                self, name, checked if isinstance(given, Iterator) and kind is Column else tuple(checked)
+            )
+
+
+def _checked(given: Iterable[Any], name: str, kind: type) -> Iterator[Any]:
+    """Yield elements once it is clear that they are of a class."""
+    for each in given:
+        if not isinstance(each, kind):
+            raise InputError(f"WarmStart.{name}: expected {kind.__name__} objects only, not a {type(each).__name__}")
+        yield each
 
 
 NOTHING = WarmStart()
