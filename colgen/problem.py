@@ -30,7 +30,7 @@ from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.linear import LinearMaster
 from colgen.master.protocol import RestrictedMaster
-from colgen.model.formulation import Formulation, FormulationCache, compile_model
+from colgen.model.formulation import Formulation, FormulationCache, compile_master
 from colgen.pricing.oracles import Pricing, PricingContext
 from colgen.proof.certifier import Certifier
 from colgen.tree.branching import BranchingRule
@@ -96,7 +96,7 @@ class Problem(ABC, Generic[Answer]):
         """The compiled master."""
         shape = self.shape() if _states_last(self, "shape", "master") else None
         if shape is None:
-            return compile_model(self.master())
+            return compile_master(self.master())
         kind = type(self)
         if callable(getattr(kind, "data", None)) and kind.shape_data is Problem.shape_data:
             raise FormulationError(f"{kind.__name__}.data() is shape_data() now: `data` is the user's own attribute")
@@ -386,7 +386,7 @@ def keeps_rows(problem: Problem, master: RestrictedMaster) -> bool:
     if parent is Problem:
         return False
     own = master.formulation if type(master) is LinearMaster else Problem.formulation(problem)
-    template = compile_model(vars(parent)["master"](problem))
+    template = compile_master(vars(parent)["master"](problem))
     rows = _positions(template.row_keys, own.row_keys)
     columns = _positions(template.column_keys, own.column_keys)
     if rows is None or columns is None:
@@ -420,8 +420,8 @@ def step_of(problem: Problem, master: RestrictedMaster, step: float | None) -> f
         return step
     rows = master.formulation
     own = ~rows.artificial & (rows.costs != 0.0)
-    steps = rows.costs[own] / step
-    return step if (rows.integer[own] & (steps == np.rint(steps))).all() else None
+    steps = np.append(rows.costs[own], rows.offset) / step
+    return step if rows.integer[own].all() and (steps == np.rint(steps)).all() else None
 
 
 def objective_checked(problem: Problem, solution: Solution) -> float | None:

@@ -104,7 +104,22 @@ def kind_of(name):
     return KINDS[name] if name in KINDS else KINDS[name.split(",")[0].split(" with")[0]]
 
 
-CHANGES = [twice_the_first, all_once_more, at_least_as_much_of_the_last, dearer_first]
+def more_for_nothing(model):
+    """The objective of all answers is larger by the same amount, no multiple of a step."""
+    objective = next(model.component_data_objects(pyo.Objective))
+    objective.set_value(objective.expr + 10.3)
+
+
+def a_variable_of_its_own(model):
+    """A new variable that is worth something."""
+    model.of_the_subclass = pyo.Var(bounds=(0.0, 1.0))
+    objective = next(model.component_data_objects(pyo.Objective))
+    objective.set_value(objective.expr + (2.0 if objective.sense == pyo.maximize else -2.0) * model.of_the_subclass)
+
+
+ADDING = (at_least_as_much_of_the_last, dearer_first, more_for_nothing, a_variable_of_its_own)
+
+CHANGES = [twice_the_first, all_once_more, *ADDING]
 
 
 @functools.cache
@@ -161,7 +176,7 @@ class Bare(Problem):
 @pytest.mark.parametrize("name", STATED)
 def test_rows_that_a_subclass_changes_are_solved(name, change, seed, relaxation):
     changed = functools.partial(STATED[name], subclass(kind_of(name), change), seed)
-    adds = change in (at_least_as_much_of_the_last, dearer_first)
+    adds = change in ADDING
     truth = solve(Bare(changed(), branches=adds), relaxation=relaxation)
     result = solve(changed(), relaxation=relaxation)
     if adds or Termination.INFEASIBLE in (result.termination, truth.termination):
@@ -210,3 +225,44 @@ def test_rows_are_refused_where_the_restricted_master_has_none(name, method):
     with pytest.raises(InputError, match=rf"Changed\.{method}\(\) would have no effect.*{kind.__name__}"):
         solve(changed(instance))
     assert solve(kind(instance)).is_optimal
+
+
+def fixed_by(name, value, seed, *, row):
+    """The template with one of its model's variables at a value: fixed, or by bounds, or by a row."""
+
+    def change(model):
+        variables = list(model.component_data_objects(pyo.Var))
+        if row:
+            model.of_the_subclass = pyo.Constraint(expr=variables[seed] == value)
+        else:
+            variables[seed].fix(value)
+
+    return STATED[name](subclass(kind_of(name), change), 1)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.parametrize("name", STATED)
+def test_a_variable_that_a_subclass_fixes_is_as_one_that_a_row_fixes(name, value):
+    for seed in range(2):
+        fixed, held = (solve(fixed_by(name, value, seed, row=row)) for row in (False, True))
+        assert (Termination.INFEASIBLE is fixed.termination) == (Termination.INFEASIBLE is held.termination)
+        assert fixed.objective == pytest.approx(held.objective, abs=1e-6)
+
+
+def test_bounds_and_costs_of_arcs_that_a_subclass_states_count():
+    def change(model):
+        model.z[0, 1].setub(0.0)
+        model.score.set_value(model.score.expr + 5.0 * model.z[0, 2])
+
+    plain = solve(STATED["grandparents"](GrandparentParsing, 1))
+    changed = solve(STATED["grandparents"](subclass(GrandparentParsing, change), 1))
+    assert changed.answer[0] != 0
+    assert changed.objective > plain.objective
+
+
+def test_a_row_that_clusters_need_is_not_left_out():
+    def change(model):
+        next(model.component_data_objects(pyo.Constraint)).deactivate()
+
+    with pytest.raises(InputError, match=r"has 5 rows .* for 6 mentions.*change the sides"):
+        solve(STATED["coreference"](subclass(Coreference, change), 1))

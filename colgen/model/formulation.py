@@ -175,13 +175,31 @@ def _replaced(array: Floats, blocks: Mapping[str, Block], data: Mapping[str, Arr
 
 
 def compile_model(model: pyo.ConcreteModel) -> Formulation:
-    """Turn a linear Pyomo model into arrays.
+    """Turn a linear Pyomo model into arrays; fixed variables count as numbers.
 
     Raises
     ------
     FormulationError
         If it is no Pyomo model, has no active objective or more than one, or is not linear.
     """
+    return _compiled(model)
+
+
+def compile_master(model: pyo.ConcreteModel) -> Formulation:
+    """Turn the Pyomo model of a master into arrays; fixed variables are columns, with their value as both bounds.
+
+    Guesses, separations and answers may name them, and the rows that have no other variables are those of generated
+    columns.
+
+    Raises
+    ------
+    FormulationError
+        As :func:`compile_model` does, and if a variable is fixed without a value.
+    """
+    return _compiled(model, keeps_fixed=True)
+
+
+def _compiled(model: pyo.ConcreteModel, *, keeps_fixed: bool = False) -> Formulation:
     from colgen.model.rows import rows_of  # imports Pyomo
 
     if not hasattr(model, "component_data_objects"):
@@ -191,12 +209,16 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     if len(objectives) != 1:
         raise FormulationError(f"a master needs exactly one active Objective, this model has {len(objectives)}")
     # In the order of declaration.  Pyomo drops variables that occur nowhere, but rows that come later may name them.
-    components, column_keys, variables = free_variables(model)
+    components, column_keys, variables = free_variables(model, keeps_fixed=keeps_fixed)
     read = rows_of(model, objectives[0], {id(v): k for k, v in enumerate(variables)})
     costs = np.zeros(len(variables))
     costs[list(read.costs)] = list(read.costs.values())
     row_keys = _keys(read.constraints)
-    bounds = [v.bounds for v in variables]
+    for v in variables:
+        if v.fixed and v.value is None:
+            raise FormulationError(f"the variable {v.name!r} is fixed without a value: give fix() a number")
+    bounds = [(v.value, v.value) if v.fixed else v.bounds for v in variables]
+    integer = [not v.is_continuous() and not (v.fixed and v.value != round(v.value)) for v in variables]
     exchanges = _marked(components, _EXCHANGE)
     return Formulation(
         sense=Sense.MINIMIZE if objectives[0].sense == pyo.minimize else Sense.MAXIMIZE,
@@ -204,7 +226,7 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
         costs=costs,
         lower=np.array([-math.inf if low is None else low for low, _ in bounds], dtype=float),
         upper=np.array([math.inf if high is None else high for _, high in bounds], dtype=float),
-        integer=np.array([not v.is_continuous() for v in variables], dtype=bool),
+        integer=np.array(integer, dtype=bool),
         artificial=_marked(components, _ARTIFICIAL),
         row_lower=np.array(read.lower),
         row_upper=np.array(read.upper),
@@ -217,18 +239,23 @@ def compile_model(model: pyo.ConcreteModel) -> Formulation:
     )
 
 
-def free_variables(model: pyo.ConcreteModel) -> tuple[list[Any], tuple[Key, ...], list[Any]]:
-    """The component, the key and the object of each variable that is not fixed, in the order of declaration."""
+def free_variables(
+    model: pyo.ConcreteModel, *, keeps_fixed: bool = False
+) -> tuple[list[Any], tuple[Key, ...], list[Any]]:
+    """The component, the key and the object of each variable that is not fixed, in the order of declaration.
+
+    ``keeps_fixed``: of those that are fixed, too.
+    """
     declared = list(model.component_objects(pyo.Var, active=True))
     if any(component.is_reference() for component in declared):  # members of other components, which count once
-        variables = [v for v in model.component_data_objects(pyo.Var, active=True) if not v.fixed]
+        variables = [v for v in model.component_data_objects(pyo.Var, active=True) if keeps_fixed or not v.fixed]
         return [v.parent_component() for v in variables], _keys(variables), variables
     # Asking each variable for its component and its index would take as long as reading all rows.
     components, keys, variables = [], list[Key](), []
     for component in declared:
         name = component.name
         for index, variable in component.items():
-            if not variable.fixed:
+            if keeps_fixed or not variable.fixed:
                 components.append(component)
                 keys.append((name, index))
                 variables.append(variable)
@@ -297,7 +324,7 @@ class FormulationCache:
         method's rows never serve for another's.
         """
         key = (shape, getattr(build, "__func__", build), type(getattr(build, "__self__", None)))
-        formulation = self._formulations.pop(key, None) or compile_model(build())
+        formulation = self._formulations.pop(key, None) or compile_master(build())
         self._formulations[key] = formulation  # last in the dict: most recently used
         if len(self._formulations) > self._size:
             self._formulations.pop(next(iter(self._formulations)), None)  # another thread may have been here

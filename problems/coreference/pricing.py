@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Pricing, PricingContext, PricingResult
+from colgen import Column, InputError, Pricing, PricingContext, PricingResult
 from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES, power_of_two
 from problems.coreference.baseline import ilp_pricing
@@ -53,6 +53,11 @@ class ClusterPricing(Pricing):
         contraction = self.contraction(context)
         # Where all mentions are settled the master has no row, and its dual values do not know the block.
         values = np.asarray(duals[COVER]) if len(self.items) else np.empty(0)
+        if len(values) != len(self.items):
+            raise InputError(
+                f"the master has {len(values)} rows {COVER!r} for {len(self.items)} mentions: clusters have a "
+                "coefficient in each; change the sides of a row rather than leave it out"
+            )
         return contraction, *contraction.priced(values, context.cost_weight)
 
     def total(self, duals: Duals, context: PricingContext, priced: float | None) -> float | None:

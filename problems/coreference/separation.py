@@ -120,10 +120,13 @@ def names(mentions: int) -> list[list[Key]]:
 
 
 def values(solution: Solution, mentions: int) -> Floats:
-    """The variables' values as a symmetric matrix, zero diagonal, rounding errors beyond [0, 1] cut off."""
+    """The values of the pairs as a symmetric matrix, zero diagonal, rounding errors beyond [0, 1] cut off.
+
+    A subclass may have other variables as well.
+    """
     x = np.zeros((mentions, mentions))
-    pairs = [index for _, index in solution.variables]
-    if pairs:
-        i, j = np.array(pairs).T
-        x[i, j] = x[j, i] = np.clip(np.fromiter(solution.variables.values(), np.float64, len(pairs)), 0.0, 1.0)
+    own = {index: value for (block, index), value in solution.variables.items() if block == "x"}
+    if own:
+        i, j = np.array(list(own)).T
+        x[i, j] = x[j, i] = np.clip(np.fromiter(own.values(), np.float64, len(own)), 0.0, 1.0)
     return x

@@ -287,9 +287,11 @@ class GrandparentParsing(Problem):
         heads, modifiers = arc_ends(self.tokens) if plain else np.array(compiled.column_blocks["z"].indices).T
         scores = self.standard.arcs[heads, modifiers]
         missing = np.isneginf(scores)
-        filled = compiled.with_data(
-            costs={"z": np.where(missing, 0.0, scores)}, upper={"z": np.where(missing, 0.0, 1.0)}
-        )
+        costs, upper = np.where(missing, 0.0, scores), np.where(missing, 0.0, 1.0)
+        if not plain:  # costs and bounds of the arcs that the subclass states
+            arcs = compiled.column_blocks["z"].positions
+            costs, upper = costs + compiled.costs[arcs], np.minimum(upper, compiled.upper[arcs])
+        filled = compiled.with_data(costs={"z": costs}, upper={"z": upper})
         return self._without_absent(filled) if self.start == "dual" else filled
 
     def _without_absent(self, filled: Formulation) -> Formulation:

@@ -106,8 +106,7 @@ class BeamNear(Heuristic):
         graph = self.instance.graph
         first, last = np.full_like(graph.first, -np.inf), np.full_like(graph.last, -np.inf)
         weights = np.full_like(graph.weights, -np.inf)
-        for key in context.relaxation.variables:
-            tail, head = ends(key)
+        for (tail, head), _ in arcs_of(context.relaxation):
             if tail == SOURCE:
                 first[head] = graph.first[head]
             elif head == SINK:
@@ -132,11 +131,11 @@ class Cuts(Separation):
     def separate(self, solution: Solution, context: SeparationContext | None = None) -> Sequence[Row]:
         support = nx.DiGraph()
         support.add_node(SOURCE)
-        for key, value in solution.variables.items():
-            tail, head = ends(key)
+        arcs = arcs_of(solution)
+        for (tail, head), value in arcs:
             if value > 1e-9 and head != SINK:
                 support.add_edge(tail, head, capacity=value)
-        whole = all(abs(value - round(value)) <= _TOLERANCE for value in solution.variables.values())
+        whole = all(abs(value - round(value)) <= _TOLERANCE for _, value in arcs)
         sets = _components(support) if whole else _cuts(support)
         return [self._row(v, inside) for v, inside in sets]
 
@@ -194,10 +193,9 @@ def _reachable(residual: nx.DiGraph) -> set[object]:
     return reached
 
 
-def ends(key: Key) -> tuple[Any, Any]:
-    """Tail and head of the arc of a variable."""
-    tail, head = cast(tuple[Any, Any], key[1])
-    return tail, head
+def arcs_of(solution: Solution) -> list[tuple[tuple[Any, Any], float]]:
+    """Return tail and head of each arc, with the value of its variable; a subclass may have other variables as well."""
+    return [(cast(tuple[Any, Any], arc), value) for (block, arc), value in solution.variables.items() if block == "I"]
 
 
 def as_solution(instance: Instance, path: Path) -> Solution:
@@ -209,7 +207,7 @@ def as_solution(instance: Instance, path: Path) -> Solution:
 
 def path_of(solution: Solution) -> Path:
     """The vertices along the chosen arcs, from the source on."""
-    after = dict(ends(key) for key, value in solution.variables.items() if value > 0.5)
+    after = dict(arc for arc, value in arcs_of(solution) if value > 0.5)
     path = []
     at = after.get(SOURCE, SINK)
     while at != SINK:

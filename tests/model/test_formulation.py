@@ -8,6 +8,7 @@ import pytest
 
 from colgen import FormulationCache, Sense, artificial, compile_model, exchange
 from colgen.core.errors import FormulationError
+from colgen.model.formulation import compile_master
 
 
 def sample():
@@ -74,6 +75,28 @@ def test_fixed_variables_count_as_numbers():
     assert f.offset == 10 + 4 * 3
     assert f.row_lower.tolist()[:3] == [0, -2, 1 - 6]
     assert f.row_upper.tolist()[2] == 5 - 6
+
+
+def test_fixed_variables_of_a_master_are_columns_with_one_value():
+    m = sample()
+    m.y.fix(3)
+    f = compile_master(m)
+    y = f.column_keys.index(("y", None))
+    assert f.lower[y] == f.upper[y] == 3.0
+    assert f.offset == 10
+    m.y.set_value(None, skip_validation=True)
+    with pytest.raises(FormulationError, match="'y' is fixed without a value"):
+        compile_master(m)
+
+
+def test_a_whole_variable_may_be_fixed_at_a_fraction():
+    m = pyo.ConcreteModel()
+    m.y = pyo.Var(domain=pyo.Integers)
+    m.cost = pyo.Objective(expr=m.y)
+    m.y.fix(0.5)
+    assert not compile_master(m).integer[0]
+    m.y.fix(1)
+    assert compile_master(m).integer[0]
 
 
 def test_a_reference_names_variables_that_count_once():
