@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TextIO
 
 from colgen.proof.checker_bounds import bound_of, fixed
 from colgen.proof.checker_files import lines_of, record_of, text_of
@@ -264,13 +264,20 @@ def main(arguments: list[str]) -> int:
         print(verdict)
         return PROVED if verdict.checked else TRUSTED
     except UnreadableError as error:
-        print(f"colgen: {path}{f', line {error.line}' if error.line else ''}: {error}", file=sys.stderr)
+        _tell(f"colgen: {path}{f', line {error.line}' if error.line else ''}: {error}", sys.stderr)
         return UNREADABLE
     except WrongError as wrong:
-        print(f"{path}, line {wrong.line}: {wrong}")
+        _tell(f"{path}, line {wrong.line}: {wrong}", sys.stdout)
         return FALSE
     except OSError as error:
-        print(f"colgen: {error}", file=sys.stderr)
+        _tell(f"colgen: {error}", sys.stderr)
         return UNREADABLE
     finally:
         sys.set_int_max_str_digits(most)
+
+
+def _tell(message: str, stream: TextIO) -> None:
+    """Print a message on one line; what it quotes of a file may be several lines, or nothing that can be shown."""
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+    encoding = stream.encoding or "ascii"
+    print(line.encode(encoding, "backslashreplace").decode(encoding), file=stream)

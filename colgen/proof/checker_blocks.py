@@ -192,6 +192,7 @@ class _Walk:
                         moved = [NO] * place + [value + gain for value in values[: self.room + 1 - place]]
                     known = below.get((to, left))
                     below[to, left] = moved if known is None else list(map(max, known, moved))
+                    self._wanted(len(below) * (self.room + 1))
             layer = below
         return max((max(values[self.needed :]) for values in layer.values()), default=NO)
 
@@ -299,15 +300,18 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
     entries: dict[int, list[Any]] = {v: [] for v in everything}
     own: list[list[Any]] = [[] for _ in members]
     static_rows: list[Any] = []
+    sides_: list[Any] = []
     for k, row in enumerate(linking):
-        for v, entry in rows[row][2]:
-            entries[v].append([k, entry])
+        low, high, terms = rows[row]
+        sides_.append([low, high])
+        for v, entry in terms:
+            entries[whole(v)].append([k, entry])
     for row in sorted(set(range(len(rows))).difference(linking)):
         low, high, terms = rows[row]
         if not terms:  # nothing can change it: the variables that are in no block have it
             static_rows.append([low, high, []])
             continue
-        (number,) = {place[v][0] for v, _ in terms}
+        (number,) = {place[whole(v)][0] for v, _ in terms}
         own[number].append([low, high, sorted([place[v][1], entry] for v, entry in terms)])
     problems, number = [], 0
     for block in instance["blocks"]:
@@ -322,7 +326,6 @@ def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
     static = sorted(everything.difference(place))
     data = {"variables": [variables[v] for v in static], "entries": [entries[v] for v in static], "rows": static_rows}
     problems.append({"kind": "block", "uses": [1, 1], "cost": instance["offset"], **data})
-    sides_ = [rows[row][:2] for row in linking]
     return {"sense": instance["sense"], "step": _step(instance), "rows": sides_, "pricing": problems}
 
 

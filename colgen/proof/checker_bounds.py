@@ -122,6 +122,8 @@ def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Frac
     unit, weight = whole(claim["unit"]), whole(claim["weight"])
     if unit < 1 or weight not in (0, 1) or unit > 1 > weight:
         raise WrongError("expected costs that count, over a denominator of at least 1, or do not")
+    if "potentials" in claim and not any(getattr(problem, "with_potentials", False) for problem in program.pricing):
+        raise WrongError("no pricing problem has potentials")
     point, state = point_of(program, state, claim, unit * weight), replace(state, given=claim.get("potentials"))
     total = point.total
     for k, (problem, stated) in enumerate(zip(program.pricing, claim["least"], strict=True)):

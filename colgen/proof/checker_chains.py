@@ -18,6 +18,8 @@ class Labellings(Scored):
     A column labels all of them, and costs the scores of its labels and of the pairs that edges make.
     """
 
+    with_potentials = False
+
     def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
         self.parents, self.tables = [whole(p) for p in data["parents"]], [whole(t) for t in data["of_table"]]
         if not all(node < parent < len(self.parents) or parent == -1 for node, parent in enumerate(self.parents)):

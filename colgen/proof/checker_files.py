@@ -12,16 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from colgen.proof.checker_pricing import UnreadableError
+from colgen.proof.checker_pricing import DIGIT_LIMIT, UnreadableError
 
 LINE_LIMIT = 2**27
 """Bytes of a line, unpacked: 128 MiB, which JSON turns into a gigabyte of objects at the most."""
 
 PART_LIMIT = 2**22
 """Lists and objects of a line: the smallest take 20 times the memory of their text."""
-
-DIGIT_LIMIT = 4_300
-"""Digits of a number, as in Python: reading takes quadratic time."""
 
 TEXT_LIMIT = 2**28
 """Bytes of an instance's file: a quarter of a gigabyte."""

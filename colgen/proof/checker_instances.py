@@ -26,6 +26,7 @@ def formulation_of(instance: dict[str, Any]) -> dict[str, Any] | None:
     """The formulation of an instance; None if the checker knows nothing of its kind."""
     kind = instance["kind"]
     if kind in _SINGLE:
+        fields(instance, ("kind",), set(instance).difference(("uses",)))  # it is not the instance that states them
         return _program([], [{**instance, "kind": _SINGLE[kind], "uses": [1, 1]}], None, "maximize")
     if kind == "compact":
         return checker_blocks.formulation(instance)
@@ -133,7 +134,9 @@ def compare(text: str, instance: dict[str, Any]) -> str | None:
     for found, convention in _KINDS[kind][1]([(number, line) for number, line in lines if line], given):
         if found == given:
             return convention
-        differs = differs or next(name for name in (*found, *given) if found.get(name) != given.get(name))
+        differs = differs or next(
+            name for name in (*found, *given) if name not in found or name not in given or found[name] != given[name]
+        )
     raise WrongError(f"the instance is another one than that of the file: it differs in {differs!r}")
 
 
@@ -178,7 +181,7 @@ def _packing_in(lines: list[Line], given: dict[str, Any]) -> Readings:
     ((count,), (roll,)), demands = (_numbers(line, 1) for line in lines[:2]), Counter[Any]()
     for line in lines[2:]:
         width, *demand = _numbers(line)
-        if len(demand) > 1 or width <= 0 or any(each <= 0 for each in demand):
+        if len(demand) > 1 or width <= 0 or any(each <= 0 or each.denominator > 1 for each in demand):
             raise _unaccounted(line, "a width, and perhaps a demand")
         demands[width] += sum(demand) if demand else 1
     if len(lines) - 2 != count:

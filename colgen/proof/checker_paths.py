@@ -8,7 +8,7 @@ from itertools import pairwise
 from operator import add
 from typing import Any
 
-from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, fields, table, whole
+from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, counted, fields, table, whole
 
 
 class Paths(Scored):
@@ -84,11 +84,10 @@ class Paths(Scored):
                         key, worth = (v, seen | bits[v]), value + arcs[u][v]
                         if key not in below or worth > below[key][0]:
                             below[key] = worth, (u, seen)
+                counted(count + len(below), self.limit, "walks")
             layer = below
             layers.append(layer)
             count += len(layer)
-            if self.limit is not None and count > self.limit:
-                raise WrongError("there are more walks than are wanted")
         weight = {}
         for (v, seen), (value, _) in layer.items():
             total = value + self.last[v] - sum(penalties[c] for c in kept if not seen >> c & 1)

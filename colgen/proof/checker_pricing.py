@@ -35,6 +35,12 @@ class UnreadableError(WrongError):
 TABLE_LIMIT = 2**26
 """Entries of a table of a dynamic program: 2 GB at the most."""
 
+LABEL_LIMIT = 2**23
+"""Labels of a dynamic program that keeps them one by one: as much memory."""
+
+DIGIT_LIMIT = 4_300
+"""Digits of a number, as in Python: reading takes quadratic time."""
+
 
 def whole(value: Any) -> int:
     """A whole number of a certificate."""
@@ -46,6 +52,8 @@ def whole(value: Any) -> int:
 def exact(value: Any) -> Fraction:
     """A number of a certificate: whole, or a fraction as a text."""
     if type(value) is int or (type(value) is str and _FRACTION.fullmatch(value)):
+        if type(value) is str and max(map(len, value.lstrip("-").split("/"))) > DIGIT_LIMIT:
+            raise UnreadableError(f"expected numbers of at most {DIGIT_LIMIT:,} digits")
         return Fraction(value)
     raise WrongError(f"expected a whole number or a fraction, not {str(value)[:30]}")
 
@@ -101,8 +109,19 @@ class State:
         self.bounds[problem, variable] = least, most
 
 
+def counted(labels: int, limit: int | None, what: str) -> None:
+    """Refuse more labels than memory holds, or than who asks wants to look at."""
+    if limit is not None and labels > limit:
+        raise WrongError(f"there are more {what} than are wanted")
+    if labels > LABEL_LIMIT:
+        raise UnreadableError(f"expected at most {LABEL_LIMIT:,} {what}")
+
+
 class Scored:
     """What pricing problems have in common whose columns are scored, in whole numbers over a denominator ``unit``."""
+
+    with_potentials = True
+    """Whether claims state more than dual values; ``least`` reads it."""
 
     def __init__(self, data: Mapping[str, Any], own: Iterable[str]) -> None:
         fields(data, ("denominator", *own), ("kind", "uses", "name"))
@@ -325,6 +344,8 @@ class Knapsack:
             most = min(self.copies[item], self.capacity // size)
             if not where or not most:
                 continue
+            if most * len(where) > TABLE_LIMIT:
+                raise UnreadableError(f"expected copies times positions of at most {TABLE_LIMIT:,}")
             ends: list[list[Any]] = []  # the best from a piece at each position on, with 0, 1, ... more to come
             rest = after
             for _ in range(most):

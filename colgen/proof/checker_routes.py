@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from colgen.proof.checker_pricing import Place, State, WrongError, fields, table, whole
+from colgen.proof.checker_pricing import Place, State, WrongError, counted, fields, table, whole
 
 NEAR = 8
 """Customers in the neighbourhood of one, itself included."""
@@ -113,8 +113,7 @@ class Routes:
                         to = (begins, load + self.loads[j], cost + costs[at][j], length + self.away[at][j])
                         stack.append((j, seen | 1 << j, *to))
                         break
-            if self.limit is not None and len(stack) + len(found) > self.limit:
-                raise WrongError("there are more routes than are wanted")
+            counted(len(stack) + len(found), self.limit, "routes")
         return {seen: Fraction(length, self.ticks) for seen, length in found.items()}
 
     def _costs(self, duals: Sequence[int], unit: Fraction) -> list[list[int]]:
@@ -156,9 +155,8 @@ class Routes:
                         leaves = min(closes, latest - takes)
                         if leaves >= opens and load + more <= self.capacity and not seen >> j & 1:
                             below.append((cost + price, seen & near | 1 << j, leaves, load + more, j))
+                counted(count + len(below), self.limit, "labels")
             level = below
             count += len(level)
-            if self.limit is not None and count > self.limit:
-                raise WrongError("there are more labels than are wanted")
         self._known = costs, [sorted(labels) for labels in kept]
         return self._known[1]

@@ -69,8 +69,11 @@ class Trees(Scored):
         open_ = [[NO if (h, m) in state.closed else x for m, x in enumerate(row)] for h, row in enumerate(self.arcs)]
         if unit == 0:
             if self.projective:
+                if state.given is not None:
+                    raise WrongError("whether there is a projective tree needs no potentials")
                 return Fraction(self.best_projective(open_) == NO)
             # All trees score nothing, which is no less than nothing.
+            fields(state.given, ("words", "sets", "root"))
             nothing = [[x if x == NO else 0 for x in row] for row in open_]
             return Fraction(self._covered(nothing, state.given) < 0)
         own = ("chains",) * bool(self.chains) + ("factors",)

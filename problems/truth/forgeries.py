@@ -141,6 +141,7 @@ def _anywhere(records: list[Record]) -> Iterator[tuple[str, Change]]:
     yield "a version that is true", put(True, 0, "version")
     if records[1]["instance"] != HAND:
         yield "a field of the instance that nothing reads", instance([[0, 1]], "conflicts")
+        yield "an instance that states how often columns are used", instance([0, 0], "uses")
     yield "an instance without its kind", instance(GONE, "kind")
     yield "a better objective", stated_optimum
     yield "a better objective of trusted columns", both(stated_optimum, answer("trusted", "columns"))
@@ -185,6 +186,7 @@ def _anywhere(records: list[Record]) -> Iterator[tuple[str, Change]]:
         ),
     )
     yield "a claim with a field that nothing reads", leaf(1, "more")
+    yield "a claim with potentials of another pricing problem", leaf({"most": 0, "penalties": []}, "potentials")
     yield "a node left open and an optimum", put(None, -2, "claim")
     for children in ([], [7]):
         nodes = [{"node": 0, "split": "trusted", "children": children}, *({**records[-2], "node": 7} for _ in children)]

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import pytest
 
+from colgen.proof import checker_blocks
 from colgen.proof.checker_blocks import Block, formulation
-from colgen.proof.checker_pricing import State, WrongError, holds
+from colgen.proof.checker_pricing import State, UnreadableError, WrongError, holds
 
 
 def drawn(seed):
@@ -125,3 +126,29 @@ def test_a_model_is_a_program_over_points_of_its_blocks():
 def test_blocks_that_are_not_the_same_or_do_not_fit_are_refused(changed):
     with pytest.raises((WrongError, LookupError, ValueError)):
         formulation({**MODEL, **changed})
+
+
+def test_sums_are_counted_before_memory_is_full(monkeypatch):
+    size = 12
+    rows = [[None, 200, [[v, (v + 1) ** power] for v in range(size)]] for power in (1, 2, 3)]
+    variables = [[1, 0, 1, True] for _ in range(size)]
+    block = Block(0, {"cost": 0, "variables": variables, "entries": [[] for _ in variables], "rows": rows}, 0)
+    assert block.least([], Fraction(-1), {}, State()) < 0
+    monkeypatch.setattr(checker_blocks, "TABLE_LIMIT", 1000)
+    with pytest.raises(UnreadableError, match="at most 1,000 sums"):
+        block.least([], Fraction(-1), {}, State())
+
+
+def test_true_is_no_number_of_a_variable():
+    model = {"kind": "compact", "sense": "minimize", "offset": 0, "linking": [0], "blocks": [[[0, 1]]]}
+    model["variables"] = [[1, 0, 1, True], [1, 0, 1, True]]
+    for v in (1, True):
+        model["rows"] = [[1, None, [[v, 1]]], [0, 2, [[0, 1], [v, 1]]]]
+        if v is not True:
+            assert formulation(model)["rows"] == [[1, None]]
+        else:
+            with pytest.raises(WrongError, match="expected a whole number, not True"):
+                formulation(model)
+    model["rows"] = [[1, None, [[1, 1]], "more"]]
+    with pytest.raises(ValueError, match="too many values"):
+        formulation(model)

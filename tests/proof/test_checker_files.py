@@ -3,14 +3,17 @@
 import gzip
 import hashlib
 import json
+import os
+import subprocess
+import sys
 import tracemalloc
 
 import pytest
 
 from colgen.cli.arguments import BAD_INPUT
 from colgen.cli.main import main as command
-from colgen.proof import checker_files
-from colgen.proof.checker import UNREADABLE, check, main
+from colgen.proof import checker_files, checker_pricing
+from colgen.proof.checker import FALSE, UNREADABLE, check, main
 from colgen.proof.checker_files import lines_of
 from colgen.proof.checker_pricing import UnreadableError
 
@@ -77,6 +80,33 @@ def test_numbers_that_nothing_can_be_computed_with(size):
     instance = {"kind": "colouring", "vertices": size, "edges": []}
     with pytest.raises(UnreadableError, match="at most"):
         check([HEAD.decode(), json.dumps({"instance": instance, "sha256": _digest(instance)}), '{"formulation": null}'])
+
+
+def test_digits_that_are_escaped():
+    with pytest.raises(UnreadableError, match="at most 4,300 digits"):
+        checker_pricing.exact("1" * 5_000)
+    assert checker_pricing.exact("-1" + "0" * 4_000 + "/7") < 0
+
+
+QUOTED = {"no character": "\\ud800", "several lines": "\\nProved optimal: 2.", "another script": "\u0660"}
+
+
+@pytest.mark.parametrize("text", QUOTED.values(), ids=list(QUOTED))
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_what_is_quoted_of_a_certificate_is_one_line_that_can_be_shown(tmp_path, text, encoding):
+    path = tmp_path / "proof.jsonl"
+    instance = '{"kind": "colouring", "vertices": "' + text + '", "edges": []}'
+    line = '{"instance": ' + instance + ', "sha256": "' + _digest(json.loads(instance)) + '"}'
+    path.write_text(HEAD.decode() + line + '\n{"formulation": null}\n', encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-m", "colgen.proof", path],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (FALSE, b"")
+    assert run.stdout.count(b"\n") == 1
+    assert b"line 3: expected a whole number, not " in run.stdout
 
 
 def _digest(instance):

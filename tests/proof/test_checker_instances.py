@@ -74,6 +74,7 @@ def test_orders_in_json():
         ("2\n10\n6 3\n5 2\nmore\n", "line 5"),
         ("2\n10\n6 3\n5 2 1\n", "line 4"),
         ("2\n10\n6 3\n5 nan\n", "line 4"),
+        ("3\n10\n6 3\n5 1.5\n5 0.5\n", "line 4"),
         ("3\n10\n6 3\n5 2\n", "announces 3"),
         ("2\n11\n6 3\n5 2\n", "'roll'"),
     ],
@@ -121,6 +122,11 @@ def test_assignments_that_are_not_the_file_s():
     refused(TASKS_TEXT + "1\n", TASKS, "another number of numbers")
     refused(TASKS_TEXT + "x\n", TASKS, "line 7")
     refused("", TASKS, "another number of numbers")
+
+
+def test_what_the_file_does_not_have():
+    refused(TRIANGLE_TEXT, {**TRIANGLE, "conflicts": None}, "'conflicts'")
+    refused(TRIANGLE_TEXT, {name: value for name, value in TRIANGLE.items() if name != "edges"}, "'edges'")
 
 
 def test_all_customers_of_a_file_count(tmp_path):

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from colgen.proof.checker_pricing import Knapsack, State, WrongError, exact, whole
+from colgen.proof import checker_pricing
+from colgen.proof.checker_pricing import Knapsack, State, UnreadableError, WrongError, counted, exact, whole
 
 
 def drawn(seed):
@@ -65,3 +66,21 @@ def test_numbers_are_exact():
             exact(value)
     with pytest.raises(WrongError):
         whole(True)
+
+
+def test_tables_of_fixings_are_counted_before_they_are_made(monkeypatch):
+    data = {"capacity": 30, "sizes": [1], "copies": [30], "rows": [0], "cost": 1, "costs": []}
+    knapsack = Knapsack(0, data, 1)
+    assert knapsack.through([1], Fraction(1), {}, State())[0] == -29
+    monkeypatch.setattr(checker_pricing, "TABLE_LIMIT", 100)
+    with pytest.raises(UnreadableError, match="copies times positions of at most 100"):
+        knapsack.through([1], Fraction(1), {}, State())
+
+
+def test_labels_are_counted():
+    counted(10, None, "walks")
+    counted(10, 10, "walks")
+    with pytest.raises(WrongError, match="more walks than are wanted"):
+        counted(11, 10, "walks")
+    with pytest.raises(UnreadableError, match="at most 8,388,608 routes"):
+        counted(2**23 + 1, None, "routes")

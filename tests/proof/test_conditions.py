@@ -123,6 +123,9 @@ CONDITIONS = {
     "cutting_stock: a denominator of 1e400": "whole numbers and fractions as texts",
     "cutting_stock: a field of the instance that nothing reads": "nothing reads the field 'conflicts'",
     "cutting_stock: a claim with a field that nothing reads": "nothing reads the field 'more'",
+    "cutting_stock: a claim with potentials of another pricing problem": "no pricing problem has potentials",
+    "chain_map: a claim with potentials of another pricing problem": "no pricing problem has potentials",
+    "title_path: an instance that states how often columns are used": "nothing reads the field 'uses'",
 }
 
 
