@@ -307,7 +307,9 @@ def solve(
                     warm = pooled.warm_start(given, guess, master, search.answers.separation)
                     run.notes.append(pooled.note)
                 resumes = saved is not None and saved.resumes
-                closed = not resumes and search.start(warm, type(problem).__name__)
+                closed = not resumes and search.start(
+                    warm, f"{type(problem).__name__}.warm_start" if start is None else "start"
+                )
             if closed:
                 tree.close()
                 outcome = TreeResult(Termination.OPTIMAL, run.global_bound, ())

@@ -14,6 +14,9 @@ from typing import Any, Generic
 
 from colgen.core.errors import InputError
 
+_OF_FILES = frozenset({"column_of", "finished", "name", "shape", "shape_data", "written"})
+"""Hooks for files and speed, which few programs need: ordinary words such as `write` and `column` resemble them."""
+
 _CLOSE = 0.75
 """How similar two names are, by :mod:`difflib`, where one may be meant for the other: "branch" and "branching" are."""
 
@@ -54,7 +57,7 @@ def _misspelt(kind: type) -> tuple[str, str] | None:
     others = [each for each in kind.__mro__ if each not in engine and each not in (object, ABC, Generic)]
     hooks = {name: value for each in reversed(engine) for name, value in vars(each).items() if not name.startswith("_")}
     own = {name: value for each in reversed(others) for name, value in vars(each).items() if not name.startswith("_")}
-    free = [name for name in hooks if name not in own]
+    free = [name for name in hooks if name not in own and name not in _OF_FILES]
     for name, value in own.items():
         if name in hooks:
             continue

@@ -109,16 +109,16 @@ class BranchAndPrice(Relaxation):
         for rule in search.branching:
             rule.suit(parts.master)
 
-    def start(self, warm: WarmStart, name: str) -> bool:
+    def start(self, warm: WarmStart, source: str) -> bool:
         """Take in what the problem knows before the first round; whether that is an answer and its proof.
 
         Everything is a guess: answers are checked, and one round of pricing at the dual values proves what they are
-        worth.
+        worth.  ``source``: who gave it.
         """
         run = self.run
         for answer in warm.answers:
             try:
-                self.answers.take_with_columns(answer, f"{name}.warm_start")
+                self.answers.take_with_columns(answer, source)
             except InfeasibleAnswerError as error:
                 if not warm.tentative:
                     raise
@@ -135,12 +135,12 @@ class BranchAndPrice(Relaxation):
                 return True
             self.bounds.add_priced(found)
         columns = warm.columns if isinstance(warm.columns, Columns) else list(warm.columns)  # a batch stays one
-        self.master.add(columns, self._valid(warm, name))
+        self.master.add(columns, self._valid(warm, source))
         if warm.basis is not None:
             self.master.start_at(warm.basis)
         return False
 
-    def _valid(self, warm: WarmStart, name: str) -> list[Row]:
+    def _valid(self, warm: WarmStart, source: str) -> list[Row]:
         """The rows to start from; one that cuts off an answer is an error, or left out where all is tentative."""
         valid = []
         for row in warm.rows:
@@ -150,7 +150,7 @@ class BranchAndPrice(Relaxation):
                 continue
             words = f"the row {row.key!r}, which cuts off a known answer of objective {cut_off.objective:g}"
             if not warm.tentative:
-                raise SeparationError(f"{name}.warm_start returned {words}: rows must be valid for every answer")
+                raise SeparationError(f"{source} returned {words}: rows must be valid for every answer")
             self.run.notes.append(f"A row to start from was left out: {words}.")
         return valid
 

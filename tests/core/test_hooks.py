@@ -51,6 +51,11 @@ def test_a_misspelt_hook_names_the_one_that_is_meant(kind, name, member, meant):
         (Problem, {"costs": lambda self: (), "widths": (1, 2), "patterns": lambda self: ()}),
         (Problem, {"choices": lambda self: (), "solve_it": lambda self: self.choices()}),  # somebody calls it
         (RyanFoster, {"pairs": lambda self, solution: ()}),
+        (
+            Problem,
+            {"write": lambda self, path: None, "column": lambda self, members: (), "finish": lambda self, end: ()},
+        ),
+        (Knapsack, {"names": ("a", "b")}),
     ],
 )
 def test_helpers_are_left_alone(kind, members):

@@ -162,3 +162,6 @@ def test_a_check_that_a_subclass_inherits_does_not_speak_of_its_rows():
     result = solve(Stricter(1, WarmStart(answers=[TOGETHER])))
     assert result.objective == 2.0
     assert any("given by Stricter.warm_start was left out" in note for note in result.notes)
+
+    given = solve(Stricter(1, WarmStart()), start=WarmStart(answers=[TOGETHER]))
+    assert any("given by start was left out" in note for note in given.notes)
