@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen.core.errors import FormulationError, InputError
+from colgen.core.tolerances import ROUNDING
 from colgen.model.formulation import Formulation, compile_model, free_variables
 from solvers.linear.scaling import column_units
 
@@ -115,3 +116,28 @@ def read(model: Any) -> Reading:
         if low > high:
             raise InputError(f"expected bounds that leave a value: variable {variables[k].name!r} has none")
     return Reading(model, formulation, variables)
+
+
+def cost_rounding(
+    costs: Floats, matrix: sparse.sparray, lower: Floats, upper: Floats, row_lower: Floats, row_upper: Floats
+) -> float:
+    """What rounding may leave of the cost of a point, as far as bounds and rows show how large its values are."""
+    entries = sparse.coo_array(matrix)
+    sides = np.where(np.isfinite(row_lower), np.abs(row_lower), 0.0)
+    sides = np.maximum(sides, np.where(np.isfinite(row_upper), np.abs(row_upper), 0.0))
+    there = entries.data != 0.0
+    rows, columns, data = entries.coords[0][there], entries.coords[1][there], entries.data[there]
+    by_rows = np.ones(len(costs))
+    np.maximum.at(by_rows, columns, sides[rows] / np.abs(data))
+    by_bounds = np.maximum(np.abs(lower), np.abs(upper))
+    values = np.where(np.isfinite(by_bounds), by_bounds, by_rows)
+    return _TERMS * ROUNDING * float(np.abs(costs) @ values)
+
+
+def without_rounding(total: float, size: float) -> float:
+    """A sum, or zero where that is what rounding leaves of terms of this size: 1e-18 would count as a size itself."""
+    return 0.0 if abs(total) <= _TERMS * ROUNDING * size else total
+
+
+_TERMS = 16
+"""Sums are formed in more than one place, and each time otherwise: so many times the rounding error of one of them."""

@@ -22,7 +22,7 @@ from scipy import sparse
 from colgen.core.errors import SolverError
 from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.known_bases import KnownBasis
-from colgen.decomposition.reading import Floats, Ints
+from colgen.decomposition.reading import Floats, Ints, without_rounding
 from solvers.linear.highs import basic_columns, basic_rows
 from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 
@@ -87,13 +87,13 @@ class SecondStage:
         found = self._solved(x, seconds)
         if found.status is not LPStatus.OPTIMAL:
             return None, None
-        return np.clip(found.values, self.lower, self.upper), self._by_weak_duality(found.duals, self.costs, True)
+        return np.clip(found.values, self.lower, self.upper), self.by_weak_duality(found.duals, self.costs, True)
 
     def bound(self, x: Floats, seconds: float = math.inf) -> Bound | None:
         """What holds for every first stage, and is tight at this one; None if time is over."""
         solved = self._solved(x, seconds)
         if solved.status is LPStatus.OPTIMAL:
-            return self._by_weak_duality(solved.duals, self.costs, True)
+            return self.by_weak_duality(solved.duals, self.costs, True)
         if solved.status is LPStatus.LIMIT:
             return None
         if solved.status is LPStatus.UNBOUNDED:
@@ -101,9 +101,9 @@ class SecondStage:
         solved = self._least_violation(x, seconds)
         if solved.status is not LPStatus.OPTIMAL:
             return None
-        return self._by_weak_duality(np.clip(solved.duals, -1.0, 1.0), np.zeros(len(self.costs)), False)
+        return self.by_weak_duality(np.clip(solved.duals, -1.0, 1.0), np.zeros(len(self.costs)), False)
 
-    def _by_weak_duality(self, duals: Floats, costs: Floats, feasible: bool) -> Bound:
+    def by_weak_duality(self, duals: Floats, costs: Floats, feasible: bool) -> Bound:
         """The bound by any dual values, recomputed: those that no side pays for are rounding, and left out."""
         sides = np.where(duals > 0.0, self.row_lower, self.row_upper)
         duals = np.where(np.isfinite(sides), duals, 0.0)
@@ -114,8 +114,8 @@ class SecondStage:
         kept = np.isfinite(bounds)
         if (np.abs(reduced) > TOLERANCES.reduced_cost * size)[~kept].any():
             raise SolverError("the dual values of a second stage are not feasible")
-        paid = duals[duals != 0.0] * sides[duals != 0.0]
-        constant = math.fsum([*paid.tolist(), *(reduced[kept] * bounds[kept]).tolist()])
+        terms = np.concatenate([duals[duals != 0.0] * sides[duals != 0.0], reduced[kept] * bounds[kept]])
+        constant = without_rounding(math.fsum(terms.tolist()), float(np.abs(terms).sum()))
         return Bound(constant, first @ duals, feasible, duals)
 
     def _solved(self, x: Floats, seconds: float) -> LPSolution:

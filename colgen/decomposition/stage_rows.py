@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from colgen.core.columns import Column, Row, RowFamily
 from colgen.core.solution import Solution
-from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.tolerances import COMMON, TOLERANCES, size
 from colgen.cuts.separation import Separation, SeparationContext
-from colgen.decomposition.reading import Floats
+from colgen.decomposition.reading import Floats, without_rounding
 from colgen.decomposition.rounded_rows import Roundings
 from colgen.decomposition.second_stage import Bound
 from colgen.decomposition.two_stage import TwoStage
@@ -67,8 +67,7 @@ class StageRows(Separation):
         x = model.first_stage(solution)
         count = len(model.recourse.stages)
         claimed = np.array([solution.variables.get((model.cost_name, k), 0.0) for k in range(count)])
-        # Beside large values a solution leaves small ones out, which the master keeps within their bounds.
-        claimed = np.maximum(claimed * model.sign * model.units, model.least)
+        claimed = np.maximum(claimed * model.sign * model.units, 0.0)
         worth = self._worth(context)
         found, gained = self._by_known(x, claimed, context)
         if found and gained > worth:
@@ -91,12 +90,16 @@ class StageRows(Separation):
         return _WORTH * gap if math.isfinite(gap) else 0.0
 
     def _by_known(self, x: Floats, claimed: Floats, context: SeparationContext) -> tuple[dict[int, Row], float]:
-        """Rows by dual values that are known, and by how much the solution violates them in all."""
-        recourse = self._model.recourse
+        """Rows by dual values that are known, and by how much the solution violates them in all.
+
+        Costs that are claimed are those above the least, here and below.
+        """
+        recourse, least = self._model.recourse, self._model.least
         values, which = recourse.known(x)
+        values = values - least
         sizes = np.maximum(
-            np.maximum(np.abs(np.where(np.isfinite(values), values, 0.0)), np.abs(claimed)),
-            np.maximum(context.scale, self._model.units),
+            np.maximum(np.abs(np.where(np.isfinite(values), values, 0.0)), claimed),
+            np.maximum(np.maximum(context.scale, self._model.units), COMMON * np.abs(least)),
         )
         excess = values - claimed
         violated = np.flatnonzero(excess > TOLERANCES.reduced_cost * sizes).tolist()
@@ -114,9 +117,7 @@ class StageRows(Separation):
             if bound is None:
                 context.budget.require()
                 continue
-            excess = self._excess(
-                bound, x, float(claimed[number]), max(context.scale, float(self._model.units[number]))
-            )
+            excess = self._excess(number, bound, x, float(claimed[number]), context.scale)
             if excess > 0.0:
                 found[number] = self._row(number, bound.constant, bound.slopes, bound.feasible)
                 gained += excess if bound.feasible else math.inf
@@ -133,17 +134,19 @@ class StageRows(Separation):
         nothing = np.zeros((1, len(x)))
         for number, cost in enumerate(claimed.tolist()):
             constants, slopes = model.recourse.tightest(number, x, _PIECES)
-            rows = np.append(constants, model.least[number]), np.concatenate([slopes, nothing])
+            rows = np.append(constants - model.least[number], 0.0), np.concatenate([slopes, nothing])
             excess, constant, steep = self._roundings.most_violated(*rows, cost, x)
             if excess > TOLERANCES.diagnostic * size(context.scale, cost, float(model.units[number])):
-                found[number] = self._row(number, constant, steep)
+                found[number] = self._row(number, constant + float(model.least[number]), steep)
         return found
 
-    def _excess(self, bound: Bound, x: Floats, claimed: float, scale: float) -> float:
+    def _excess(self, number: int, bound: Bound, x: Floats, claimed: float, scale: float) -> float:
         """By how much a bound exceeds what is claimed, or a violation nothing; 0 where that is rounding."""
         here = bound.constant - float(bound.slopes @ x)
         if bound.feasible:
-            room = size(scale, here, claimed)
+            least = float(self._model.least[number])
+            here -= least
+            room = size(scale, float(self._model.units[number]), COMMON * least, here, claimed)
         else:
             claimed, room = 0.0, size(0.0, here, float(np.abs(bound.slopes) @ np.abs(x)))
         return here - claimed if here - claimed > TOLERANCES.reduced_cost * room else 0.0
@@ -156,11 +159,12 @@ class StageRows(Separation):
         entries = {keys[model.first[k]]: float(slopes[k]) for k in used.tolist()}
         unit = float(model.units[number])
         if feasible:
+            least = float(model.least[number])
+            constant = without_rounding(constant - least, abs(least))
             entries[model.cost_name, number] = model.sign * unit
         elif not entries:  # no first stage helps: a row that nothing satisfies
-            least = float(model.least[number])
             entries[model.cost_name, number] = model.sign * unit
-            return Row(key, upper=least - max(unit, abs(least)), coefficients=entries)
+            return Row(key, upper=-unit, coefficients=entries)
         return Row(key, lower=constant, coefficients=entries, family=self._family)
 
 

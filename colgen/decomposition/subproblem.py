@@ -13,7 +13,7 @@ from scipy import sparse
 
 from colgen.core.tolerances import ROUNDING, TOLERANCES
 from colgen.decomposition.partition import Partition
-from colgen.decomposition.reading import Floats, Ints, Reading
+from colgen.decomposition.reading import Floats, Ints, Reading, cost_rounding
 from solvers.linear.lp import LinearProgram, LPStatus
 
 
@@ -83,16 +83,8 @@ class Subproblem:
     @cached_property
     def cost_rounding(self) -> float:
         """What rounding may leave of the cost of a point, as far as bounds and rows show how large its values are."""
-        matrix = sparse.coo_array(self.matrix)
-        sides = np.where(np.isfinite(self.row_lower), np.abs(self.row_lower), 0.0)
-        sides = np.maximum(sides, np.where(np.isfinite(self.row_upper), np.abs(self.row_upper), 0.0))
-        there = matrix.data != 0.0
-        rows, columns, data = matrix.coords[0][there], matrix.coords[1][there], matrix.data[there]
-        by_rows = np.ones(len(self.costs))
-        np.maximum.at(by_rows, columns, sides[rows] / np.abs(data))
-        by_bounds = np.maximum(np.abs(self.lower), np.abs(self.upper))
-        values = np.where(np.isfinite(by_bounds), by_bounds, by_rows)
-        return _TERMS * ROUNDING * float(np.abs(self.costs) @ values)
+        sides = (self.row_lower, self.row_upper)
+        return cost_rounding(self.costs, self.matrix, self.lower, self.upper, *sides)
 
     def counted(self, point: Floats, rows: int) -> Floats:
         """What a point counts in each linking row."""
@@ -247,10 +239,6 @@ def _fingerprint(block: Subproblem) -> Hashable:
         parts += [np.asarray(matrix.indices, dtype=np.int64).tobytes(), (matrix.data + 0.0).tobytes()]
     sides = (block.costs, block.lower, block.upper, block.row_lower, block.row_upper)
     return (block.matrix.shape, *parts, *((array + 0.0).tobytes() for array in sides), block.integer.tobytes())
-
-
-_TERMS = 16
-"""Sums are formed in more than one place, and each time otherwise: so many times the rounding error of one of them."""
 
 
 # --- boundedness -----------------------------------------------------------------------------------------------------

@@ -17,11 +17,11 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.answers import Values, checked
 from colgen.decomposition.partition import MASTER, Partition
-from colgen.decomposition.reading import Floats, Ints, Reading
+from colgen.decomposition.reading import Floats, Ints, Reading, cost_rounding
 from colgen.decomposition.recourse import Recourse, joined
 from colgen.decomposition.second_stage import SecondStage
 from colgen.model.formulation import Formulation, named_blocks
-from solvers.linear.lp import LinearProgram, LPStatus
+from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from solvers.linear.scaling import powers_of_two, typical_size
 
 
@@ -44,12 +44,12 @@ class TwoStage:
     recourse
         The second stages that are different.
     cost_name
-        Of the master's variables that stand for what these cost.
+        Of the master's variables that stand for what these cost above the least.
     units
         What each of these variables counts in: a power of two of the size of the model's costs, so that the master's
         tolerances are relative to it.
     least
-        What each stage costs at least.
+        What each stage costs at least: a constant of the master, beside which small costs would be lost.
     kept
         Numbers of the constraints over the first stage alone.
 
@@ -90,11 +90,11 @@ class TwoStage:
     # --- the first stage ---------------------------------------------------------------------------------------------
 
     def master(self) -> Formulation:
-        """The first stage and one cost a block, which is at least what no first stage can undercut."""
+        """The first stage and one cost a block, above what no first stage can undercut."""
         f, first, stages = self.reading.formulation, self.first, len(self.recourse.stages)
         rows, matrix = self.kept, sparse.csc_array(self._first_rows)
         matrix.resize(len(rows), len(first) + stages)
-        open_end = np.full(stages, np.inf)
+        nothing, open_end = np.zeros(stages), np.full(stages, np.inf)
         minimize = self.sign > 0.0
         column_keys = (*(f.column_keys[k] for k in first.tolist()), *((self.cost_name, k) for k in range(stages)))
         row_keys = tuple(f.row_keys[k] for k in rows.tolist())
@@ -103,8 +103,8 @@ class TwoStage:
             f,
             matrix=matrix,
             costs=np.concatenate([f.costs[first], self.units]),
-            lower=np.concatenate([f.lower[first], self.least / self.units if minimize else -open_end]),
-            upper=np.concatenate([f.upper[first], open_end if minimize else -self.least / self.units]),
+            lower=np.concatenate([f.lower[first], nothing if minimize else -open_end]),
+            upper=np.concatenate([f.upper[first], open_end if minimize else nothing]),
             integer=np.concatenate([f.integer[first], no]),
             artificial=np.concatenate([f.artificial[first], no]),
             row_lower=f.row_lower[rows],
@@ -113,6 +113,8 @@ class TwoStage:
             row_keys=row_keys,
             row_blocks=named_blocks(row_keys),
             column_blocks=named_blocks(column_keys),
+            offset=math.fsum([f.offset, *(self.sign * self.least).tolist()]),
+            cost_rounding=cost_rounding(f.costs, f.matrix, f.lower, f.upper, f.row_lower, f.row_upper),
         )
 
     def first_stage(self, solution: Solution) -> Floats:
@@ -161,8 +163,9 @@ class TwoStage:
         values: dict[Key, float] = dict(zip(keys, answer.array[first].tolist(), strict=True))
         for number, members in enumerate(self._members):
             owned = [self._own[k] for k in members]
-            cost = math.fsum(float(f.costs[own] @ answer.array[own]) for own in owned)
-            values[self.cost_name, number] = cost / float(self.units[number])
+            cost = self.sign * math.fsum(float(f.costs[own] @ answer.array[own]) for own in owned)
+            above = max(cost - float(self.least[number]), 0.0)
+            values[self.cost_name, number] = self.sign * above / float(self.units[number])
         whole = frozenset(f.column_keys[k] for k in first[f.integer[first]].tolist())
         return Solution(objective, variables={key: value for key, value in values.items() if value}, integer=whole)
 
@@ -197,6 +200,7 @@ class TwoStage:
     def _least_costs(self, names: Sequence[Hashable]) -> Floats:
         """What each second stage costs at least, over all first stages, whole or not.
 
+        It is recomputed from dual values: a solver's objective may miss the optimum by more than small costs are.
         Stages that may share dual values are one linear program, whose sides, bounds and costs change.
         """
         f = self.reading.formulation
@@ -204,7 +208,8 @@ class TwoStage:
         bounds = f.lower[self.first], f.upper[self.first]
         alone = LinearProgram(False, sparse.csc_array(self._first_rows), costs, *bounds, *sides)
         _refuse_endless(alone, "the first stage")
-        least, programs = np.zeros(len(self.recourse.stages)), dict[int, LinearProgram]()
+        least = np.zeros(len(self.recourse.stages))
+        programs, matrices = dict[int, LinearProgram](), dict[int, sparse.csc_array]()
         for number, stage in enumerate(self.recourse.stages):
             lower, upper = np.concatenate([bounds[0], stage.lower]), np.concatenate([bounds[1], stage.upper])
             row_lower = np.concatenate([sides[0], stage.row_lower])
@@ -214,16 +219,18 @@ class TwoStage:
             program = programs.get(group)
             if program is None:
                 parts = [[self._first_rows, None]] if len(self.kept) else []
-                matrix = sparse.csc_array(sparse.block_array([*parts, [stage.first, stage.own]]))
+                matrix = matrices[group] = sparse.csc_array(sparse.block_array([*parts, [stage.first, stage.own]]))
                 program = LinearProgram(False, matrix, costs, lower, upper, row_lower, row_upper)
                 programs[group] = program
             else:
                 program.change_bounds(np.arange(len(lower)), lower, upper)
                 program.change_row_bounds(np.arange(len(row_lower)), row_lower, row_upper)
                 program.change_objective(costs, 0.0)
-            objective = _refuse_endless(program, f"block {names[self._members[number][0]]}")
-            if objective is not None:
-                least[number] = objective
+            solved = _refuse_endless(program, f"block {names[self._members[number][0]]}")
+            if solved.status is LPStatus.OPTIMAL:
+                none = sparse.csc_array((len(row_lower), 0))
+                together = SecondStage(costs, lower, upper, matrices[group], none, row_lower, row_upper)
+                least[number] = together.by_weak_duality(solved.duals, costs, True).constant
         return least
 
 
@@ -237,12 +244,12 @@ def _cut(matrix: sparse.csc_array | sparse.csr_array, first: int, last: int) -> 
     return starts - starts[0], slice(int(starts[0]), int(starts[-1]))
 
 
-def _refuse_endless(program: LinearProgram, which: str) -> float | None:
-    """The optimum of a linear program, if it has one; refused where it falls without end."""
+def _refuse_endless(program: LinearProgram, which: str) -> LPSolution:
+    """The solution of a linear program; refused where its objective falls without end."""
     solved = program.solve()
     if solved.status is LPStatus.UNBOUNDED:
         raise InputError(f"expected stages whose cost is bounded: that of {which} falls without end; give it bounds")
-    return solved.objective if solved.status is LPStatus.OPTIMAL else None
+    return solved
 
 
 def _stage_of_rows(reading: Reading, partition: Partition) -> Ints:

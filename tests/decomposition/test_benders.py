@@ -54,6 +54,36 @@ def test_optimum_is_that_of_the_extensive_form_and_its_values_are_in_the_model(s
     assert pyo.value(model.cost) == pytest.approx(compact.objective)
 
 
+def apart(large, small, shift):
+    """Second stages whose costs hardly depend on the first, beside small ones that do."""
+    m = pyo.ConcreteModel()
+    m.x, m.w = pyo.Var(domain=pyo.Integers, bounds=(-2, 1)), pyo.Var(bounds=(0, 2))
+    m.s = pyo.Block([0, 1, 2])
+    for k in range(3):
+        m.s[k].y, m.s[k].z = pyo.Var(bounds=(1, 4)), pyo.Var(bounds=(0, 3))
+    m.s[0].own = pyo.Constraint(expr=2 * m.s[0].y - m.x == 5)
+    m.s[1].own = pyo.Constraint(expr=2 * m.s[1].y - m.w == 4)
+    m.s[2].own = pyo.Constraint(expr=m.s[2].y + m.s[2].z == 4)
+    cost = small * (m.s[0].y + 3 * m.s[1].y + m.s[1].z) + large * (m.s[2].y + 2 * m.s[2].z - m.s[0].z)
+    m.total = pyo.Objective(expr=cost + small * (2 * m.w - 3 * m.x) - shift)
+    return m
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+@pytest.mark.parametrize("ratio", [1e3, 3e6, 6e10])
+@pytest.mark.parametrize("zero", [False, True])
+def test_large_costs_of_stages_that_no_first_stage_changes_hide_no_small_ones(unit, ratio, zero):
+    large, small = ratio * unit, unit
+    # By hand: x = 1, w = 0, and what they leave: y = 3, 2 and 4, z = 3 in the first block.
+    best = small * (3 + 6 - 3) + large * (4 - 3)
+    model = apart(large, small, best if zero else 0.0)
+    result = solve(decompose(model, method="benders"), stop=TimeLimit(20))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(0.0 if zero else best, rel=1e-12, abs=1e-12 * abs(best))
+    found = pyo.value(model.x), pyo.value(model.w), pyo.value(model.s[0].y), pyo.value(model.s[1].y)
+    assert found == pytest.approx((1, 0, 3, 2))
+
+
 def spread(scale, unit):
     """Costs from 0.002 to 7000, times a scale; second stages count in other units."""
     m = pyo.ConcreteModel()

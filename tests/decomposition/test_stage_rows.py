@@ -13,7 +13,6 @@ def at(model, x):
     """A solution of the master that thinks second stages cost what they cost at least."""
     keys = model.reading.formulation.column_keys
     values = {keys[k]: float(v) for k, v in zip(model.first.tolist(), x.tolist(), strict=True)}
-    values |= {(model.cost_name, k): model.sign * float(v) for k, v in enumerate(model.least)}
     return Solution(0.0, variables=values)
 
 
