@@ -10,6 +10,7 @@ from typing import Any
 from colgen.proof.checker_pricing import (
     NO,
     TABLE_LIMIT,
+    WORK_LIMIT,
     Place,
     Sides,
     State,
@@ -179,6 +180,8 @@ class _Walk:
             looked_at += len(options) * len(layer) * (self.room + 1)
             if self.limit is not None:
                 self._wanted(looked_at)
+            if looked_at > WORK_LIMIT:
+                raise UnreadableError(f"expected a block whose sums are looked at {WORK_LIMIT:,} times at most")
             below: dict[Any, list[Any]] = {}
             for (sums, still), values in layer.items():
                 for x, place in options:

@@ -8,7 +8,19 @@ from itertools import pairwise
 from operator import add
 from typing import Any
 
-from colgen.proof.checker_pricing import NO, Place, Scored, State, WrongError, counted, fields, table, whole
+from colgen.proof.checker_pricing import (
+    NO,
+    TABLE_LIMIT,
+    Place,
+    Scored,
+    State,
+    UnreadableError,
+    WrongError,
+    counted,
+    fields,
+    table,
+    whole,
+)
 
 
 class Paths(Scored):
@@ -26,6 +38,8 @@ class Paths(Scored):
         self.weights = table(data["weights"], n, n)
         if self.length < 1 or min(self.classes, default=-1) < 0:
             raise WrongError("expected a class of each vertex, and a length")
+        if self.length * n > TABLE_LIMIT:
+            raise UnreadableError(f"expected a length times vertices of at most {TABLE_LIMIT:,}, not {self.length}")
 
     def column(self, path: Any) -> tuple[Fraction, dict[int, int]]:
         """Cost and entries of a column: the vertices along a path."""

@@ -35,6 +35,9 @@ class UnreadableError(WrongError):
 TABLE_LIMIT = 2**26
 """Entries of a table of a dynamic program: 2 GB at the most."""
 
+WORK_LIMIT = 2**34
+"""Entries of all tables of a dynamic program, one after the other: a quarter of an hour for one claim."""
+
 LABEL_LIMIT = 2**23
 """Labels of a dynamic program that keeps them one by one: as much memory."""
 
@@ -175,6 +178,9 @@ class Knapsack:
             raise WrongError("expected sizes of at least 1, copies and a capacity of at least 0")
         if (self.capacity + 1) * (len(self.sizes) + 1) > TABLE_LIMIT:
             raise UnreadableError(f"expected a capacity times items of at most {TABLE_LIMIT:,}, not {self.capacity}")
+        layers = sum(min(most, self.capacity // size) for most, size in zip(self.copies, self.sizes, strict=True))
+        if (self.capacity + 1) * layers > WORK_LIMIT:
+            raise UnreadableError(f"expected a capacity times pieces of at most {WORK_LIMIT:,}, not {self.capacity}")
         if len(set(self.rows)) < len(self.rows) or not all(0 <= row < num_rows for row in self.rows):
             raise WrongError("expected a row of its own for each item")
 

@@ -75,9 +75,25 @@ def test_damaged_files(tmp_path, capsys, content):
         assert "damaged" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("size", [10**30, 10**15])
-def test_numbers_that_nothing_can_be_computed_with(size):
-    instance = {"kind": "colouring", "vertices": size, "edges": []}
+LARGE = {
+    "vertices": {"kind": "colouring", "vertices": 10**15, "edges": []},
+    "many more": {"kind": "colouring", "vertices": 10**30, "edges": []},
+    "a roll": {"kind": "cutting_stock", "roll": 10**9, "widths": [1], "demands": [1]},
+    "pieces": {"kind": "cutting_stock", "roll": 10**6, "widths": [1], "demands": [10**9]},
+    "a path": {
+        "kind": "title_path",
+        "denominator": 1,
+        "length": 10**9,
+        "classes": [0],
+        "first": [0],
+        "last": [0],
+        "weights": [[0]],
+    },
+}
+
+
+@pytest.mark.parametrize("instance", LARGE.values(), ids=list(LARGE))
+def test_numbers_that_nothing_can_be_computed_with(instance):
     with pytest.raises(UnreadableError, match="at most"):
         check([HEAD.decode(), json.dumps({"instance": instance, "sha256": _digest(instance)}), '{"formulation": null}'])
 
