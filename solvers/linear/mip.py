@@ -61,6 +61,9 @@ def solve_mip(
     """Solve a mixed-integer program from arrays (shapes as in :class:`LinearProgram`): presolve on, one thread.
 
     ``nodes`` limits the tree, for who wants the same outcome on any machine.
+
+    Where the objective may improve without end, the relaxation is solved first: with or without presolve, HiGHS 1.15
+    calls some programs optimal or infeasible that are unbounded.
     """
     check_finite(costs, matrix.data)
     units = column_units(matrix, lower, upper, row_lower, row_upper, integer)
@@ -77,7 +80,11 @@ def solve_mip(
         row_upper * rows,
         offset * factor,
     )
-    return solve_built_mip(lp, integer, time_limit, None, stopped, factor, units, nodes)
+    deadline = time.monotonic() + time_limit
+    endless = _has_unbounded_relaxation(lp, time_limit, stopped)
+    return solve_built_mip(
+        lp, integer, deadline - time.monotonic(), None, stopped, factor, units, nodes, endless=endless
+    )
 
 
 def solve_built_mip(
@@ -89,10 +96,13 @@ def solve_built_mip(
     factor: float,
     units: Floats,
     nodes: int | None = None,
+    *,
+    endless: bool = False,
 ) -> MIPSolution:
     """Solve a program whose costs have been multiplied by ``factor``, and whose columns are counted in ``units``.
 
-    Bounds of integer columns are rounded inward first, see :func:`~solvers.arrays.integral_bounds`.
+    Bounds of integer columns are rounded inward first, see :func:`~solvers.arrays.integral_bounds`.  ``endless``: the
+    relaxation is known to be unbounded, and so is the program if it has a point.
     """
     lower, upper = integral_bounds(np.array(lp.col_lower_) * units, np.array(lp.col_upper_) * units, integer)
     if (lower[integer] > upper[integer]).any():
@@ -101,9 +111,10 @@ def solve_built_mip(
     lp.col_lower_ = np.where(integer, lower / units, lp.col_lower_)
     lp.col_upper_ = np.where(integer, upper / units, lp.col_upper_)
     deadline, costs, offset = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor, lp.offset_ / factor
-    found = _solve_at_scales(lp, integer, time_limit, start, stopped, factor, units, nodes)
-    if found.status is not LPStatus.UNBOUNDED:
-        return found
+    if not endless:
+        found = _solve_at_scales(lp, integer, time_limit, start, stopped, factor, units, nodes)
+        if found.status is not LPStatus.UNBOUNDED:
+            return found
     # HiGHS calls it so by the relaxation alone, which may have no integer point.
     lp.col_cost_ = np.zeros(len(costs))
     found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units, nodes)
@@ -114,6 +125,20 @@ def solve_built_mip(
         return MIPSolution(LPStatus.LIMIT, hopeless, -hopeless, None, found.nodes)
     objective = float(costs @ (found.values / units)) + offset
     return MIPSolution(LPStatus.UNBOUNDED, objective, -hopeless, found.values, found.nodes)
+
+
+def _has_unbounded_relaxation(lp: highspy.HighsLp, time_limit: float, stopped: Stopped | None) -> bool:
+    """Whether the objective improves for ever if no column need be integer; asked of HiGHS where a bound is missing."""
+    better = np.array(lp.col_cost_) * (1.0 if lp.sense_ == highspy.ObjSense.kMaximize else -1.0)
+    low, high = np.isinf(lp.col_lower_), np.isinf(lp.col_upper_)
+    if not ((better > 0.0) & high | (better < 0.0) & low).any():
+        return False
+    highs = new_highs()
+    highs.setOptionValue("presolve", "off")
+    if time_limit < INFINITY:
+        highs.setOptionValue("time_limit", max(time_limit, 0.0))
+    check(highs.passModel(lp))
+    return run(highs, lambda highs: run_in_thread(highs, stopped)) is LPStatus.UNBOUNDED
 
 
 def _solve_at_scales(

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from solvers.linear.lp import LPStatus
+from solvers.linear.lp import LinearProgram, LPStatus
 from solvers.linear.mip import solve_mip
+from tests.amounts import examples
 
 
 @pytest.mark.timeout(60, method="thread")  # presolve never looks at signals
@@ -60,6 +61,64 @@ def test_what_is_unbounded_has_an_integer_point_and_what_has_none_is_infeasible(
             assert found.objective == pytest.approx(found.values.sum())
         else:
             assert found.status in (LPStatus.INFEASIBLE, LPStatus.LIMIT)
+
+
+_FREE = [np.inf, np.inf]
+"""Upper bounds of columns that have no end."""
+
+
+@pytest.mark.parametrize(
+    ("matrix", "low", "high", "costs", "lower", "upper", "integer"),
+    [
+        ([[2, -1, 1], [1, 1, -1]], [-np.inf] * 2, [6, 6], [-3, -5, -2], [-1, 0, 0], [1, *_FREE], [0, 1, 1]),
+        (
+            [[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]],
+            [1, -np.inf, -np.inf],
+            [np.inf, 3, 3],
+            [0, -3, 6, -3],
+            [-np.inf, 0, -np.inf, 0],
+            [*_FREE, *_FREE],
+            [1, 1, 1, 1],
+        ),
+    ],
+)
+def test_what_presolve_calls_optimal_though_it_is_unbounded(matrix, low, high, costs, lower, upper, integer):
+    rows, right = sparse.csc_array(np.array(matrix, dtype=float)), np.array(costs, dtype=float)
+    arrays = [np.array(each, dtype=float) for each in (lower, upper, low, high)]
+    for sign in (1.0, -1.0):
+        found = solve_mip(sign < 0.0, rows, sign * right, *arrays, np.array(integer) > 0)
+        assert found.status is LPStatus.UNBOUNDED
+        assert found.bound == -sign * np.inf
+        activity = rows @ found.values
+        assert ((activity >= arrays[2] - 1e-6) & (activity <= arrays[3] + 1e-6)).all()
+
+
+@pytest.mark.parametrize("seed", range(examples(40, 1000)))
+def test_a_program_is_unbounded_just_if_it_has_a_point_and_its_relaxation_is(seed):
+    rng = np.random.default_rng(seed)
+    columns, rows = int(rng.integers(2, 8)), int(rng.integers(1, 6))
+    matrix = rng.integers(-3, 6, (rows, columns)) * (rng.random((rows, columns)) < 0.7)
+    high = rng.integers(-1, 12, rows).astype(float)
+    low = np.where(rng.random(rows) < 0.2, high, -np.inf)
+    lower = rng.integers(-2, 1, columns).astype(float)
+    upper = lower + rng.integers(1, 5, columns)
+    upper[rng.random(columns) < 0.4] = np.inf
+    lower[rng.random(columns) < 0.15] = -np.inf
+    arrays = (
+        sparse.csc_array(matrix.astype(float)),
+        rng.integers(-6, 7, columns).astype(float),
+        lower,
+        upper,
+        low,
+        high,
+    )
+    integer = rng.random(columns) < 0.6
+    found = solve_mip(False, *arrays, integer, time_limit=1.0)
+    relaxation = LinearProgram(False, *arrays).solve()
+    if relaxation.status is LPStatus.UNBOUNDED:
+        assert found.status in (LPStatus.UNBOUNDED, LPStatus.INFEASIBLE, LPStatus.LIMIT)
+    else:
+        assert found.status is not LPStatus.UNBOUNDED
 
 
 def test_an_integer_column_without_an_integer_between_its_bounds_is_infeasible():
