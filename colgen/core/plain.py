@@ -48,7 +48,9 @@ def as_plain(value: Any, what: str) -> Any:
         return {"dict": [[as_plain(key, what), as_plain(part, what)] for key, part in value.items()]}
     for kind, name in ((tuple, "tuple"), (frozenset, "frozenset"), (set, "set")):
         if type(value) is kind:
-            return {name: [as_plain(part, what) for part in value]}
+            parts = [as_plain(part, what) for part in value]
+            # The order of a set depends on how it was filled: equal sets are written alike.
+            return {name: parts if kind is tuple else sorted(parts, key=repr)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         raise InputError(f"{what}, {value!r}, is a {type(value).__name__}: expected plain tuples")
     if type(value) in _TERMS.values():

@@ -106,7 +106,7 @@ def read_checkpoint(path: Path | str) -> Checkpoint | None:
             raise
         fault = error
     with contextlib.suppress(InputError):
-        return _opened(place, read_sealed(former, FORMAT), f"{fault}; the previous checkpoint, {former}, was used.")
+        return _opened(former, read_sealed(former, FORMAT), f"{fault}; the previous checkpoint, {former}, was used.")
     raise InputError(f"{fault}; nor can the previous checkpoint, {former}, be read")
 
 

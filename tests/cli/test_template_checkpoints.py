@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from colgen import IterationLimit, solve
 from colgen.cli.main import main
 from colgen.cli.template import load_template, template_names
 from problems.dependency import write_conll
-from problems.grandparent_parsing import Instance
+from problems.grandparent_parsing import GrandparentParsing, Instance
 from problems.grandparent_parsing import random as random_sentence
 from problems.grandparent_parsing import write as write_sentence
 from tests.problems.dependency.treebank import random_weights, sentences
@@ -87,3 +88,15 @@ def test_a_sentence_of_a_text_with_a_model_is_resumed(options, tmp_path):
     tried(arguments, tmp_path)
     arguments[arguments.index("sentence=2")] = "sentence=3"
     assert main(["solve", *arguments, "--quiet", "--checkpoint", str(tmp_path / "run")]) == 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_branching_on_arcs_is_resumed(seed, tmp_path):
+    def problem():
+        return GrandparentParsing(random_sentence(4, seed, strength=2.0))
+
+    whole = solve(problem())
+    for stop in (IterationLimit(2), ()):
+        result = solve(problem(), checkpoint=tmp_path / "run", every=1e-6, stop=stop)
+    assert result.objective == pytest.approx(whole.objective)
+    assert result.termination == whole.termination

@@ -52,3 +52,13 @@ def test_what_is_no_data_is_refused(value):
 def test_what_nobody_has_written_is_refused(data):
     with pytest.raises((ValueError, KeyError, TypeError)):
         of_plain(data)
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_equal_sets_are_written_alike(kind):
+    members = [(head, modifier) for head in range(9) for modifier in range(9)]
+    for size in (2, 3, 5, 81):
+        written = {json.dumps(as_plain(kind(members[:size][::step]), "a set")) for step in (1, -1)}
+        assert len(written) == 1
+    colliding = [(0, 1), (3, 1), (2, 1)]
+    assert as_plain(kind(colliding), "a set") == as_plain(kind(sorted(colliding)), "a set")
