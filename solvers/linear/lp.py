@@ -327,6 +327,9 @@ class LinearProgram:
         self._present = None
         self._point.forget()
         status = run_or_retry(backend, self._tolerance, by_dual, deadline, stopped)
+        if status is None:  # the scale of the last optimum's costs may be none for this one
+            self._scale_costs(1.0 / typical_size(self._costs * self._units))
+            status = run_or_retry(backend, self._tolerance, False, deadline, stopped)
         for attempt in range(SCALINGS + 1):
             if status is not LPStatus.OPTIMAL:
                 break

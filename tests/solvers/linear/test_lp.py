@@ -458,3 +458,18 @@ def test_entries_in_rows_that_are_not_there(row):
     lp = program(covering())
     with pytest.raises(SolverError, match="a row that is not there"):
         lp.add_columns(np.ones(1), np.zeros(1), np.ones(1), np.array([0, 1]), np.array([row * lp.num_rows]), np.ones(1))
+
+
+def test_a_program_that_fails_at_the_scale_of_other_costs_is_solved_at_its_own():
+    """Costs that are what rounding has left, beside others: at their scale the simplex methods end with nothing."""
+    matrix = sparse.csc_array(
+        np.array([[0, -1, 0, 0, -1], [1, 1, 0, -1, 0], [-1, 0, -1, 0, 1], [0, 0, 1000, 1000, 0]], dtype=float)
+    )
+    left = 2.0**-55
+    costs = np.array([0.28571428571428586, -2.0 * left, -left, -left, 2.0 * left - 0.28571428571428586])
+    bounds = np.array([0.0, 0.0, -1.0, 0.0, 0.0]), np.array([3.0, 0.0, 0.0, 1.0, 1.0])
+    side = np.array([-1.0, 0.0, 0.0, 1000.0])
+    program = LinearProgram(False, matrix, costs, *bounds, side, side, scale=left)
+    found = program.solve()
+    assert found.status is LPStatus.OPTIMAL
+    assert matrix @ found.values == pytest.approx(side)
