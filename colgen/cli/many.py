@@ -81,7 +81,8 @@ def _written(arguments: argparse.Namespace, template: Template, instance: Any, o
     lines = [*said, *(template.lines(instance, result) if answered else ()), ""]
     data = template.data(instance, result) if answered else None
     scope = template.scope(instance)
-    return Solved(lines, data, result.termination, result.objective, result.dual_bound, scope, name)
+    found = (result.termination, result.objective, result.dual_bound)
+    return Solved(lines, data, *found, scope, name, bound_source=result.bound_source)
 
 
 def _said(result: Result) -> str:

@@ -132,6 +132,7 @@ def _record(number: int, one: Solved) -> dict[str, Any]:
         "given": one.given or None,
         "objective": _finite(one.objective),
         "dual_bound": _finite(one.dual_bound),
+        "bound_source": one.bound_source,
         "gap": _finite(gap),
         "answer": one.data,
     }

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable
-from colgen.core.result import Result, Termination
+from colgen.core.result import OWN, Result, Termination
 from colgen.core.signals import raising_signals
 from colgen.core.stop import StopRule
 from colgen.problem import Problem
@@ -234,6 +234,8 @@ class Solved:
         Whose instance it is, where there are several files.
     given
         What the problem takes as given that was found on the way, in a few words that can follow "proved optimal".
+    bound_source
+        Whose the dual bound is, as of :class:`~colgen.core.result.Result`.
     """
 
     lines: Sequence[str]
@@ -244,6 +246,7 @@ class Solved:
     scope: str = ""
     file: str = ""
     given: str = ""
+    bound_source: str = OWN
 
 
 Demo = Callable[[], Sequence[DemoLine]]

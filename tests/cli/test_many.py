@@ -42,6 +42,7 @@ def test_records_name_their_files(capsys, install, files, here):
     assert code == 0
     assert [record["file"] for record in records] == [str(files[0]), str(files[2])]
     assert all(record["termination"] == "OPTIMAL" and record["answer"] for record in records)
+    assert {record["bound_source"] for record in records} == {"colgen"}
 
 
 @pytest.mark.parametrize("asked", [("--log", "x.csv"), ("--certificate", "x.jsonl"), ("--report", "x.html")])

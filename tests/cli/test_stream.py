@@ -43,6 +43,7 @@ def test_all_instances_as_json_are_an_object_a_line(capsys, several, tmp_path):
     records = [json.loads(line) for line in out.splitlines()]
     assert [r["number"] for r in records] == [1, 2, 3]
     assert [r["answer"] for r in records] == ["OPTIMAL", None, "TIME_LIMIT"]
+    assert {r["bound_source"] for r in records} == {"colgen"}
     assert [r["termination"] for r in records] == ["OPTIMAL", "INFEASIBLE", "TIME_LIMIT"]
     assert {(r["objective"], r["dual_bound"], r["gap"]) for r in records} == {(2.0, None, None)}  # one stop rule
     code, out, _ = several(capsys, "OPTIMAL OPTIMAL", "--json", tmp_path / "out.jsonl")
