@@ -168,6 +168,9 @@ def test_covering_rows_are_refused_before_any_work():
         def pricing(self):
             return Never()
 
+        def branching(self):
+            return super().branching()
+
     class Never(Pricing):
         def price(self, duals, context):
             raise AssertionError("no oracle is asked")
