@@ -28,8 +28,9 @@ from colgen.core.columns import Row
 from colgen.core.duals import DualPoint
 from colgen.core.errors import FormulationError, InputError, SeparationError
 from colgen.core.result import Termination
-from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.tolerances import COMMON, TOLERANCES, size
 from colgen.cuts.separation import violated_rows
+from colgen.master.dual_bound import stated
 from colgen.master.protocol import Floats, MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing.oracles import PricingContext
 
@@ -114,7 +115,7 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
         if solved.phase == 2 and not rows and (not parts.separation or not priced.num_columns):
             parts.found(solved)
 
-        outcome = _decide(node, solved, priced, rows, standing, parts)
+        outcome = _decide(node, solved, priced, rows, standing, context, parts)
         # before columns are added to it
         values = master.solution(solved) if parts.settings.keep_values and solved.phase == 2 else None
         if exchanging and _ends_exchanges(outcome, solved, standing, context):
@@ -206,7 +207,7 @@ def _in_phase(context: PricingContext, phase: int, parts: Parts) -> PricingConte
         # If the optimum is zero its scale is unknown: use the rounding error instead.
         least = max(master.rounding / TOLERANCES.pruning, master.cost_rounding / TOLERANCES.optimality)
         scale = parts.run.scale = settings.scale or master.scale or least
-    weight, tolerance = (1.0 if phase == 2 else 0.0), settings.tolerance * scale
+    weight, tolerance = (1.0 if phase == 2 else 0.0), settings.tolerance * min(scale, master.finest)
     scale = max(scale, master.rounding / TOLERANCES.diagnostic)  # numbers cannot be compared any nearer
     if (context.cost_weight, context.scale, context.tolerance) == (weight, scale, tolerance) and context.held:
         return context
@@ -233,7 +234,13 @@ def _separate(
 
 
 def _decide(
-    node: NodeState, solved: MasterSolution, priced: Priced, rows: Sequence[Row], standing: Standing, parts: Parts
+    node: NodeState,
+    solved: MasterSolution,
+    priced: Priced,
+    rows: Sequence[Row],
+    standing: Standing,
+    context: PricingContext,
+    parts: Parts,
 ) -> Outcome | None:
     """How a round ends column generation; None if it goes on."""
     run, settings, bound = parts.run, parts.settings, standing.bound
@@ -248,7 +255,27 @@ def _decide(
         return Outcome.SOLVED
     if priced.num_columns or rows:
         return None
+    if priced.exact and _prices_finer(solved, priced, standing, context, parts):
+        return None
     return Outcome.SOLVED if priced.exact and solved.phase == 2 else Outcome.UNPROVED
+
+
+def _prices_finer(
+    solved: MasterSolution, priced: Priced, standing: Standing, context: PricingContext, parts: Parts
+) -> bool:
+    """Whether rounds continue at a smaller scale: what the tolerance hides is more than the gap may be in all.
+
+    The tolerance is relative to the costs that answers are made of, and of columns whose costs are small beside those
+    there may be many.
+    """
+    master, sense = parts.master, standing.sense
+    if master.exchanges(solved) or any(context.improves(stated(result)) for result in priced.results):
+        return False  # an oracle whose bound none of its columns comes up to finds nothing at any scale
+    own = solved.objective - (master.offset if solved.phase == 2 else 0.0)
+    gap = TOLERANCES.optimality * size(context.scale, own, COMMON * solved.objective)
+    if not sense.is_better(standing.bound, solved.objective, gap):
+        return False
+    return master.refine(solved.duals, parts.oracles, priced.results)
 
 
 def _decides_nothing(node: NodeState, solved: MasterSolution, standing: Standing, parts: Parts, share: float) -> bool:

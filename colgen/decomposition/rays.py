@@ -46,12 +46,14 @@ class RayPricing(MixedIntegerPricing):
         self.multiplicity = math.inf
         self._cone: LinearProgram | None = None
         self._nudge = np.zeros(len(sub.costs))
+        self._left = 0.0
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         if context.seconds_left() <= 0.0:
             return PricingResult(cut_off=True)
         costs = self.costs(duals, context.cost_weight)
-        ray = self._best_ray(self._sign * costs, *self.bounds(context.decisions), context.tolerance)
+        noise = ROUNDING * self.sub.gross(duals.values, context.cost_weight)
+        ray = self._best_ray(self._sign * costs, *self.bounds(context.decisions), context.tolerance, noise)
         if ray is None:
             found = super().price(duals, context)
             if found.bound is None:
@@ -59,12 +61,17 @@ class RayPricing(MixedIntegerPricing):
             reduced = () if found.reduced_costs is None else found.reduced_costs  # none where the block has no point
             # The program's costs were changed so that no ray improves: its bound may be better than its own points.
             best = min(0.0, self._sign * found.bound, *(self._sign * value for value in reduced))
+            if self._left:  # there may be any amount of a ray that improves by less than the tolerance
+                return dataclasses.replace(found, bound=self._sign * min(best, -self._left))
             # An answer has one point of the block, and no ray improves.
             return dataclasses.replace(found, bound=self._sign * best, total=self._sign * best)
         return PricingResult(self.splitting.ray(self.sub, ray), None, [float(ray @ costs)])
 
-    def _best_ray(self, costs: Floats, lower: Floats, upper: Floats, tolerance: float) -> Floats | None:
-        """A direction in which costs fall for ever; None if there is none, but for rounding."""
+    def _best_ray(self, costs: Floats, lower: Floats, upper: Floats, tolerance: float, noise: Floats) -> Floats | None:
+        """A direction in which costs fall for ever, by more than a tolerance; None if there is none.
+
+        By how much they fall in any direction is kept, but for the rounding of the costs.
+        """
         sub = self.sub
         low, high = np.where(np.isfinite(lower), 0.0, -1.0), np.where(np.isfinite(upper), 0.0, 1.0)
         if self._cone is None:
@@ -76,9 +83,12 @@ class RayPricing(MixedIntegerPricing):
             self._cone.change_bounds(np.arange(len(low)), low, high)
             self._cone.change_objective(costs, 0.0)
         solved = self._cone.solve()
+        self._left = 0.0
         if solved.status is not LPStatus.OPTIMAL:
             return None
         if solved.objective >= -tolerance:
+            if -solved.objective > float(noise @ np.abs(solved.values)):
+                self._left = -solved.objective
             self._nudge = self._against(solved.reduced_costs, costs, lower, upper)
             return None
         ray = np.where(np.abs(solved.values) <= TOLERANCES.pruning, 0.0, solved.values)

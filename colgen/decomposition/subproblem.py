@@ -97,6 +97,13 @@ class Subproblem:
         terms = linking.data * duals[linking.indices]
         return np.bincount(self._owners, terms, minlength=len(self.costs)).astype(np.float64)
 
+    def gross(self, duals: Floats, weight: float) -> Floats:
+        """The size of what the reduced cost of a unit of each variable is the sum of."""
+        linking = self.linking
+        terms = np.abs(linking.data * duals[linking.indices])
+        paid = np.bincount(self._owners, terms, minlength=len(self.costs)).astype(np.float64)
+        return weight * np.abs(self.costs) + paid
+
     @cached_property
     def is_told_by_rows(self) -> bool:
         """Whether a point is known by what it counts in the linking rows: each variable has one of its own."""

@@ -45,10 +45,11 @@ def dual_bound(
     """
     s, objective, table, rows = master.sense.sign, master.objective, master.table, master.rows
     scale, real = objective.scale, objective.phase == 2
-    # A reduced cost this near to zero counts as zero where an infinite bound would multiply it.
-    clean = max(TOLERANCES.reduced_cost * scale, objective.rounding)
+    # A reduced cost this near to zero counts as zero where an infinite bound would multiply it.  Of a variable that is
+    # known it is relative to its cost as well; columns that are not may cost as little as they like.
+    clean, nothing = max(TOLERANCES.reduced_cost * scale, objective.rounding), objective.negligible
     terms = _terms(master.sense, pricing, results, 1.0 if real else 0.0)
-    theta = _factor(terms, clean)
+    theta = _factor(terms, nothing)
     if theta is None:
         return master.sense.ideal
     sides, sizes, boxes = bound_terms(
@@ -65,6 +66,8 @@ def dual_bound(
         s,
         theta,
         clean,
+        TOLERANCES.reduced_cost,
+        objective.rounding,
         # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
         TEMPLATE,
     )
@@ -79,12 +82,12 @@ def dual_bound(
         if whole:
             gamma = 0.0 if gamma >= 0 else multiplicity * gamma
             multiplicity = 1.0
-        elif multiplicity == math.inf and -clean <= beta < 0:
+        elif multiplicity == math.inf and -nothing <= beta < 0:
             beta = 0.0
         mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
         if multiplicity == math.inf:  # zero where theta is this oracle's own factor, the scale may not be known yet
             rounding = ROUNDING * size(0.0, beta, gamma)
-            mixed = 0.0 if mixed >= -max(clean, rounding) else mixed
+            mixed = 0.0 if mixed >= -max(nothing, rounding) else mixed
         if mixed < 0:
             used += multiplicity * mixed
     total += used
@@ -106,6 +109,22 @@ def dual_bound(
     if math.isnan(total) or total == -math.inf:  # what is rounded away may be infinite by itself
         return master.sense.ideal
     return s * total + (master.formulation.offset if real else 0.0)
+
+
+def unpriced(
+    master: TabularMaster, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]
+) -> float:
+    """The largest gain that is left at ``duals``: of columns that oracles speak of, or of variables without an end."""
+    objective, table = master.objective, master.table
+    betas = [master.sense.sign * stated(result) for result in results]
+    left = max([0.0, *(-beta for beta in betas if math.isfinite(beta))])
+    endless = table.origins == TEMPLATE
+    endless &= np.isinf(table.lower_now) | np.isinf(_upper(table))
+    if endless.any():
+        gains = master.sense.gains(objective.reduced_costs(duals)[endless])
+        up, down = np.isinf(_upper(table)[endless]), np.isinf(table.lower_now[endless])
+        left = max(left, float(np.where(up, gains, 0.0).max()), float(np.where(down, -gains, 0.0).max()))
+    return left
 
 
 def _sides(master: TabularMaster, duals: Duals) -> Fraction:

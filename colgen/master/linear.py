@@ -32,7 +32,7 @@ from colgen.master.answers import violation
 from colgen.master.artificials import Artificials
 from colgen.master.bases import Bases
 from colgen.master.centrality import Central, Centrality
-from colgen.master.dual_bound import dual_bound
+from colgen.master.dual_bound import dual_bound, unpriced
 from colgen.master.generated import Generated
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.imposed import Imposed
@@ -284,6 +284,13 @@ class LinearMaster(RestrictedMaster):
     def rounding_at(self, duals: OwnDuals) -> float:
         here = self.rows.rounding_at(duals.values) if isinstance(duals, Duals) else self.objective.rounding
         return max(here, self.cost_rounding)
+
+    @property
+    def finest(self) -> float:
+        return self.objective.finest
+
+    def refine(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> bool:
+        return isinstance(duals, Duals) and self.objective.refine(unpriced(self, duals, pricing, results))
 
     @property
     def feasibility_tolerance(self) -> float:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from colgen.core.duals import Duals
 from colgen.core.sense import Sense
+from colgen.core.tolerances import power_of_two
 from colgen.master.pool import Floats
 from colgen.master.program import MasterProgram
 from colgen.master.rows import Rows
 from colgen.master.table import ColumnTable
 from solvers.linear.scaling import typical_size
+
+_WIDEST = 2.0**24
+"""Costs cannot be so many times the scale that a program is solved at."""
+
+_LEFT = 2.0**-28
+"""The share of that scale that a solver leaves of reduced costs: four times its tolerance."""
 
 
 class PresentObjective:
@@ -36,6 +44,7 @@ class PresentObjective:
         self._table, self._rows, self._program = table, rows, program
         self._scale_of_guess: float | None = None
         self._scale_of_columns = (0, 0.0)
+        self._finest = {1: math.inf, 2: math.inf}
         self._last_products: tuple[Duals | None, tuple[int, int], Floats] = (None, (0, 0), np.empty(0))
 
     @property
@@ -56,7 +65,7 @@ class PresentObjective:
         if self._scale_of_guess is not None:
             return self._scale_of_guess
         if self.phase == 1:
-            return 1.0
+            return min(1.0, self.finest)
         return self._program.lp.cost_scale if self._program.is_built else self.real_scale
 
     @property
@@ -68,6 +77,30 @@ class PresentObjective:
         if known[0] != count:
             known = self._scale_of_columns = count, typical_size(self._table.costs, 0.0)
         return known[1]
+
+    @property
+    def finest(self) -> float:
+        """The smallest scale that the present phase has been refined to; infinite if it never was."""
+        return self._finest[self.phase]
+
+    @property
+    def negligible(self) -> float:
+        """What may be left of a reduced cost that counts as zero though any number of columns may have it.
+
+        Rounding, and once the program is solved at a smaller scale on that account, what its solver leaves there.
+        """
+        left = 0.0 if math.isinf(self.finest) else _LEFT * self.finest
+        return max(self.rounding, left)
+
+    def refine(self, gain: float) -> bool:
+        """Solve at the scale of a gain that is small beside the present one; False if that is no smaller."""
+        largest = float(np.abs(self.costs).max(initial=0.0))
+        scale = max(power_of_two(gain), power_of_two(largest) / _WIDEST)
+        if not gain > self.negligible or scale >= (self.scale or math.inf):
+            return False
+        self._finest[self.phase] = scale
+        self._program.refine(scale)
+        return True
 
     def products(self, duals: Duals) -> Floats:
         """πᵀa_j of all columns; they are remembered, for a round asks for them more than once."""
@@ -96,6 +129,7 @@ class PresentObjective:
             table.upper_now[table.exchange] = np.inf if phase == 2 and table.exchanging else 0.0
             upper = table.upper_now[artificial]
         self._program.change_objective(self.costs, self.constant)
+        self._program.refine(self.finest)
         self._program.change_bounds(artificial, np.zeros(len(artificial)), upper)
 
     def exchange(self, free: bool) -> None:

@@ -112,6 +112,11 @@ class MasterProgram:
         if self._lp is not None:
             self._lp.change_objective(costs[self._table.active], offset)
 
+    def refine(self, scale: float) -> None:
+        """Solve at this scale of costs or a smaller one from now on, until the objective changes."""
+        if self._lp is not None and scale < np.inf:
+            self._lp.refine(scale)
+
     def set_sizes(self, rows: Ints, sizes: Floats, positions: Ints, units: Floats, costs: Floats) -> None:
         """Say the size of rows that had none; units and costs are of artificial variables, which are never idle."""
         if self._lp is not None:

@@ -105,6 +105,18 @@ class RestrictedMaster(ABC):
         return self.rounding
 
     @property
+    def finest(self) -> float:
+        """The smallest scale that reduced costs were found to matter at: the tolerance is relative to no more."""
+        return math.inf
+
+    def refine(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> bool:
+        """Solve and price at a smaller scale, if reduced costs count there that the tolerance hides here.
+
+        Asked where no column improves and the bound lacks something all the same; False if nothing can be done.
+        """
+        return False
+
+    @property
     def feasibility_tolerance(self) -> float:
         """A phase 1 optimum above this proves infeasibility."""
         return 0.0

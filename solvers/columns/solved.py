@@ -10,6 +10,9 @@ from numba import types
 
 from solvers.columns.kinds import FLAGS, FLOAT, FLOATS, NUMBERS, typed
 
+_ROUNDING = 2.0**-50
+"""Of a large number, what rounding leaves of another."""
+
 
 @typed(FLOAT[::1](FLOATS, FLOATS, FLOATS, FLOAT))
 def signed_duals(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
@@ -62,16 +65,17 @@ def used(values, lower, upper, whole, share):  # type: ignore[no-untyped-def]
         Of the first columns.
     whole
         Which columns are counted: of such a one ``share`` is nothing.  Others have the size of their own numbers, and
-        of nothing else.
+        of nothing else; beside large ones that is no more than what is counted, and what rounding leaves of those.
     """
     least, inside = 0.0, np.empty(len(values))
     for j in range(len(values)):
         inside[j] = min(max(values[j], lower[j]), max(lower[j], upper[j]))
         if not whole[j]:
             least = max(least, abs(inside[j]))
+    nothing = max(share * min(least, 1.0), _ROUNDING * least)
     places, count = np.empty(len(values), dtype=np.int64), 0
     for j in range(len(values)):
-        if abs(inside[j]) > share * (1.0 if whole[j] else least):
+        if abs(inside[j]) > (share if whole[j] else nothing):
             places[count] = j
             count += 1
     return places[:count].copy(), inside[places[:count]]

@@ -54,11 +54,39 @@ def least_reduced_costs(costs, earned, upper, origins, sign, first, count):  # t
 
 @typed(
     types.UniTuple(FLOAT, 3)(
-        FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, FLOAT, FLOAT, WHOLE
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        NUMBERS,
+        FLOAT,
+        FLOAT,
+        FLOAT,
+        FLOAT,
+        FLOAT,
+        WHOLE,
     )
 )
 def bound_terms(  # type: ignore[no-untyped-def]
-    duals, row_lower, row_upper, costs, earned, lower, upper, weights, origins, sign, theta, clean, template
+    duals,
+    row_lower,
+    row_upper,
+    costs,
+    earned,
+    lower,
+    upper,
+    weights,
+    origins,
+    sign,
+    theta,
+    clean,
+    share,
+    rounding,
+    template,
 ):
     """What a dual bound is made of besides what oracles state, as if minimising.
 
@@ -71,8 +99,9 @@ def bound_terms(  # type: ignore[no-untyped-def]
 
         Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j over columns that no oracle answers for: variables of the
         template, columns with an upper bound, and what all columns have that have a lower one.  Where x_j has no bound
-        on the side that it is driven to, its reduced cost must vanish: but for ``clean`` times its weight, at least 1.
-        If it does not, then nothing bounds the sum: -inf.
+        on the side that it is driven to, its reduced cost must vanish: but for ``clean`` times its weight, at least 1,
+        and no more than ``share`` of what it is the difference of.  If something is taken off its cost, ``rounding``
+        times its weight may be left.  If it does not vanish, then nothing bounds the sum: -inf.
     """
     sides, sizes = 0.0, 0.0
     for i in range(len(duals)):
@@ -89,6 +118,9 @@ def bound_terms(  # type: ignore[no-untyped-def]
             end = upper[j] if mine and reduced < 0.0 else lower[j]
             if not np.isinf(end):
                 boxes += reduced * end
-            elif abs(reduced) > clean * max(1.0, weights[j]):
-                return sides, sizes, -np.inf
+            else:
+                weight, taken = max(1.0, weights[j]), abs(theta * earned[j])
+                slack = min(clean * weight, share * (abs(costs[j]) + taken))
+                if abs(reduced) > (max(slack, rounding * weight) if taken > 0.0 else slack):
+                    return sides, sizes, -np.inf
     return sides, sizes, boxes

@@ -139,6 +139,7 @@ class LinearProgram:
         self._costs = np.array(costs, dtype=float)
         self._units = np.ones(len(costs)) if units is None else units
         self._offset = offset
+        self._finest = np.inf
         self._factor = 1.0 / (scale or typical_size(self._costs * self._units))
         self._has_cost = bool(self._costs.any())
         self._backend.load(
@@ -163,6 +164,12 @@ class LinearProgram:
     def cost_scale(self) -> float:
         """The size of the costs that the last optimum is made of, a power of two; 0 where it is made of none."""
         return 1.0 / self._factor if self._has_cost else 0.0
+
+    def refine(self, scale: float) -> None:
+        """Solve at this scale of costs or a smaller one from now on, until the objective changes."""
+        self._finest = scale
+        if self._factor * scale < 1.0:
+            self._scale_costs(1.0 / scale)
 
     def set_sizes(self, rows: Ints, sizes: Floats, columns: Ints, units: Floats, costs: Floats) -> None:
         """Say the size of rows that have none, and what to count the columns in that have their only entry there.
@@ -244,11 +251,11 @@ class LinearProgram:
     def change_objective(self, costs: Floats, offset: float) -> None:
         """Another objective: its costs of all columns, and its constant term."""
         check_finite(costs)
-        self._costs, self._offset = np.array(costs, dtype=float), offset
+        self._costs, self._offset, self._finest = np.array(costs, dtype=float), offset, np.inf
         self._scale_costs(1.0 / typical_size(self._costs * self._units))
 
     def _scale_costs(self, factor: float) -> None:
-        self._factor = factor
+        self._factor = factor = max(factor, 1.0 / self._finest)
         count = len(self._costs)
         self._backend.change_costs(np.arange(count), self._costs * self._units * factor)
         self._backend.change_offset(self._offset * factor)
@@ -389,7 +396,7 @@ class LinearProgram:
         """Scale the costs by those that the optimum is made of, if they are far from their scale; whether they were."""
         costs = self._costs if used else self._costs * self._units  # looked at where an optimum is made of none alone
         scale = better_scale(costs, used, 1.0 / self._factor)
-        if scale is None:
+        if scale is None or self._factor * min(scale, self._finest) == 1.0:
             return False
         self._scale_costs(1.0 / scale)
         return True

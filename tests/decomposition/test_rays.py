@@ -145,3 +145,31 @@ def test_a_block_with_rays_and_without_a_point_makes_the_model_infeasible():
     m.link = pyo.Constraint(expr=m.b[0].x + m.b[1].x + m.b[1].z >= 3)
     m.total = pyo.Objective(expr=m.b[0].x + m.b[1].y + m.b[1].z)
     assert solve(decompose(m)).termination is Termination.INFEASIBLE
+
+
+@pytest.mark.parametrize("seed", range(examples(40, 600)))
+def test_small_costs_count_beside_large_ones_where_there_is_much_of_them(seed):
+    """Sizes of variables in blocks and in the master are drawn independently, and so is how much there may be."""
+    rng = np.random.default_rng(seed)
+    alone, own, free = 10.0 ** rng.uniform(-6, 9, 3)
+    most, blocks, sign = 10.0 ** rng.integers(0, 10), int(rng.integers(1, 4)), int(rng.choice([-1, 1]))
+    m = pyo.ConcreteModel()
+    m.k = pyo.RangeSet(1, blocks)
+    m.y = pyo.Var(m.k, domain=pyo.NonNegativeIntegers if rng.random() < 0.5 else pyo.NonNegativeReals)
+    m.t, m.z, m.s = pyo.Var(m.k, domain=pyo.Binary), pyo.Var(domain=pyo.Binary), pyo.Var(domain=pyo.NonNegativeReals)
+    m.own = pyo.Constraint(m.k, rule=lambda m, k: m.y[k] >= m.t[k])
+    with_s, endless = rng.random() < 0.5, rng.random() < 0.2
+    if not with_s:
+        m.s.fix(0)
+    if not endless:
+        m.link = pyo.Constraint(expr=sum(m.y[k] for k in m.k) + m.s <= most)
+    gain = alone * m.z + sum(own * k * m.y[k] for k in m.k) + free * m.s
+    m.gain = pyo.Objective(expr=sign * gain, sense=pyo.maximize if sign > 0 else pyo.minimize)
+    result = solve(decompose(m, "k"), stop=TimeLimit(30))
+    if endless:
+        assert not result.is_optimal
+        assert not np.isfinite(result.dual_bound)
+    else:
+        assert result.is_optimal
+        best = alone + most * max(own * blocks, free if with_s else 0.0)
+        assert result.objective == pytest.approx(sign * best, rel=1e-6)

@@ -58,7 +58,7 @@ def sides(duals, lower, upper, sign):
     """Their terms, and what these are in size."""
     none = np.empty(0)
     return bound_terms(
-        duals, lower, upper, none, none, none, none, none, none.astype(np.int32), sign, 1.0, 0.0, TEMPLATE
+        duals, lower, upper, none, none, none, none, none, none.astype(np.int32), sign, 1.0, 0.0, 0.0, 0.0, TEMPLATE
     )[:2]
 
 
@@ -71,9 +71,11 @@ def test_sides_are_those_that_dual_values_speak_of():
     assert math.isnan(sides(np.array([math.nan]), lower[:1], upper[:1], 1.0)[0])
 
 
-def boxes(costs, earned, lower, upper, weights, origins, sign, theta, clean):
-    none = np.empty(0)
-    return bound_terms(none, none, none, costs, earned, lower, upper, weights, origins, sign, theta, clean, TEMPLATE)[2]
+def boxes(costs, earned, lower, upper, weights, origins, sign, theta, clean, share=1.0, rounding=0.0):
+    none, allowed = np.empty(0), (clean, share, rounding)
+    return bound_terms(
+        none, none, none, costs, earned, lower, upper, weights, origins, sign, theta, *allowed, TEMPLATE
+    )[2]
 
 
 def box(reduced, lower, upper, origin=0, weight=0.0, clean=1e-7):
@@ -99,3 +101,17 @@ def test_box_terms_at_a_part_of_the_dual_values():
     zero, two, origins = np.zeros(1), np.array([2.0]), np.zeros(1, dtype=np.int32)
     assert boxes(costs, earned, zero, two, zero, origins, 1.0, 0.5, 0.0) == -2.0
     assert boxes(-costs, -earned, zero, two, zero, origins, -1.0, 0.5, 0.0) == -2.0
+
+
+def test_a_reduced_cost_of_a_variable_without_an_end_is_small_beside_its_own_cost():
+    one, none, origins = np.ones(1), np.zeros(1), np.array([TEMPLATE], dtype=np.int32)
+
+    def left(cost, earned, clean=1.0, share=1e-7, rounding=0.0):
+        arrays = (np.array([cost]), np.array([earned]), none, np.inf * one, none, origins)
+        return boxes(*arrays, 1.0, 1.0, clean, share, rounding)
+
+    assert left(-0.5, 0.0) == -math.inf  # small beside the costs of others alone
+    assert left(1e8, 1e8 + 0.5) == 0.0
+    assert left(1.0, 1.0 + 1e-6) == -math.inf
+    assert left(1.0, 1.0 + 1e-6, rounding=1e-5) == 0.0
+    assert left(-1e-6, 0.0, rounding=1e-5) == -math.inf  # nothing is taken off, so that nothing is rounded
