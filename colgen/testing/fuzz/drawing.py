@@ -33,7 +33,20 @@ def draw_case(rng: Rng) -> tuple[Case, Truth]:
         program = draw_program(rng)
         truth = solve_complete(program)
         if truth is not None:
-            return Case(program, _draw_way(rng, program, truth)), truth
+            way = _draw_way(rng, program, truth)
+            return _at_zero(rng.spawn(1)[0], Case(program, way), truth)
+
+
+def _at_zero(rng: Rng, case: Case, truth: Truth) -> tuple[Case, Truth]:
+    """Now and then the same with a constant that makes the optimum zero, which changes no verdict."""
+    program, shift = case.program, -truth.objective
+    if truth.status != "optimal" or shift != round(shift) or rng.random() < 0.8:
+        return case, truth
+    if program.step and int(shift) % program.step:
+        return case, truth
+    moved = dataclasses.replace(program, offset=program.offset + int(shift))
+    there = dataclasses.replace(truth, objective=0.0, relaxed=truth.relaxed + shift)
+    return Case(moved, case.way), there
 
 
 def draw_program(rng: Rng) -> Program:
@@ -50,6 +63,7 @@ def draw_program(rng: Rng) -> Program:
     program = _with_groups(rng, program)
     if rng.random() < 0.3:
         program = _with_lazy_rows(rng, program)
+    program = _with_others(rng.spawn(1)[0], program)
     if rng.random() < 0.2:
         program = dataclasses.replace(program, offset=int(rng.choice([-7, 3, 1000, 10**7])))
     if rng.random() < 0.4:
@@ -188,6 +202,37 @@ def _with_groups(rng: Rng, program: Program) -> Program:
             )
         )
     return dataclasses.replace(program, columns=tuple(columns), rows=tuple(rows), groups=tuple(groups))
+
+
+def _with_others(rng: Rng, program: Program) -> Program:
+    """Now and then columns and variables in a row of their own, of which there may be many, at costs of another size.
+
+    Sizes are from 1e-6 to 1e7 of what the costs were, which is as far apart as one linear program can hold them.
+    """
+    largest = max((abs(part.cost) for part in program.parts), default=0)
+    if rng.random() < 0.8 or largest > 10**6 or any(row.lazy for row in program.rows):
+        return program
+    better = 1 if program.maximize else -1
+    first, group = len(program.rows), len(program.groups)
+    row, many = PoolRow(None, 10 ** int(rng.integers(0, 9))), int(rng.integers(1, 3))
+    endless = rng.random() < 0.1
+    room = 7 - len(str(largest))
+    theirs, own = (
+        (10 ** int(rng.integers(0, room + 1)), 1) if rng.random() < 0.6 else (1, 10 ** int(rng.integers(0, 7)))
+    )
+
+    def drawn() -> tuple[int, dict[int, int]]:
+        return better * own * int(rng.integers(1, 10)), {} if endless else {first: int(rng.integers(1, 4))}
+
+    columns = tuple(dataclasses.replace(c, cost=theirs * c.cost) for c in program.columns)
+    variables = tuple(dataclasses.replace(v, cost=theirs * v.cost) for v in program.variables)
+    if rng.random() < 0.6:
+        columns += tuple(PoolColumn(*drawn(), group=group, integer=bool(rng.random() < 0.5)) for _ in range(many))
+    else:
+        variables += tuple(PoolVariable(*drawn(), integer=bool(rng.random() < 0.5)) for _ in range(many))
+    groups = (*program.groups, PoolGroup(None, False, bool(rng.random() < 0.7), int(rng.integers(1, 3))))
+    rows = (*program.rows, row)
+    return dataclasses.replace(program, columns=columns, variables=variables, rows=rows, groups=groups)
 
 
 def _with_lazy_rows(rng: Rng, program: Program) -> Program:

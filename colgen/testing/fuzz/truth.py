@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
+from scipy.sparse import csgraph
 
 from colgen.testing.fuzz.pools import Program
 
@@ -83,27 +84,83 @@ def arrays(program: Program) -> Arrays:
 
 
 def solve_complete(program: Program) -> Truth | None:
-    """The truth; None if it could not be found out beyond doubt."""
+    """The truth; None if it could not be found out beyond doubt.
+
+    Parts that no row connects are solved one by one: their costs may differ in size by more than a solver can see.
+    """
     a = arrays(program)
+    number, component = csgraph.connected_components(_links(a), directed=False)
+    if number < 2:
+        return _solve_connected(program, a)
+    m, n = a.matrix.shape
+    rows, parts = component[:m], component[m:]
+    found: list[tuple[NDArray[np.bool_], Truth]] = []
+    for c in range(number):
+        mine, own = parts == c, rows == c
+        sides = (a.lower[mine], a.upper[mine], a.row_lower[own], a.row_upper[own])
+        small = Arrays(a.costs[mine], a.matrix[own][:, mine], *sides, a.integer[mine])
+        truth = _solve_connected(program, small)
+        if truth is None:
+            return None
+        found.append((mine, truth))
+    return _joined(found, n, program.offset)
+
+
+def _links(a: Arrays) -> sparse.csr_array:
+    """Rows first, then parts: what has an entry in what."""
+    entries = sparse.csr_array(a.matrix != 0)
+    return sparse.csr_array(sparse.block_array([[None, entries], [entries.T, None]]))
+
+
+def _joined(found: list[tuple[NDArray[np.bool_], Truth]], count: int, offset: int) -> Truth | None:
+    """The truth about a program from those about its components."""
+    statuses, relaxations = {t.status for _, t in found}, {t.relaxation for _, t in found}
+
+    def worst(said: set[str]) -> str:
+        return next(word for word in ("infeasible", "unbounded", "optimal") if word in said)
+
+    def total(values: list[float], status: str) -> float:
+        return math.fsum(values) - (len(values) - 1) * offset if status == "optimal" else math.nan
+
+    status, relaxation = worst(statuses), worst(relaxations)
+    answer = np.zeros(count)
+    if status == "optimal":
+        for mine, truth in found:
+            answer[mine] = truth.answer
+    return Truth(
+        status,
+        total([t.objective for _, t in found], status),
+        tuple(answer.tolist()) if status == "optimal" else (),
+        all(t.exact for _, t in found),
+        relaxation,
+        total([t.relaxed for _, t in found], relaxation),
+    )
+
+
+def _solve_connected(program: Program, given: Arrays) -> Truth | None:
+    """The truth about rows and parts that hang together, the offset included; None if it is in doubt."""
+    unit = int(np.gcd.reduce(given.costs, initial=0)) or 1
+    a = given._replace(costs=given.costs // unit)
     relaxation = _highs(program, a, np.zeros_like(a.integer))
     if relaxation is None:
         return None
+    status, relaxed = relaxation[0], unit * relaxation[1] + program.offset
     listed = _list(program, a)
     if listed is not None:
         costs, answer = listed
         if answer is None:
-            return Truth("infeasible", math.nan, (), True, *relaxation[:2])
-        return Truth("optimal", costs + program.offset, answer, True, *relaxation[:2])
+            return Truth("infeasible", math.nan, (), True, status, relaxed)
+        return Truth("optimal", unit * costs + program.offset, answer, True, status, relaxed)
     largest = np.abs(a.costs).max(initial=0)
     if largest > 10**8:  # beyond what a solver's tolerances tell apart
         return None
     found, again = (_highs(program, a, a.integer, backwards) for backwards in (False, True))
     if found is None or again is None or found[0] != again[0]:
         return None
-    status, objective, values = found
-    if status == "optimal" and abs(objective - again[1]) > 1e-9 * max(abs(objective), abs(again[1])):
+    whole, objective, values = found
+    if whole == "optimal" and abs(objective - again[1]) > 1e-9 * max(abs(objective), abs(again[1])):
         return None
-    return Truth(status, objective, tuple(values.tolist()), False, *relaxation[:2])
+    return Truth(whole, unit * objective + program.offset, tuple(values.tolist()), False, status, relaxed)
 
 
 def _highs(
@@ -116,7 +173,7 @@ def _highs(
     """
     if not len(a.costs):
         feasible = (a.row_lower <= 0).all() and (a.row_upper >= 0).all()
-        return ("optimal", float(program.offset), np.empty(0)) if feasible else ("infeasible", math.nan, np.empty(0))
+        return ("optimal", 0.0, np.empty(0)) if feasible else ("infeasible", math.nan, np.empty(0))
     sign = -1.0 if program.maximize else 1.0
     way = slice(None, None, -1 if backwards else 1)
     rows = sparse.csr_array(a.matrix[way, way].astype(float))
@@ -133,7 +190,7 @@ def _highs(
         return None
     values = solved.x[way]
     values = np.where(integer, np.round(values), values)
-    return "optimal", float(a.costs @ values) + program.offset, values
+    return "optimal", float(a.costs @ values), values
 
 
 def _list(program: Program, a: Arrays) -> tuple[int, tuple[float, ...] | None] | None:

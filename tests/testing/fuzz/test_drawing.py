@@ -1,6 +1,7 @@
 """Cases at random: the same for one seed, of every kind, and never without the truth about them."""
 
 import numpy as np
+import pytest
 
 from colgen.testing.fuzz.drawing import draw_case, draw_program
 from colgen.testing.fuzz.truth import solve_complete
@@ -15,7 +16,13 @@ def test_a_seed_is_a_case():
 def test_the_truth_comes_with_the_case():
     for case, truth in cases(5, 10):
         again = solve_complete(case.program)
-        assert (again.status, again.objective) == (truth.status, truth.objective)
+        assert (again.status, again.objective) == (truth.status, pytest.approx(truth.objective, nan_ok=True))
+
+
+def test_now_and_then_the_optimum_is_zero_and_costs_are_of_two_sizes():
+    drawn = list(cases(5, 120))
+    assert sum(truth.objective == 0.0 and case.program.offset != 0 for case, truth in drawn) > 5
+    assert any(row.upper == 10**6 and not row.lazy for case, _ in drawn for row in case.program.rows)
 
 
 def test_every_kind_is_drawn():
