@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from colgen.tree.choice import Choice, Chosen, MostFractional, PseudoCostBranching
     from colgen.tree.component_bounds import OnComponents, OnPairs
     from colgen.tree.enumeration import Enumerated, Enumeration
-    from colgen.tree.heuristics import Diving, Heuristic, HeuristicContext, RestrictedMIP
+    from colgen.tree.heuristics import Diving, Exchanging, Heuristic, HeuristicContext, RestrictedMIP
     from colgen.tree.path_enumeration import PathEnumeration
     from colgen.tree.strong_branching import StrongBranching
 
@@ -105,7 +105,7 @@ _HOMES = {
     "core.errors": "ColgenError InfeasibleAnswerError InputError",
     "parallel.executor": "Executor seeds_from",
     "model.formulation": "Formulation FormulationCache artificial compile_model exchange",
-    "tree.heuristics": "Diving Heuristic HeuristicContext RestrictedMIP",
+    "tree.heuristics": "Diving Exchanging Heuristic HeuristicContext RestrictedMIP",
     "master.linear": "LinearMaster",
     "master.protocol": "MasterSolution MasterStatus RestrictedMaster",
     "pricing.labelling": "Labelling",
@@ -223,6 +223,7 @@ __all__ = [
     "Enumerated",
     "Enumeration",
     "PathEnumeration",
+    "Exchanging",
     "Executor",
     "Formulation",
     "FormulationCache",

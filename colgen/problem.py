@@ -36,7 +36,7 @@ from colgen.proof.certifier import Certifier
 from colgen.tree.branching import BranchingRule
 from colgen.tree.choice import Choice, MostFractional
 from colgen.tree.enumeration import Enumeration
-from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
+from colgen.tree.heuristics import Diving, Exchanging, Heuristic, RestrictedMIP
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -190,8 +190,11 @@ class Problem(ABC, Generic[Answer]):
         return None
 
     def heuristics(self) -> Sequence[Heuristic]:
-        """Primal heuristics, run in order: a dive where the restricted master is large, and its integer program."""
-        return (Diving(1, seconds=_DIVING, least=_MANY_COLUMNS), RestrictedMIP())
+        """Primal heuristics, run in order.
+
+        Exchanges of columns, a dive where the restricted master is large, and its integer program.
+        """
+        return (Exchanging(3, seconds=_DIVING), Diving(1, seconds=_DIVING, least=_MANY_COLUMNS), RestrictedMIP())
 
     def certifier(self) -> Certifier:
         """What says in exact numbers why the engine is right, where a certificate is wanted.

@@ -26,7 +26,7 @@ from colgen.core.row_batches import RowBatch
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import Basis
-from colgen.master import covering, integer
+from colgen.master import covering, exchanging, integer
 from colgen.master.accounts import contributions, itemised
 from colgen.master.answers import violation
 from colgen.master.artificials import Artificials
@@ -377,6 +377,18 @@ class LinearMaster(RestrictedMaster):
     ) -> tuple[Solution | None, float]:
         self._phases.put_rows_back()
         return integer.solve_integer(self, time_limit, start, stopped)
+
+    def exchanged(
+        self,
+        start: Solution,
+        target: float,
+        bound: float,
+        step: float | None,
+        steps: int,
+        seed: int,
+        stopped: programs.Stopped,
+    ) -> Solution | None:
+        return exchanging.exchanged(self, start, target, bound, step, steps, seed, stopped)
 
     def solve_over(
         self,

@@ -209,6 +209,33 @@ class RestrictedMaster(ABC):
         """
         return None, self.sense.ideal
 
+    def exchanged(
+        self,
+        start: Solution,
+        target: float,
+        bound: float,
+        step: float | None,
+        steps: int,
+        seed: int,
+        stopped: Callable[[], bool],
+    ) -> Solution | None:
+        """The best whole solution that exchanging columns one at a time finds; None if none, or if it cannot be tried.
+
+        Parameters
+        ----------
+        start
+            A solution, fractional in general, whose whole parts are where the search begins.
+        target
+            Solutions are to be no worse than this.
+        bound
+            The search ends once no better solution can come.
+        step
+            What objectives are multiples of; None if nothing of the kind is known.
+        steps, seed, stopped
+            The search ends after so many exchanges, or when ``stopped`` says so; it is the same for the same seed.
+        """
+        return None
+
     def solve_over(
         self,
         columns: Sequence[Column],

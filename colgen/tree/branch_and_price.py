@@ -172,10 +172,10 @@ class BranchAndPrice(Relaxation):
             if relaxed.unfinished:
                 return self._judge(node, relaxed)
             early = self._stopped_early(relaxed, relaxed.solved)
-            if early and (self.search.reductions or self.search.enumeration is not None):
-                # They feed on the last bit of the bound, which a rounded value did not need.
-                relaxed = self.bounds.relax(node, round_early=False)
-                check_against_incumbent(self.run, self.pricing, node, relaxed.bound)
+            feeds = self.search.reductions or self.search.enumeration is not None
+            if early and (feeds or self.heuristics.apply(node.depth, quick=False)):
+                # They feed on the last bit of the bound, or on the last columns, which a rounded value did not need.
+                relaxed = self._to_the_end(node)
                 if node.number == 0:
                     self._keep_root(relaxed)
             sharp = self.bounds.sharpened(node, relaxed)
@@ -192,7 +192,7 @@ class BranchAndPrice(Relaxation):
             return dataclasses.replace(self._judge(reduced, relaxed), fixed=fixed)
         return self._judge(node, relaxed)
 
-    def _judge(self, node: Node, relaxed: Bounded) -> Evaluation:
+    def _judge(self, node: Node, relaxed: Bounded, at_end: bool = False) -> Evaluation:
         """What becomes of a node whose relaxation has been treated."""
         if relaxed.outcome in _LEAF:
             return Evaluation(relaxed.bound, _LEAF[relaxed.outcome])
@@ -205,7 +205,7 @@ class BranchAndPrice(Relaxation):
             stop = relaxed.termination
             missing = None if stop else self._unproved(node, relaxed)
             return Evaluation(relaxed.bound, "stopped", unresolved=missing, stop=stop)
-        return self._branch(node, relaxed, solved)
+        return self._branch(node, relaxed, solved, at_end)
 
     def _unbounded(self) -> Termination:
         """What an unbounded relaxation proves: nothing, without an answer.
@@ -222,8 +222,11 @@ class BranchAndPrice(Relaxation):
                     self.answers.take(found, "the restricted master")
         return Termination.UNBOUNDED_OR_INFEASIBLE if run.incumbent is None else Termination.UNBOUNDED
 
-    def _branch(self, node: Node, relaxed: Bounded, solved: MasterSolution) -> Evaluation:
-        """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it."""
+    def _branch(self, node: Node, relaxed: Bounded, solved: MasterSolution, at_end: bool) -> Evaluation:
+        """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it.
+
+        ``at_end``: whether column generation has come to its end, also where a rounded bound was decided before.
+        """
         solution = self.master.solution(solved)
         solved_exactly = relaxed.outcome is Outcome.SOLVED and not self._stopped_early(relaxed, solved)
         exact = solved.objective if solved_exactly and not self.master.overuses(solved, self.pricing) else None
@@ -248,6 +251,8 @@ class BranchAndPrice(Relaxation):
             return closed
         start = _Start(self.master.basis(), relaxed.start, seat=self.seat)
         self.heuristics.search(node, solution, relaxed.bound, quick=False)
+        if not self.run.prunes(relaxed.bound) and not self.search.branching:
+            self.heuristics.search_again(node, solution, relaxed.bound)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
         sharp = self.bounds.sharpened(node, relaxed)  # an answer may have come since
@@ -273,8 +278,9 @@ class BranchAndPrice(Relaxation):
             return Evaluation(
                 relaxed.bound, "branched", chosen.candidate.children, start, exact, bounds=bounds, starts=starts
             )
-        if relaxed.unfinished:  # it is no fraction that any rule knows of: the end may show an answer, or another one
-            return self._judge(node, self._to_the_end(node))
+        # What no rule can split the end of column generation may, or show to be an answer.
+        if not at_end and (relaxed.unfinished or self._rounded(relaxed, solved)):
+            return self._judge(node, self._to_the_end(node), at_end=True)
         for rule in self.search.branching:
             recovered = rule.recover(solution)
             if recovered is not None:
@@ -395,6 +401,11 @@ class BranchAndPrice(Relaxation):
 
     def _stopped_early(self, relaxed: Bounded, solved: MasterSolution) -> bool:
         return not self.run.meets(relaxed.bound, solved.objective)
+
+    def _rounded(self, relaxed: Bounded, solved: MasterSolution) -> bool:
+        """Whether column generation ended because the rounded bound was decided, before its end."""
+        solved_early = relaxed.outcome is Outcome.SOLVED and self._stopped_early(relaxed, solved)
+        return self.run.step is not None and solved_early
 
     def _keep_root(self, relaxed: Bounded) -> None:
         self.root_bound = relaxed.bound

@@ -37,6 +37,12 @@ class HeuristicContext:
         Run column generation again with some lower bounds raised: ``regenerate({column identity: lower bound},
         proper)``, where ``proper`` is as in :class:`Diving`; a third argument limits the rounds, to 0 for the linear
         program alone.
+    vary
+        Price once at dual values that are perturbed at random; the columns join the master.
+    attempt
+        How often the heuristic has been run at this node before.
+    bound
+        The node's.
     """
 
     master: RestrictedMaster
@@ -44,6 +50,9 @@ class HeuristicContext:
     run: Run
     depth: int
     regenerate: Callable[..., Bounded]
+    vary: Callable[[np.random.Generator], None] = lambda rng: None
+    attempt: int = 0
+    bound: float = math.nan
 
 
 class Heuristic(ABC):
@@ -56,10 +65,13 @@ class Heuristic(ABC):
     quick
         Cheap enough to run before reduced-cost fixing, which is the stronger the better the incumbent; others run after
         it.
+    again
+        Worth another attempt at a node that nothing else would decide, as long as it brings new columns.
     """
 
     every: int = 0
     quick: bool = False
+    again: bool = False
 
     @property
     def name(self) -> str:
@@ -100,6 +112,66 @@ _SHARE = 0.25
 def fair(seconds: float, run: Run) -> float:
     """So many seconds, or the share of what is left that a heuristic may take."""
     return min(seconds, _SHARE * run.seconds_left)
+
+
+class Exchanging(Heuristic):
+    """Generate columns at perturbed dual values, and exchange columns one at a time until they make an answer.
+
+    Where many columns are worth the same an oracle returns few of them, and answers need the others.  What they make is
+    found by local search over all columns at hand (:mod:`solvers.columns.exchanges`), where each answer that is found
+    must be better than the one before.  Any oracle will do; columns have to be whole, and so have the template's
+    variables.
+
+    Parameters
+    ----------
+    rounds
+        How often columns are generated and exchanged.
+    share
+        Oracles are called this often for each row, in a round.
+    steps
+        Exchanges in a round.
+    seconds
+        For one call; at most a quarter of what is left.
+    """
+
+    again = True
+
+    def __init__(
+        self,
+        rounds: int = 4,
+        *,
+        share: float = 3.0,
+        steps: int = 500_000,
+        seed: int = 0,
+        every: int = 0,
+        seconds: float = math.inf,
+    ) -> None:
+        self.rounds, self.share, self.steps = rounds, share, steps
+        self.seed, self.every, self.seconds = seed, every, seconds
+
+    def search(self, context: HeuristicContext) -> Solution | None:
+        run, master, best = context.run, context.master, None
+        deadline = time.monotonic() + fair(self.seconds, run)
+        rng = np.random.default_rng([self.seed, context.attempt])
+
+        def stopped() -> bool:
+            return run.expired or time.monotonic() >= deadline
+
+        calls = int(self.share * max(master.num_rows, _FEW_ROWS))
+        for number in range(self.rounds):
+            if number or context.attempt:
+                for _ in range(calls):
+                    if stopped():
+                        return best
+                    context.vary(rng)
+            target = run.target if best is None else best.objective - run.sense.sign * (run.step or 0.0)
+            seed, bound = int(rng.integers(1 << 30)), run.round_bound(context.bound)
+            found = master.exchanged(context.relaxation, target, bound, run.step, self.steps, seed, stopped)
+            if found is not None and (best is None or run.sense.is_better(found.objective, best.objective)):
+                best = found
+            if stopped() or (best is not None and run.meets(bound, best.objective)):
+                break
+        return best
 
 
 _STEPS = 4
@@ -158,14 +230,16 @@ class Diving(Heuristic):
     seconds
         For one call; at most a quarter of what is left, so that the proof is not starved.
     least
-        Dive only where the restricted master has so many columns; where it has fewer, its integer program is soon
-        solved.
+        Dive only where the restricted master has so many columns, or at another attempt; where it has fewer, its
+        integer program is soon solved.
 
     References
     ----------
     R. Sadykov, F. Vanderbeck, A. Pessoa, I. Tahiri, E. Uchoa, *Primal heuristics for branch and price: the assets of
     diving methods*, INFORMS Journal on Computing 31 (2019).
     """
+
+    again = True
 
     def __init__(
         self,
@@ -193,7 +267,8 @@ class Diving(Heuristic):
         self.seconds, self.least = seconds, least
 
     def search(self, context: HeuristicContext) -> Solution | None:
-        if self.least and not (context.master.solves_integers and context.master.num_columns >= self.least):
+        few = self.least and not (context.master.solves_integers and context.master.num_columns >= self.least)
+        if few and not context.attempt:
             return None
         dives = _Dives(self, context)
         for attempt in range(self.tries):
@@ -203,7 +278,7 @@ class Diving(Heuristic):
                 start = min(starts, key=lambda each: (len(each.tabu), each.level))
                 starts.remove(start)
                 try:
-                    starts += dives.dive(start, noise=0.3 if attempt else 0.0)
+                    starts += dives.dive(start, noise=0.3 if attempt or context.attempt > 1 else 0.0)
                 finally:
                     context.master.fix({})
             if dives.best is not None or dives.are_over:
@@ -216,7 +291,7 @@ class _Dives:
 
     def __init__(self, rules: Diving, context: HeuristicContext) -> None:
         self._rules, self._context = rules, context
-        self._rng = np.random.default_rng(rules.seed)
+        self._rng = np.random.default_rng(rules.seed + context.attempt)
         self._deadline = math.inf
         if math.isfinite(rules.seconds):
             self._deadline = time.monotonic() + fair(rules.seconds, context.run)

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
 
 from colgen.bounds.bounding import Bounded, NodeState, Parts
 from colgen.bounds.column_generation import column_generation
 from colgen.bounds.stabilization import NoStabilization
+from colgen.core.duals import Duals
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.master.protocol import MasterSolution
+from colgen.pricing.asking import asked
 from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP
 from colgen.tree.node import Node
 from colgen.tree.node_bounds import GRACE, NodeBounds
 from colgen.tree.sparing import sparing
+
+_ATTEMPTS = 8
+"""So often, at most, are heuristics run at a node that nothing else would decide."""
+
+_NOISE, _PART = 0.05, 0.5
+"""By what share dual values are perturbed; every other time so many of them are zero, for other columns."""
 
 
 class NodeHeuristics:
@@ -28,7 +39,7 @@ class NodeHeuristics:
         """Whether any quick one, or any that takes its time, applies at a depth."""
         return any(heuristic.quick is quick and heuristic.applies(depth) for heuristic in self.heuristics)
 
-    def search(self, node: Node, solution: Solution, bound: float, quick: bool) -> None:
+    def search(self, node: Node, solution: Solution, bound: float, quick: bool, attempt: int = 0) -> None:
         """Run the quick heuristics, or the others, that apply at this depth."""
 
         def regenerate(fixed: Mapping[Hashable, float], proper: str | None, rounds: int | None = None) -> Bounded:
@@ -55,9 +66,13 @@ class NodeHeuristics:
             finally:  # also if interrupted: what a dive proves holds under its fixings only
                 self.run.node_bound = proved
 
-        context = HeuristicContext(self.master, solution, self.run, node.depth, regenerate)
+        context = HeuristicContext(
+            self.master, solution, self.run, node.depth, regenerate, partial(self._vary, node), attempt, bound
+        )
         for heuristic in self.heuristics:
             if heuristic.quick is not quick or not heuristic.applies(node.depth) or self.run.expired:
+                continue
+            if attempt and not heuristic.again:
                 continue
             with self.run.stage("heuristics"), sparing(self.run, heuristic.name, node):
                 found = heuristic.search(context)
@@ -65,6 +80,29 @@ class NodeHeuristics:
                     self.answers.take(found, heuristic.name)
             if self.run.prunes(bound):
                 return
+
+    def search_again(self, node: Node, solution: Solution, bound: float) -> None:
+        """Run those that are worth another attempt, as long as they bring new columns."""
+        if not any(heuristic.again and heuristic.applies(node.depth) for heuristic in self.heuristics):
+            return
+        for attempt in range(1, _ATTEMPTS):
+            known = self.master.num_columns
+            self.search(node, solution, bound, quick=False, attempt=attempt)
+            if self.run.prunes(bound) or self.run.expired or self.master.num_columns == known:
+                return
+
+    def _vary(self, node: Node, rng: np.random.Generator) -> None:
+        """Price once at perturbed dual values; the columns join the master, whatever they are worth."""
+        duals = self._bounds.last_duals
+        if not isinstance(duals, Duals):
+            return
+        values = duals.values * np.maximum(1.0 + _NOISE * rng.standard_normal(len(duals.values)), 0.0)
+        if rng.random() < _PART:
+            values[rng.random(len(values)) < _PART] = 0.0
+        told = dataclasses.replace(self._bounds.told(node), provisional=True)
+        for origin, result in enumerate(asked(self._parts.oracles, duals.replace(values), told)):
+            allowed = [column for column in result.columns if told.allows(column)]
+            self.run.columns_generated += self.master.add(allowed, (), origin)
 
     def round_off(self, node: Node, solved: MasterSolution, reason: Termination | None) -> None:
         """Where a limit ends a node: look for an answer among the columns at hand, in what time is left for grace."""

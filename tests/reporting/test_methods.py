@@ -37,7 +37,7 @@ def test_cuts_and_rules_are_left_out_one_by_one():
     assert list(without(problem, "branching")) == ["default", "no branching"]
     assert list(without(problem, "separation")) == ["default"]
     assert list(without(problem, "heuristics")) == [
-        *("default", "without Diving", "without RestrictedMIP", "no heuristics"),
+        *("default", "without Exchanging", "without Diving", "without RestrictedMIP", "no heuristics"),
     ]
 
     class Two(Assignment):

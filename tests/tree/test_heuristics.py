@@ -1,13 +1,31 @@
 """Primal heuristics: what they find is an answer, and they leave the master as they found it."""
 
+import dataclasses
+import math
 from types import SimpleNamespace
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 
-from colgen import Diving, Heuristic, IterationLimit, RestrictedMIP, Sense, Solution, Termination, solve
+from colgen import (
+    Column,
+    Diving,
+    Heuristic,
+    IterationLimit,
+    OraclePricing,
+    Problem,
+    RestrictedMIP,
+    Sense,
+    Solution,
+    Termination,
+    TimeLimit,
+    artificial,
+    solve,
+)
 from colgen.bounds.bounding import Outcome
-from colgen.tree.heuristics import fair
+from colgen.tree.heuristics import Exchanging, fair
+from solvers.packing.knapsack import bounded_knapsack
 from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitioning, cutting_column
 
 
@@ -77,6 +95,7 @@ def test_a_dive_rounds_up_the_column_nearest_to_its_next_whole_number():
         master=SimpleNamespace(fix=tried.append, num_rows=4),
         run=SimpleNamespace(expired=False, reason=None),
         regenerate=regenerate,
+        attempt=0,
     )
     with pytest.raises(KeyboardInterrupt):
         Diving().search(context)
@@ -149,6 +168,7 @@ def scripted(relaxations, columns, **arguments):
             meets=lambda bound, objective: bound >= objective,
         ),
         regenerate=regenerate,
+        attempt=0,
     )
     return Diving(1, **arguments).search(context), fixed
 
@@ -186,7 +206,8 @@ def test_strong_dives_with_discrepancies_end_where_plain_ones_do():
 
 
 def test_a_dive_leaves_small_masters_to_the_program():
-    assert Diving(least=10).search(SimpleNamespace(master=SimpleNamespace(solves_integers=True, num_columns=9))) is None
+    few = SimpleNamespace(master=SimpleNamespace(solves_integers=True, num_columns=9), attempt=0)
+    assert Diving(least=10).search(few) is None
 
 
 @pytest.mark.parametrize("name", ["discrepancies", "levels", "strong"])
@@ -198,3 +219,127 @@ def test_parameters_of_a_dive_are_checked(name):
 def test_heuristics_leave_the_proof_most_of_the_time():
     assert fair(10.0, SimpleNamespace(seconds_left=8.0)) == 2.0
     assert fair(10.0, SimpleNamespace(seconds_left=float("inf"))) == 10.0
+
+
+# --- small programs of a user's own ---------------------------------------------------------------------------------
+
+
+class Rolls(Problem):
+    """Cutting stock as a user states it: an oracle that knows neither branching nor what a dive has fixed."""
+
+    objective_step = 1
+
+    def __init__(self, roll, widths, demands, *, exactly=False):
+        self.roll, self.widths, self.demands, self.exactly = roll, widths, demands, exactly
+
+    def master(self):
+        m = pyo.ConcreteModel()
+        m.item = pyo.RangeSet(0, len(self.widths) - 1)
+        m.unmet = artificial(m.item)
+
+        def demand(m, i):
+            return m.unmet[i] == self.demands[i] if self.exactly else m.unmet[i] >= self.demands[i]
+
+        m.demand = pyo.Constraint(m.item, rule=demand)
+        m.rolls = pyo.Objective(expr=0)
+        return m
+
+    def pricing(self):
+        return Knapsack(self)
+
+
+class Knapsack(OraclePricing):
+    cost_bound = 1.0
+
+    def best(self, duals, context):
+        p = self.problem
+        return bounded_knapsack(np.maximum(duals["demand"], 0.0), p.widths, p.demands, p.roll)[1]
+
+    def encode(self, pattern):
+        return Column(1.0, {("demand", i): n for i, n in enumerate(pattern.tolist()) if n}, pattern)
+
+
+def random_rolls(count, most, seed):
+    rng = np.random.default_rng(seed)
+    widths = rng.choice(np.arange(60, 400), count, replace=False).tolist()
+    return Rolls(1000, widths, rng.integers(1, most + 1, count).tolist())
+
+
+class Seen(Heuristic):
+    """Keeps the relaxation that it is shown."""
+
+    def __init__(self, quick=False):
+        self.quick, self.objectives = quick, []
+
+    def search(self, context):
+        self.objectives.append(context.relaxation.objective)
+
+
+def test_columns_are_generated_to_the_end_before_heuristics_though_the_rounded_bound_is_decided():
+    problem = random_rolls(20, 10, 0)
+    relaxation = solve(problem, relaxation=True).objective
+    seen = Seen()
+    result = solve(problem, heuristics=(seen,))
+    assert result.dual_bound == math.ceil(relaxation - 1e-6)
+    assert seen.objectives[0] == pytest.approx(relaxation)
+
+
+@pytest.mark.parametrize(("count", "most", "seed", "rolls"), [(20, 10, 0, 26), (40, 10, 1, 57), (60, 3, 3, 28)])
+def test_random_rolls_are_proved_optimal_without_a_branching_rule(count, most, seed, rolls):
+    result = solve(random_rolls(count, most, seed), stop=TimeLimit(60))
+    assert result.is_optimal
+    assert result.objective == rolls
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bins_are_packed_exactly_without_a_branching_rule(seed):
+    items = np.random.default_rng(seed).integers(20, 60, 30).tolist()
+    result = solve(Rolls(100, items, [1] * len(items), exactly=True), stop=TimeLimit(60))
+    assert result.is_optimal
+
+
+def test_exchanges_find_answers_at_perturbed_dual_values():
+    problem = random_rolls(20, 10, 0)
+    alone = solve(problem, heuristics=(Exchanging(1, steps=20_000),))
+    assert alone.objective <= 27
+    assert solve(problem, heuristics=(Exchanging(6),)).objective == 26
+
+
+def test_exchanges_need_whole_columns():
+    class Continuous(Knapsack):
+        def encode(self, pattern):
+            return dataclasses.replace(super().encode(pattern), integer=False)
+
+    class Half(Rolls):
+        objective_step = None
+
+        def pricing(self):
+            return Continuous(self)
+
+    result = solve(Half(10, [4, 3], [3, 5]), heuristics=(Exchanging(2),))
+    assert result.is_optimal
+    assert result.objective == solve(Half(10, [4, 3], [3, 5]), relaxation=True).objective
+
+
+def test_slack_of_the_template_gives_exchanges_room():
+    class Loose(Rolls):
+        def master(self):
+            m = pyo.ConcreteModel()
+            m.item = pyo.RangeSet(0, len(self.widths) - 1)
+            m.unmet = artificial(m.item)
+            m.over = pyo.Var(m.item, bounds=(0, 50))
+            m.demand = pyo.Constraint(m.item, rule=lambda m, i: m.unmet[i] - m.over[i] == self.demands[i])
+            m.rolls = pyo.Objective(expr=0)
+            return m
+
+    rolls = random_rolls(20, 10, 0)
+    loose = solve(Loose(rolls.roll, rolls.widths, rolls.demands), heuristics=(Exchanging(6),))
+    assert loose.objective == 26
+
+
+def test_columns_are_generated_to_the_end_before_a_node_is_given_up():
+    problem = random_rolls(20, 10, 0)
+    relaxation = solve(problem, relaxation=True).objective
+    result = solve(problem, heuristics=())
+    assert result.termination is Termination.NO_BRANCHING
+    assert result.iterations[-1].objective == pytest.approx(relaxation)
