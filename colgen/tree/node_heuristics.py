@@ -101,8 +101,7 @@ class NodeHeuristics:
             values[rng.random(len(values)) < _PART] = 0.0
         told = dataclasses.replace(self._bounds.told(node), provisional=True)
         for origin, result in enumerate(asked(self._parts.oracles, duals.replace(values), told)):
-            allowed = [column for column in result.columns if told.allows(column)]
-            self.run.columns_generated += self.master.add(allowed, (), origin)
+            self.run.columns_generated += self.master.add(result.columns, (), origin)
 
     def round_off(self, node: Node, solved: MasterSolution, reason: Termination | None) -> None:
         """Where a limit ends a node: look for an answer among the columns at hand, in what time is left for grace."""
