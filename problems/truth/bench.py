@@ -27,7 +27,7 @@ from colgen.testing.fuzz.campaign import Tally, fuzz_engine, write_failures
 from colgen.testing.fuzz.drawing import draw_case
 from colgen.testing.fuzz.judging import Fault
 from colgen.testing.fuzz.problem import PoolProblem
-from problems.truth import chains, decompositions
+from problems.truth import chains, decompositions, twenty_lines
 from problems.truth.bad_inputs import bad_inputs
 from problems.truth.campaign import TEMPLATES, fuzz_template
 from problems.truth.forgeries import forgeries
@@ -144,6 +144,7 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
         if not _is_accepted(map(json.dumps, records))
     ]
     interrupted: list[Any] = []
+    proved = programs = 0
     workers = _Workers()
     with ThreadPoolExecutor(_PROCESSES) as pool, closing(workers):
         futures = [(name, pool.submit(workers.run, task)) for name, task in _tasks(share, seed)]
@@ -161,6 +162,10 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
             say(f"{number} of {len(futures)} done ({name}), {(time.monotonic() - started) / 60:.1f} minutes")
             if name == "interrupts":
                 interrupted.append(found)
+            elif name == "twenty lines":
+                programs += found[0]
+                proved += found[1]
+                alarmed += found[2]
             elif name == "bad inputs":
                 asked_badly, badly = found
             elif name == "conformance":
@@ -221,6 +226,7 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
             taken_apart.runs,
             "errors, and runs without a proof",
         ),
+        Figure("twenty_lines", proved, "runs", programs, f"the README's program ends with a proof in 30 s{cut}"),
         Figure("bad_inputs", asked_badly, "inputs", asked_badly, f"files, arguments, programs, all wrong{cut}"),
         Figure("bad_inputs_wrong", len(badly), "inputs", asked_badly, "not one clear line"),
         Figure(
@@ -262,6 +268,8 @@ def _tasks(share: float, seed: int) -> list[tuple[str, _Task]]:
             full, most = _COUNTED.get(name, (None, _TEMPLATE_SECONDS))
             answers = None if full is None else count(full)
             tasks.append((name, _Task(_template, (name, own, answers, share * most / _CHUNKS))))
+        programs = count(twenty_lines.INSTANCES)
+        tasks.append(("twenty lines", _Task(_twenty_lines, (seed, k * programs, programs))))
         tasks.append(("conformance", _Task(_conform, (own, count(_CONFORMANCE)))))
     tasks.append(("bad inputs", _Task(bad_inputs, (max(math.ceil(share * _BAD_INPUTS), 10), seed))))
     return tasks
@@ -278,6 +286,12 @@ def _engine(seed: int, count: int, seconds: float) -> Tally:
 
 def _template(name: str, seed: int, count: int | None, seconds: float) -> Tally:
     return fuzz_template(name, seed, count=count, seconds=seconds)
+
+
+def _twenty_lines(seed: int, first: int, number: int) -> tuple[int, int, list[str]]:
+    """How many programs ran, how many ended with a proof, and what is wrong with proofs."""
+    solved, wrong = twenty_lines.prove(seed, first, first + number)
+    return number, solved, wrong
 
 
 def _conform(seed: int, count: int) -> tuple[int, Sequence[str]]:
