@@ -109,7 +109,12 @@ class RayPricing(MixedIntegerPricing):
         return super()._solved(costs + self._sign * self._nudge, boxes, context)
 
     def _whole(self, ray: Floats) -> Floats:
-        """A ray as long as what it moves that must be whole is moved by whole numbers."""
+        """A ray as long as what it moves that must be whole is moved by whole numbers.
+
+        These are told by their ratios: beside continuous variables in small units they are small, or have many digits.
+        """
+        moved = np.abs(ray[self.sub.integer & (ray != 0.0)])
+        ray = ray / moved.min() if len(moved) else ray
         own = ray[self.sub.integer]
         times = math.lcm(*(Fraction(value).limit_denominator(_PARTS).denominator for value in own.tolist()))
         near = times * own

@@ -173,3 +173,22 @@ def test_small_costs_count_beside_large_ones_where_there_is_much_of_them(seed):
         assert result.is_optimal
         best = alone + most * max(own * blocks, free if with_s else 0.0)
         assert result.objective == pytest.approx(sign * best, rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e-3, 1.0, 0.3, 1e3, 1e6])
+def test_a_ray_moves_whole_variables_by_whole_numbers_in_any_unit_of_the_others(unit):
+    m = pyo.ConcreteModel()
+    m.b = pyo.Block([0])
+    m.b[0].x = pyo.Var(bounds=(0, None))
+    m.b[0].n, m.b[0].k = (pyo.Var(domain=pyo.Integers, bounds=(None, 3)) for _ in range(2))
+    m.b[0].own = pyo.Constraint(expr=m.b[0].x / unit + 4 * m.b[0].n == 4)
+    m.b[0].both = pyo.Constraint(expr=2 * m.b[0].n == 3 * m.b[0].k)
+    m.y = pyo.Var(bounds=(0, 1))
+    m.link = pyo.Constraint(expr=m.b[0].x / unit + m.y <= 29)
+    m.total = pyo.Objective(expr=m.b[0].x / unit + m.y, sense=pyo.maximize)
+    result = solve(decompose(m), stop=TimeLimit(20))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(29)  # n = -6, k = -4, and y = 1
+    assert m.b[0].n.value == -6
+    m.link.deactivate()
+    assert solve(decompose(m), stop=TimeLimit(20)).termination is Termination.UNBOUNDED
