@@ -99,7 +99,7 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
             if left == 0:
                 return standing.bounded(Outcome.STOPPED)
             left -= 1
-        context = _in_phase(context, solved.phase, parts)
+        context = _in_phase(context, solved, parts)
 
         priced = pricer.price(solved, context, standing.bound)
         standing.learn(priced)
@@ -199,14 +199,17 @@ def _centre(node: NodeState, master: RestrictedMaster, phase: int) -> Floats | N
     return None if node.duals is None or phase == 1 else master.centre(node.duals)
 
 
-def _in_phase(context: PricingContext, phase: int, parts: Parts) -> PricingContext:
+def _in_phase(context: PricingContext, solved: MasterSolution, parts: Parts) -> PricingContext:
     """What oracles are told in this phase, at the present scale of the objective; the same object while it is."""
-    master, settings = parts.master, parts.settings
+    master, settings, phase = parts.master, parts.settings, solved.phase
     scale = 1.0  # in phase 1 an objective counts violations, and rows are scaled
     if phase == 2:
         # If the optimum is zero its scale is unknown: use the rounding error instead.
-        least = max(master.rounding / TOLERANCES.pruning, master.cost_rounding / TOLERANCES.optimality)
-        scale = parts.run.scale = settings.scale or master.scale or least
+        of_duals = master.rounding if master.rounding > master.cost_rounding else 0.0
+        least = max(of_duals / TOLERANCES.pruning, master.cost_rounding / TOLERANCES.optimality)
+        scale = settings.scale or master.scale or least
+        # Objectives differ by the size of what they sum up: columns of large costs may be used by small fractions.
+        parts.run.scale = settings.scale or min(scale, max(master.terms(solved), least))
     weight, tolerance = (1.0 if phase == 2 else 0.0), settings.tolerance * min(scale, master.finest)
     scale = max(scale, master.rounding / TOLERANCES.diagnostic)  # numbers cannot be compared any nearer
     if (context.cost_weight, context.scale, context.tolerance) == (weight, scale, tolerance) and context.held:
@@ -272,7 +275,9 @@ def _prices_finer(
     if master.exchanges(solved) or any(context.improves(stated(result)) for result in priced.results):
         return False  # an oracle whose bound none of its columns comes up to finds nothing at any scale
     own = solved.objective - (master.offset if solved.phase == 2 else 0.0)
-    gap = TOLERANCES.optimality * size(context.scale, own, COMMON * solved.objective)
+    gap = TOLERANCES.optimality * size(
+        parts.run.scale if solved.phase == 2 else context.scale, own, COMMON * solved.objective
+    )
     if not sense.is_better(standing.bound, solved.objective, gap):
         return False
     return master.refine(solved.duals, parts.oracles, priced.results)

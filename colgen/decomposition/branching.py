@@ -76,7 +76,9 @@ class OnBlockVariables(BranchingRule):
                 total = float(amounts[mine].sum())
                 mean = amounts[mine] @ points[mine] / total
                 near = np.abs(mean - np.round(mean))[sub.integer]
-                if fractionality(total) or any(map(fractionality, near.tolist())):
+                # Of a point of 1e7 units, 5e-7 are units.
+                far = np.abs(mean).max(initial=1.0) if sub.count > 1 else 1.0
+                if far * abs(total - round(total)) > TOLERANCES.integrality or any(map(fractionality, near.tolist())):
                     return None
                 mean[sub.integer] = np.round(mean[sub.integer])
                 if round(total):

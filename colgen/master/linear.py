@@ -285,6 +285,12 @@ class LinearMaster(RestrictedMaster):
         here = self.rows.rounding_at(duals.values) if isinstance(duals, Duals) else self.objective.rounding
         return max(here, self.cost_rounding)
 
+    def terms(self, solved: MasterSolution) -> float:
+        if solved.values is None:
+            return math.inf
+        total = float(np.abs(self.objective.costs[: len(solved.values)] * solved.values).sum())
+        return total or math.inf
+
     @property
     def finest(self) -> float:
         return self.objective.finest

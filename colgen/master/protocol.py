@@ -104,6 +104,10 @@ class RestrictedMaster(ABC):
         """What rounding may leave of a reduced cost at other dual values of the same rows."""
         return self.rounding
 
+    def terms(self, solved: MasterSolution) -> float:
+        """The sum of the magnitudes of what an objective is the sum of, costs times values; infinite if not known."""
+        return math.inf
+
     @property
     def finest(self) -> float:
         """The smallest scale that reduced costs were found to matter at: the tolerance is relative to no more."""

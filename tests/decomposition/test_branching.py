@@ -53,3 +53,18 @@ def pieces(seed):
         if all(sum(x[i] for x in chosen) == 2 for i in range(3))
     )
     return m, best
+
+
+@pytest.mark.parametrize("size", [1e3, 1e5, 1e7, 3e8])
+@pytest.mark.parametrize("aggregate", [True, False])
+def test_large_points_that_are_used_by_small_fractions_hide_no_optimum(size, aggregate):
+    """The size of an objective is that of costs times values: of a point of 1e7 units, 5e-7 are five."""
+    m = pyo.ConcreteModel()
+    m.k, m.j = pyo.RangeSet(0, 1), pyo.RangeSet(0, 1)
+    m.x = pyo.Var(m.k, m.j, domain=pyo.Integers, bounds=(0, size))
+    m.own = pyo.Constraint(m.k, rule=lambda m, k: 2 * m.x[k, 0] + 5 * m.x[k, 1] <= 9 * size)
+    m.link = pyo.Constraint(expr=m.x[0, 1] + m.x[1, 1] <= 4)
+    m.gain = pyo.Objective(expr=m.x[0, 1] + m.x[1, 1], sense=pyo.maximize)
+    result = solve(decompose(m, "k", aggregate=aggregate))
+    assert result.is_optimal
+    assert result.objective == 4.0

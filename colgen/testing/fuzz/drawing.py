@@ -188,7 +188,7 @@ def _with_groups(rng: Rng, program: Program) -> Program:
                 if column.group == k:
                     columns[j] = dataclasses.replace(column, entries={**column.entries, len(rows): 1})
             rows.append(PoolRow(None, limit))
-        elif program.kind == "partition" and not program.variables:
+        elif program.kind == "partition" and program.rows and not program.variables:
             limit = len(program.rows)
         positive = all((c.cost > 0) != program.maximize for c in columns if c.group == k)
         bounds_cost = (positive and rng.random() < 0.5) or rng.random() < 0.1
