@@ -131,13 +131,20 @@ def _draw(rng: Rng, good: dict[str, tuple[Path, ...]], directory: Path) -> tuple
 # --- kinds -----------------------------------------------------------------------------------------------------------
 
 
+def _truncated(file: Path, content: bytes, cut: int) -> bytes:
+    """The first part of a file; of a graph, whose edges need not be as many as announced, less than a line."""
+    if file.suffix == ".txt":
+        return content.split(b"\n")[0]
+    return content[:4] if file.suffix == ".col" else content[:cut]
+
+
 def _broken(rng: Rng, template: str, file: Path, directory: Path) -> tuple[str, list[str]]:
     """Files that are nothing at all."""
     content = file.read_bytes()
     cut = int(rng.integers(1, max(len(content) // 2, 2)))
     contents = {
         "empty": b"",
-        "truncated": content[:cut] if file.suffix != ".txt" else content.split(b"\n")[0],
+        "truncated": _truncated(file, content, cut),
         "headless": content[cut:] if file.suffix == ".npz" else b"\x00" + content[cut:],
         "garbage": rng.bytes(300) + b"\xff\xfe\x00",
         "utf-16": "numbers".encode("utf-16"),
