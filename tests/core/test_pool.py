@@ -77,7 +77,7 @@ def test_a_run_starts_from_another_of_other_data():
     assert warm.columns_generated < cold.columns_generated
     assert "left out" in str(warm)
     assert "left out" not in str(solve(CuttingStock(), start=first))
-    with pytest.raises(InfeasibleAnswerError, match="warm_start"):
+    with pytest.raises(InfeasibleAnswerError, match="start returned something that is not an answer"):
         solve(more, start=dataclasses.replace(first.warm_start(), tentative=False))
 
 

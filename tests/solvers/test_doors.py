@@ -229,6 +229,7 @@ TRUSTING = {
     "mip": "the engine's: models are checked where they are made",
     "options": "tests of its own",
     "scaling": "the engine's: models are checked where they are made",
+    "exchanges": "the engine's: columns are checked where they are made",
     "walks": "tests of its own",
     "elementary_path": "tests of its own",
     "colour_coding": "tests of its own",

@@ -110,7 +110,7 @@ def test_cuts_close_the_gap_of_odd_cycles_at_the_root():
     cut = solve(problem, relaxation=True)
     assert problem.listening.found
     assert relaxation(GRAPHS[1].adjacency) == pytest.approx(7 / 3)
-    assert cut.dual_bound >= 2.8
+    assert cut.dual_bound >= 2.8 - 1e-9
 
 
 @pytest.mark.parametrize("seed", range(examples(12, 60)))
