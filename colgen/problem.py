@@ -33,8 +33,9 @@ from colgen.master.protocol import RestrictedMaster
 from colgen.model.formulation import Formulation, FormulationCache, compile_master
 from colgen.pricing.oracles import Pricing, PricingContext
 from colgen.proof.certifier import Certifier
-from colgen.tree.branching import BranchingRule
+from colgen.tree.branching import BranchingRule, OnTemplateVariable
 from colgen.tree.choice import Choice, MostFractional
+from colgen.tree.component_bounds import OnCoefficients
 from colgen.tree.enumeration import Enumeration
 from colgen.tree.heuristics import Diving, Exchanging, Heuristic, RestrictedMIP
 
@@ -132,8 +133,12 @@ class Problem(ABC, Generic[Answer]):
         return Wentges(patient=True, real_costs=True)
 
     def branching(self) -> Sequence[BranchingRule]:
-        """Branching rules, asked in order until one applies."""
-        return ()
+        """Branching rules, asked in order until one applies.
+
+        By default integer variables of the template are branched on, and component bounds where all oracles price
+        ``Box`` terms (:class:`colgen.OnComponents`).
+        """
+        return (OnTemplateVariable(), OnCoefficients())
 
     def choice(self) -> Choice:
         """How the tree chooses among the candidates of a branching rule: what the rule likes best, unless overridden.
@@ -194,7 +199,7 @@ class Problem(ABC, Generic[Answer]):
 
         Exchanges of columns, a dive where the restricted master is large, and its integer program.
         """
-        return (Exchanging(3, seconds=_DIVING), Diving(1, seconds=_DIVING, least=_MANY_COLUMNS), RestrictedMIP())
+        return (Exchanging(seconds=_DIVING), Diving(1, seconds=_DIVING, least=_MANY_COLUMNS), RestrictedMIP(3.0))
 
     def certifier(self) -> Certifier:
         """What says in exact numbers why the engine is right, where a certificate is wanted.

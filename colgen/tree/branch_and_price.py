@@ -251,8 +251,6 @@ class BranchAndPrice(Relaxation):
             return closed
         start = _Start(self.master.basis(), relaxed.start, seat=self.seat)
         self.heuristics.search(node, solution, relaxed.bound, quick=False)
-        if not self.run.prunes(relaxed.bound) and not self.search.branching:
-            self.heuristics.search_again(node, solution, relaxed.bound)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
         sharp = self.bounds.sharpened(node, relaxed)  # an answer may have come since
@@ -294,6 +292,9 @@ class BranchAndPrice(Relaxation):
                     )
                 self.answers.take(recovered, f"{type(rule).__name__}.recover")
                 return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
+        self.heuristics.search_again(node, solution, relaxed.bound)
+        if self.run.prunes(relaxed.bound):
+            return Evaluation(relaxed.bound, "pruned", exact=exact)
         if unresolved is None and relaxed.weakness and self._stopped_early(relaxed, solved):
             unresolved = self._unproved(node, relaxed)  # not even its relaxation is
         return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)

@@ -26,6 +26,7 @@ generic scheme*, Mathematical Programming 130 (2011).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -205,6 +206,64 @@ class OnPairs(OnComponents):
 
     def _fractional(self, points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
         return pairs(points, amounts) or boxes(points, amounts)
+
+
+class OnCoefficients(OnComponents):
+    """Branch on component bounds where a problem has no rule of its own: components are a column's coefficients.
+
+    They are those in the block of which columns have most rows, and are named by the indices of the rows; boxes are of
+    the block ``"coefficients of <block>"``.  The rule sees nothing to branch on unless all oracles price ``Box`` terms,
+    columns are whole, and these coefficients are.
+    """
+
+    _PREFIX = "coefficients of "
+
+    def __init__(self) -> None:
+        super().__init__(self._coefficients)
+        self._applies, self._rows = False, ""
+
+    def suit(self, master: RestrictedMaster) -> None:
+        self._applies = bool(master.oracles) and all(Box in oracle.prices for oracle in master.oracles)
+
+    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+        box = data["box"]
+        return Within(**data, value=self._within(box)) if box.block.startswith(self._PREFIX) else None
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        return super().candidates(solution) if self._fits(solution) else []
+
+    def recover(self, solution: Solution) -> Solution | None:
+        """Each class by its cheapest column, if the columns of a class agree in all rows."""
+        if not self._fits(solution):
+            return None
+        every: dict[Hashable, Mapping[Any, float]] = {}
+        for column, _ in solution.columns:
+            known = every.setdefault(frozenset(self._coefficients(column).items()), column.coefficients)
+            if dict(known) != dict(column.coefficients):
+                return None
+        return super().recover(solution)
+
+    def _fits(self, solution: Solution) -> bool:
+        """Choose the block of rows, and tell whether the rule can look at these columns."""
+        columns = [column for column, _ in solution.columns]
+        if not self._applies or not all(column.integer for column in columns):
+            return False
+        rows = {key for column in columns for key in column.coefficients if not isinstance(key[1], Box)}
+        count = Counter(block for block, _ in rows)
+        self._rows = min(count, key=lambda block: (-count[block], block), default="")
+        self.block = self._PREFIX + self._rows
+        return all(amount == round(amount) for column in columns for amount in self._coefficients(column).values())
+
+    def _coefficients(self, column: Column) -> Mapping[Hashable, float]:
+        return _in_block(column, self._rows)
+
+    def _within(self, box: Box) -> Callable[[Column], float]:
+        rows = box.block.removeprefix(self._PREFIX)  # not those of the present node, which may be others
+        return lambda column: float(box.holds(_in_block(column, rows)))
+
+
+def _in_block(column: Column, rows: str) -> Mapping[Hashable, float]:
+    return {index: amount for (block, index), amount in column.coefficients.items() if block == rows and amount}
 
 
 def pairs(points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:

@@ -138,10 +138,10 @@ class Exchanging(Heuristic):
 
     def __init__(
         self,
-        rounds: int = 4,
+        rounds: int = 12,
         *,
-        share: float = 3.0,
-        steps: int = 500_000,
+        share: float = 2.0,
+        steps: int = 150_000,
         seed: int = 0,
         every: int = 0,
         seconds: float = math.inf,
@@ -166,7 +166,8 @@ class Exchanging(Heuristic):
                     context.vary(rng)
             target = run.target if best is None else best.objective - run.sense.sign * (run.step or 0.0)
             seed, bound = int(rng.integers(1 << 30)), run.round_bound(context.bound)
-            found = master.exchanged(context.relaxation, target, bound, run.step, self.steps, seed, stopped)
+            steps = self.steps * (1 + context.attempt)
+            found = master.exchanged(context.relaxation, target, bound, run.step, steps, seed, stopped)
             if found is not None and (best is None or run.sense.is_better(found.objective, best.objective)):
                 best = found
             if stopped() or (best is not None and run.meets(bound, best.objective)):

@@ -24,8 +24,9 @@ from colgen.tree.sparing import sparing
 _ATTEMPTS = 8
 """So often, at most, are heuristics run at a node that nothing else would decide."""
 
-_NOISE, _PART = 0.05, 0.5
-"""By what share dual values are perturbed; every other time so many of them are zero, for other columns."""
+_LEAST_NOISE, _MOST_NOISE, _PART = 0.002, 0.03, 0.5
+"""By what shares dual values are perturbed: little keeps columns near the optimum, more makes them differ.  Every other
+time so many dual values are zero."""
 
 
 class NodeHeuristics:
@@ -96,7 +97,8 @@ class NodeHeuristics:
         duals = self._bounds.last_duals
         if not isinstance(duals, Duals):
             return
-        values = duals.values * np.maximum(1.0 + _NOISE * rng.standard_normal(len(duals.values)), 0.0)
+        noise = _LEAST_NOISE * (_MOST_NOISE / _LEAST_NOISE) ** rng.random()
+        values = duals.values * np.maximum(1.0 + noise * rng.standard_normal(len(duals.values)), 0.0)
         if rng.random() < _PART:
             values[rng.random(len(values)) < _PART] = 0.0
         told = dataclasses.replace(self._bounds.told(node), provisional=True)

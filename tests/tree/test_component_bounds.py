@@ -128,6 +128,46 @@ class Identical(Problem):
 
 
 @pytest.mark.parametrize("seed", range(examples(25, 300)))
+def test_identical_blocks_are_solved_without_a_rule_of_their_own(seed):
+    class Without(Identical):
+        def branching(self):
+            return Problem.branching(self)
+
+    problem = Without(seed)
+    found = solve(problem)
+    assert found.termination is Termination.OPTIMAL
+    assert found.objective == pytest.approx(problem.optimum())
+
+
+def test_oracles_that_price_no_boxes_are_not_asked_to():
+    class Without(Identical):
+        def branching(self):
+            return Problem.branching(self)
+
+    class Plain(Boxed):
+        prices = frozenset()
+
+    ends = [solve(Without(seed, Plain)) for seed in range(12)]
+    assert {end.termination for end in ends} == {Termination.OPTIMAL, Termination.NO_BRANCHING}
+    for end, seed in zip(ends, range(12), strict=True):
+        assert end.dual_bound <= Identical(seed).optimum() <= end.objective
+
+
+def test_whole_variables_of_the_template_are_branched_on_without_a_rule():
+    class Sites(Problem):
+        def master(self):
+            m = pyo.ConcreteModel()
+            m.open = pyo.Var([0, 1], domain=pyo.Binary)
+            m.missing = artificial()
+            m.served = pyo.Constraint(expr=m.missing + 3.0 * m.open[0] + 3.0 * m.open[1] >= 4.0)
+            m.cost = pyo.Objective(expr=2.0 * m.open[0] + 3.0 * m.open[1])
+            return m
+
+    found = solve(Sites(), heuristics=())
+    assert (found.termination, found.objective) == (Termination.OPTIMAL, 5.0)
+
+
+@pytest.mark.parametrize("seed", range(examples(25, 300)))
 def test_identical_blocks_are_solved_as_by_enumeration(seed):
     problem = Identical(seed)
     found = solve(problem)
