@@ -18,6 +18,7 @@ from colgen import InputError
 from colgen.core.arrays import is_archive, read_array, read_arrays
 from colgen.core.files import writing
 from colgen.core.tolerances import power_of_two
+from problems.coreference.clusters import Cluster, as_clusters
 from problems.coreference.document import Document
 from solvers.arrays import ArrayError, as_numbers
 
@@ -30,8 +31,8 @@ _ASYMMETRY = 2.0**-20
 _PENALTY = 64.0
 """A score that no best clustering uses is left as it is while it is not so many times the scale."""
 
-_REWARD = 2.0**30
-"""Scores that are so many times as large as all smaller positive ones together set the scale of everything."""
+_REWARD = 2.0**10
+"""Scores that are so many times as large as all smaller ones together are no scale of those."""
 
 _STEPS = 2.0**31
 """More multiples of a step than this in the sum of all scores, and floats may not tell two apart."""
@@ -45,8 +46,8 @@ class Instance:
     (A sum over ordered pairs counts it twice, which doubles every objective and changes no answer.)  Pairs in different
     clusters count nothing; where separating a pair has a score of its own, subtract it from the score of joining it.
 
-    A score so high that every best clustering uses it, 10¹² beside scores of one, counts no more than that takes
-    (:func:`without_excess`): what it had beyond is part of ``constant``, and no longer the scale of everything.
+    Objectives are those of this matrix.  Where a score is so high that every best clustering uses it, 10¹² beside
+    scores of one, plain clustering is solved on :attr:`contracted`, so that it is not the scale of everything.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class Instance:
         The text that the mentions are in, if there is one.
     constant
         What every clustering has in addition to its score, in the units of whoever made the instance (such as the
-        share of single nodes in the modularity); objectives are without it.  What rewards have in excess is added.
+        share of single nodes in the modularity); objectives are without it.
 
     Raises
     ------
@@ -77,10 +78,7 @@ class Instance:
     constant: float = 0.0
 
     def __post_init__(self) -> None:
-        scores, excess = without_excess(_valid(self.scores, self.name or "the score matrix"))
-        scores.setflags(write=False)
-        object.__setattr__(self, "scores", scores)
-        object.__setattr__(self, "constant", self.constant + excess)
+        object.__setattr__(self, "scores", _valid(self.scores, self.name or "the score matrix"))
         object.__setattr__(self, "labels", tuple(self.labels) or tuple(range(len(self.scores))))
         if len(self.labels) != self.num_mentions:
             raise InputError(f"expected a label for each of {self.num_mentions} mentions, not {len(self.labels)}")
@@ -112,6 +110,41 @@ class Instance:
         clipped = np.maximum(self.scores, self._floor) if self.penalties.any() else self.scores
         clipped.setflags(write=False)
         return clipped
+
+    @cached_property
+    def lowered(self) -> Instance:
+        """The instance with rewards as high as it takes and no higher: it has the same best clusterings.
+
+        Objectives differ, by the same amount for all clusterings that part none of the units.  This instance itself
+        where there is no reward.
+        """
+        return self if len(self.units) == self.num_mentions else Instance(self._rewards[0], self.name)
+
+    @cached_property
+    def units(self) -> tuple[Cluster, ...]:
+        """Mentions that a reward keeps in one cluster, in every best clustering; each of the others by itself."""
+        return tuple(as_clusters(self._rewards[1]))
+
+    @cached_property
+    def contracted(self) -> Instance:
+        """The instance whose mentions are the units; objectives are without what pairs inside of units score.
+
+        This instance itself where there is no reward.
+        """
+        if len(self.units) == self.num_mentions:
+            return self
+        order = np.concatenate([np.array(unit, dtype=np.intp) for unit in self.units])
+        starts = np.cumsum([0, *map(len, self.units)])[:-1]
+        with np.errstate(over="ignore"):  # a sum of penalties that no float can hold forbids as well
+            between = np.add.reduceat(
+                np.add.reduceat(self.scores[np.ix_(order, order)], starts, axis=0), starts, axis=1
+            )
+        upper = np.triu(between, 1)
+        return Instance(upper + upper.T, self.name)
+
+    @cached_property
+    def _rewards(self) -> tuple[Floats, NDArray[np.int64]]:
+        return without_excess(self.scores)
 
     @property
     def _floor(self) -> Floats:
@@ -227,38 +260,47 @@ def _valid(scores: ArrayLike, what: str) -> Floats:
     return matrix
 
 
-def without_excess(scores: Floats) -> tuple[Floats, float]:
-    """Scores without what the largest of them have beyond what it takes, and the sum of that.
+def without_excess(scores: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Lower the largest scores to what it takes; return the scores, and the number of each mention's unit.
 
-    Let R be the pairs whose scores are so many times as large as all smaller positive ones together, and U a connected
+    Let R be the pairs whose scores are so many times as large as all smaller scores together, and U a connected
     component of R.  A clustering that parts a pair of R in U gets better if U becomes a cluster of its own: it gains
     that pair's score at least, and it loses no more than the positive scores between U and the others and the negative
     ones inside U.  With any score above this every best clustering uses all pairs of R in U, so that lowering them to
-    twice as much takes the same from all best clusterings, and makes no other one best.  A component that holds a
-    forbidden pair, or negative scores of the same size, is left as it is.
+    twice as much takes the same from all best clusterings, and makes no other one best: U is a unit.  Of a component
+    that holds a forbidden pair, or negative scores of the same size, only what larger scores connect may be a unit.
     """
-    positive = scores[scores > 0.0]
-    if not len(positive) or positive.max() <= _REWARD * positive.min():
-        return scores, 0.0
-    values = np.sort(positive)[::2]  # of pairs
-    large = np.flatnonzero(values[1:] > _REWARD * np.cumsum(values[:-1]))
-    if not len(large):
-        return scores, 0.0
-    rewards = scores >= values[1 + large[0]]
-    scale = power_of_two(values[: 1 + large[0]])
-    lowered, excess = scores.copy(), 0.0
-    number, component = connected_components(sparse.csr_array(rewards), directed=False)
-    for c in range(number):
-        inside = component == c
-        if inside.sum() < 2:
+    unit, lowered = np.arange(len(scores)), scores.copy()
+    for level, scale in _levels(scores):
+        rewards = scores >= level
+        number, component = connected_components(sparse.csr_array(rewards), directed=False)
+        for c in np.flatnonzero(np.bincount(component, minlength=number) > 1):
+            inside = component == c
+            if (unit[inside] == unit[inside][0]).all():
+                continue
+            within = np.ix_(inside, inside)
+            lost = np.maximum(scores[np.ix_(inside, ~inside)], 0.0).sum() - 0.5 * np.minimum(scores[within], 0.0).sum()
+            enough = max(2.0 * float(lost), scale)
+            if enough < level:
+                lowered[within] = np.where(rewards[within], enough, scores[within])
+                unit[inside] = unit[inside][0]
+    return lowered, unit
+
+
+def _levels(scores: Floats) -> list[tuple[float, float]]:
+    """Sizes from which on scores may be rewards, ascending, and the scale of smaller ones: positive ones, and all."""
+    upper = scores[np.triu_indices(len(scores), 1)]
+    positive, other = upper[upper > 0.0], np.abs(upper[(upper != 0.0) & np.isfinite(upper)])
+    levels: dict[float, float] = {}
+    for sizes in (positive, other):
+        if not len(positive) or positive.max() <= _REWARD * sizes.min():
             continue
-        within = np.ix_(inside, inside)
-        lost = np.maximum(scores[np.ix_(inside, ~inside)], 0.0).sum() - 0.5 * np.minimum(scores[within], 0.0).sum()
-        enough = max(2.0 * float(lost), scale)
-        if enough < values[1 + large[0]]:
-            excess += 0.5 * float((scores[within] - enough)[rewards[within]].sum())
-            lowered[within] = np.where(rewards[within], enough, scores[within])
-    return lowered, excess
+        values = np.sort(sizes)
+        with np.errstate(over="ignore"):
+            large = np.flatnonzero(values[1:] > _REWARD * np.cumsum(values[:-1]))
+        for k in large.tolist():
+            levels[float(values[1 + k])] = power_of_two(values[: 1 + k])
+    return sorted(levels.items())
 
 
 # --- files and graphs ------------------------------------------------------------------------------------------------

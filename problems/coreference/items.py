@@ -62,20 +62,24 @@ class Items:
         Of pairs of items, shape (items, items), zero diagonal.  Of two that some best clustering parts it may differ
         from the sum of their mentions' scores: then no good cluster holds both.
     within
-        Of each item: the scores of the pairs inside it.
+        Of each item: the scores of the pairs inside it, those inside of units aside.
     start
         The number of each item's cluster in a good clustering.
     settled
         Clusters of mentions that are in no item: dual values prove that some best clustering has them.
     constant
         Their score.
+    offset
+        What the pairs score that are inside of the instance's units: in every clustering, and in no other number here.
+    units
+        Mentions that rewards keep together; what is decided below is decided of them.
     apart
         Pairs of items that no cluster may hold, because of a penalty between their mentions; shape (items, items), None
         if there is none.
     scale
         Of the instance.
     original
-        Scores of pairs of mentions.
+        Scores of pairs of units.
     steps
         How all of it was decided: :meth:`proved` takes them again.
     complete
@@ -88,6 +92,8 @@ class Items:
     start: Ints
     settled: tuple[Cluster, ...] = ()
     constant: float = 0.0
+    offset: float = 0.0
+    units: tuple[Cluster, ...] = ()
     apart: Mask | None = None
     scale: float = 1.0
     complete: bool = True
@@ -100,6 +106,7 @@ class Items:
         cls,
         instance: Instance,
         *,
+        joined: bool = True,
         contracted: bool = True,
         settled: bool = True,
         smallest: int = SMALL,
@@ -111,9 +118,11 @@ class Items:
 
         Parameters
         ----------
+        joined
+            Never part a unit of the instance; False: the problem may be another one than plain clustering.
         contracted
             Contract mentions that provably belong together (:mod:`solvers.clusters.contraction`); False: an item a
-            mention.
+            unit.
         settled
             If ``contracted``, decide all that dual values decide without columns (:mod:`solvers.clusters.persistency`):
             clusters are settled, and pairs of items are apart.
@@ -124,6 +133,9 @@ class Items:
         expired
             Asked several times a second; once the answer is yes, what is not contracted or settled stays so.
         """
+        units = instance.units if joined else tuple((i,) for i in range(instance.num_mentions))
+        offset = instance.objective(units)
+        instance = instance.contracted if joined else instance
         scores = instance.clipped
         n = len(scores)
         if not contracted:
@@ -136,12 +148,14 @@ class Items:
         order = sorted(range(len(left.groups)), key=lambda k: int(left.groups[k][0]))
         groups = [left.groups[k] for k in order]
         return cls(
-            tuple(tuple(group.tolist()) for group in groups),
+            tuple(_mentions(units, group) for group in groups),
             np.ascontiguousarray(left.scores[np.ix_(order, order)]),
             np.array([_score(scores, group) for group in groups]),
             left.start[order],
-            tuple(sorted(tuple(cluster.tolist()) for cluster in left.settled)),
+            tuple(sorted(_mentions(units, cluster) for cluster in left.settled)),
             sum(_score(scores, cluster) for cluster in left.settled),
+            offset,
+            units,
             _between(instance.penalties, groups),
             instance.scale,
             not expired(),
@@ -172,7 +186,7 @@ class Items:
     def _agrees(self, state: State) -> bool:
         """Whether the groups that are left are these items, and their scores the same but for rounding."""
         order = sorted(range(len(state.groups)), key=lambda k: int(state.groups[k][0]))
-        if tuple(tuple(state.groups[k].tolist()) for k in order) != self.groups:
+        if tuple(_mentions(self.units, state.groups[k]) for k in order) != self.groups:
             return False
         near = _NOTHING * max(self.scale, float(np.abs(self.scores).max(initial=0.0)))
         return bool((np.abs(state.scores[np.ix_(order, order)] - self.scores) <= near).all())
@@ -224,6 +238,10 @@ class Items:
     def clustering(self) -> list[Ints]:
         """The items of each cluster of the good clustering."""
         return [np.flatnonzero(self.start == c) for c in range(int(self.start.max(initial=-1)) + 1)]
+
+
+def _mentions(units: Sequence[Cluster], group: Ints) -> Cluster:
+    return tuple(sorted(i for k in group.tolist() for i in units[k]))
 
 
 def _between(pairs: Mask, groups: Sequence[Ints]) -> Mask | None:

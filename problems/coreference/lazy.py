@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -41,8 +41,9 @@ from colgen.model.formulation import Block
 from problems.coreference.baseline import clusters_of, greedy_joining
 from problems.coreference.clusters import Cluster, as_clusters
 from problems.coreference.instance import Instance
-from problems.coreference.model import full
+from problems.coreference.model import costs_of_pairs, pairs_alone
 from problems.coreference.separation import Transitivity, TwoPartition, values
+from problems.coreference.template import is_plain
 from solvers.clusters.clustering import local_search
 from solvers.stopping import Expired, never
 
@@ -53,13 +54,17 @@ if TYPE_CHECKING:
 class LazyAllLink(Problem):
     """Coreference clustering by row generation and branch and bound on pairs.
 
-    The answer is a list of clusters, as tuples of mentions.
+    The answer is a list of clusters, as tuples of mentions.  Pairs that a reward keeps together are together from the
+    start, unless a subclass states what may be another problem (:data:`~problems.coreference.template.STATING`).
 
     Parameters
     ----------
     strengthen
         Also separate two-partition inequalities.
     """
+
+    same_problem: ClassVar[bool] = True
+    """Whether this class states plain clustering; not inherited by classes that override what states the problem."""
 
     def __init__(self, instance: Instance, *, strengthen: bool = True) -> None:
         self.instance = instance
@@ -72,17 +77,17 @@ class LazyAllLink(Problem):
 
     @property
     def scale(self) -> float | None:  # type: ignore[override]
-        """That of the instance."""
-        return self.instance.scale
+        """That of the instance; of plain clustering, of its units."""
+        return self.instance.contracted.scale if is_plain(self) else self.instance.scale
 
     def master(self) -> pyo.ConcreteModel:
-        return full(self.instance, "lazy")
+        return pairs_alone(self.instance, joined=is_plain(self))
 
     def formulation(self) -> Formulation:
         # What compiling the model gives, without Pyomo: every document has its own number of mentions, and building
         # the model takes longer than solving it.
         n = self.instance.num_mentions
-        costs = self.instance.clipped[np.triu_indices(n, 1)]
+        costs, together, offset = costs_of_pairs(self.instance, joined=is_plain(self))
         pairs = len(costs)
         indices = tuple((i, j) for i in range(n) for j in range(i + 1, n))
         no_rows = np.empty(0)
@@ -90,13 +95,13 @@ class LazyAllLink(Problem):
             sense=Sense.MAXIMIZE,
             matrix=sparse.csc_array((0, pairs)),
             costs=costs,
-            lower=np.zeros(pairs),
+            lower=together.astype(float),
             upper=np.ones(pairs),
             integer=np.ones(pairs, dtype=bool),
             artificial=np.zeros(pairs, dtype=bool),
             row_lower=no_rows,
             row_upper=no_rows,
-            offset=0.0,
+            offset=offset,
             column_keys=tuple(("x", index) for index in indices),
             row_keys=(),
             row_blocks={},
@@ -147,7 +152,10 @@ def improved(instance: Instance, clusters: Sequence[Cluster], kicks: int = 0, ex
     entity = np.empty(instance.num_mentions, dtype=np.int64)
     for number, cluster in enumerate(clusters):
         entity[list(cluster)] = number
-    entity, _ = local_search(instance.clipped, entity, kicks=kicks, expired=expired)
+    entity, _ = local_search(instance.lowered.clipped, entity, kicks=kicks, expired=expired)
+    for number, unit in enumerate(instance.units):
+        if len(set(entity[list(unit)].tolist())) > 1:  # parted, by a search that has not ended
+            entity[list(unit)] = instance.num_mentions + number
     return as_solution(instance, as_clusters(entity))
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError, artificial
 from colgen.core.doors import Late
@@ -108,14 +108,43 @@ def full(instance: Instance, formulation: str = "all_link") -> pyo.ConcreteModel
     raise ValueError(f"formulation must be 'all_link', 'set_partitioning' or 'lazy', not {formulation!r}")
 
 
-def pairs_alone(instance: Instance) -> pyo.ConcreteModel:
-    """``x[i, j]``, i < j: whether two mentions are in one cluster; no rows."""
-    scores = instance.clipped
+def costs_of_pairs(instance: Instance, *, joined: bool) -> tuple[Floats, NDArray[np.bool_], float]:
+    """Return the costs of pairs i < j, which of them are together from the start, and what these score.
+
+    Parameters
+    ----------
+    joined
+        Never part a unit of the instance; False: no pair is together from the start.
+    """
+    pairs = np.triu_indices(instance.num_mentions, 1)
+    if not joined:
+        return instance.clipped[pairs], np.zeros(len(pairs[0]), dtype=np.bool_), 0.0
+    unit = np.empty(instance.num_mentions, dtype=np.int64)
+    for number, mentions in enumerate(instance.units):
+        unit[list(mentions)] = number
+    together = unit[pairs[0]] == unit[pairs[1]]
+    costs = np.where(together, 0.0, instance.lowered.clipped[pairs])
+    return costs, together, instance.objective(instance.units)
+
+
+def pairs_alone(instance: Instance, *, joined: bool = False) -> pyo.ConcreteModel:
+    """``x[i, j]``, i < j: whether two mentions are in one cluster; no rows.
+
+    Parameters
+    ----------
+    joined
+        Pairs inside of the instance's units are together.
+    """
+    costs, together, offset = costs_of_pairs(instance, joined=joined)
     m = pyo.ConcreteModel()
     m.mention = pyo.RangeSet(0, instance.num_mentions - 1)
     m.pair = pyo.Set(initialize=_pairs(instance.num_mentions), dimen=2)
     m.x = pyo.Var(m.pair, domain=pyo.Binary)
-    m.score = pyo.Objective(expr=pyo.quicksum(float(scores[i, j]) * m.x[i, j] for i, j in m.pair), sense=pyo.maximize)
+    cost = dict(zip(_pairs(instance.num_mentions), costs.tolist(), strict=True))
+    for pair, held in zip(cost, together.tolist(), strict=True):
+        if held:
+            m.x[pair].setlb(1)
+    m.score = pyo.Objective(expr=pyo.quicksum(cost[pair] * m.x[pair] for pair in m.pair) + offset, sense=pyo.maximize)
     return m
 
 

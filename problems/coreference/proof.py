@@ -114,7 +114,10 @@ class ClusterCertifier(Certifier):
         return label
 
     def proof(self, answer: Solution, points: Sequence[Point], goal: Fraction) -> Iterable[Record] | None:
-        scores, label = np.asarray(self._instance.scores), self._labels(answer)
+        # Dual values are found for scores of a size, beside which all count; they hold for the given ones as well.
+        lowered = self._instance.lowered
+        scores = np.where(np.isneginf(lowered.scores), -np.inf, lowered.clipped)
+        label = self._labels(answer)
         groups = _at_odds(scores, label)
         if max(map(len, groups), default=0) > _MOST_ITEMS:
             return None

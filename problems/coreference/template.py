@@ -89,6 +89,18 @@ def _rows(n: int) -> Formulation:
     )
 
 
+def is_plain(problem: Problem[Any]) -> bool:
+    """Return whether a problem is plain clustering, for all that its class says."""
+    if vars(problem).keys() & STATING:
+        return False
+    for kind in type(problem).__mro__:
+        if "same_problem" in vars(kind):
+            return bool(vars(kind)["same_problem"])
+        if vars(kind).keys() & STATING:
+            return False
+    return True
+
+
 class Coreference(Problem[list[Cluster]]):
     """Clustering by column generation; where the relaxation is fractional, by branching on pairs of mentions.
 
@@ -135,20 +147,13 @@ class Coreference(Problem[list[Cluster]]):
 
     @property
     def scale(self) -> float | None:  # type: ignore[override]
-        """That of the instance."""
-        return self.instance.scale
+        """That of the instance; of plain clustering, of its units."""
+        return self.instance.contracted.scale if self.is_plain else self.instance.scale
 
     @property
     def is_plain(self) -> bool:
         """Whether this is plain clustering, for all that its class says."""
-        if vars(self).keys() & STATING:
-            return False
-        for kind in type(self).__mro__:
-            if "same_problem" in vars(kind):
-                return bool(vars(kind)["same_problem"])
-            if vars(kind).keys() & STATING:
-                return False
-        return True
+        return is_plain(self)
 
     def certifier(self) -> Certifier:
         return ClusterCertifier(self.instance, self.answer) if self.is_plain else super().certifier()
@@ -179,6 +184,7 @@ class Coreference(Problem[list[Cluster]]):
         contracted = self.contracted and self.is_plain
         return Items.of(
             self.instance,
+            joined=self.is_plain,
             contracted=contracted,
             settled=self.settled,
             smallest=self.smallest,
@@ -187,10 +193,10 @@ class Coreference(Problem[list[Cluster]]):
         )
 
     def master(self) -> pyo.ConcreteModel:
-        return master(len(self.items), self.items.constant)
+        return master(len(self.items), self.items.constant + self.items.offset)
 
     def formulation(self) -> Formulation:
-        return dataclasses.replace(_rows(len(self.items)), offset=self.items.constant)
+        return dataclasses.replace(_rows(len(self.items)), offset=self.items.constant + self.items.offset)
 
     def restricted_master(self) -> LinearMaster:
         return LinearMaster(rows_of(self), central=True)
@@ -210,7 +216,7 @@ class Coreference(Problem[list[Cluster]]):
         if not self.is_plain:
             return WarmStart()
         columns = [items.column(cluster.tolist()) for cluster in items.clustering()]
-        score = items.constant + sum(column.cost for column in columns)
+        score = items.offset + items.constant + sum(column.cost for column in columns)
         answer = Solution(score, tuple((column, 1.0) for column in columns))
         return WarmStart(self._first_duals(items), (answer,), self._first_columns(items, budget))
 

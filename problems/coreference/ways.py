@@ -96,7 +96,7 @@ def _by_engine(way: str, instance: Instance, limit: float) -> Run:
     problem: Problem
     if way == LAZY_CONTRACTED:
         items = Items.of(instance, settled=False)
-        constant = float(items.within.sum())
+        constant = items.offset + float(items.within.sum())
         problem = LazyAllLink(Instance(items.scores))
     elif way == LAZY:
         problem = LazyAllLink(instance)

@@ -1,14 +1,19 @@
 """Score matrices that validate themselves, files, graphs, generators."""
 
+import itertools
+import math
+
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 
-from colgen import InputError, solve
+from colgen import InputError, PricingResult, solve
+from colgen.proof.checker import check
 from problems.coreference import (
     Coreference,
     Instance,
+    LazyAllLink,
     communities,
     from_graph,
     modularity,
@@ -18,6 +23,7 @@ from problems.coreference import (
     write_matrix,
 )
 from problems.coreference.clusters import as_clusters
+from problems.coreference.pricing import ClusterPricing
 from tests.problems.coreference.partitions import instances, partitions, symmetric
 
 THREE = symmetric(3, [1.0, -2.0, 4.0])
@@ -159,7 +165,7 @@ def test_labels_are_numbers_by_default():
         ([2.0**32, 2.0**32, 2.0**32], 2.0**32),
         ([0.1, 0.2, 0.3], None),
         ([2.0**32, 2.0**20, 1.0], None),  # too large to be sure of
-        ([2.0**32, 1.0, 1.0], 1.0),  # a reward, counted as 4
+        ([2.0**32, 1.0, 1.0], None),
         ([2.0, 4.0, -1e12 - 1.0], 2.0),  # no clustering that is stated has a penalty
         ([2.0, 4.0, -np.inf], 2.0),
     ],
@@ -445,36 +451,112 @@ def test_a_reward_that_every_best_clustering_uses_is_no_scale(seed, reward, fact
 
     everything = [worth(c) for c in partitions(n)]
     best = max(one for one in everything if one[1] > -np.inf)
-    if best[0] == links.sum() / 2.0 and (np.isfinite(others) & (others > 0.0)).any():
-        assert instance.scale <= 64.0 * factor
+    if best[0] == links.sum() / 2.0 and (instance.contracted.scores > 0.0).any():
+        assert instance.contracted.scale <= 64.0 * factor
     for problem in (Coreference(instance), Coreference(instance, contracted=False)):
         result = solve(problem)
         assert result.is_optimal
         found = worth(result.answer)
         assert found[0] == best[0]
-        if instance.constant:  # floats hold the other scores beside the rewards
+        if len(instance.units) < n:  # floats hold the other scores beside the rewards
             assert found[1] == pytest.approx(best[1], abs=1e-9)
         whole = factor * (reward * found[0] + found[1])
-        assert result.objective + instance.constant == pytest.approx(whole, rel=1e-12)
+        assert result.objective == pytest.approx(whole, rel=1e-12)
 
 
 def test_rewards_that_contradict_a_prohibition_stay_as_they_are():
     scores = symmetric(4, [1e12, 1e12, 1.0, -np.inf, 0.5, 0.25])
-    assert (Instance(scores).scores == scores).all()
-    assert Instance(scores).constant == 0.0
     large = symmetric(4, [1e12, 1e12, 1.0, -1e12, 0.5, 0.25])
-    assert (Instance(large).scores == large).all()
+    for instance in (Instance(scores), Instance(large)):
+        assert instance.lowered is instance.contracted is instance
+        assert instance.units == ((0,), (1,), (2,), (3,))
 
 
 def test_scores_of_all_sizes_stay_as_they_are():
-    for upper in ([1e7, 1e7, -1.0], [1e12, 1e12, 1e12], [1e12, -1.0, -1.0], [1e6, 1.0, 1e-6]):
-        assert (Instance(symmetric(3, upper)).scores == symmetric(3, upper)).all()
+    for upper in ([1e12, 1e12, 1e12], [1e3, -1.0, -1.0], [1e2, 1.0, 1e-2], [-1e12, -1.0, -1e6], [-1e12, 1.0, 1.0]):
+        instance = Instance(symmetric(3, upper))
+        assert instance.lowered is instance.contracted is instance
 
 
-def test_a_reward_beyond_what_it_takes_is_part_of_the_constant():
+def test_a_reward_keeps_two_mentions_together_and_the_objective_is_that_of_the_scores():
     instance = Instance(symmetric(3, [1e12, 3.0, -1.0]), constant=5.0)
-    assert instance.scores[0, 1] == 6.0  # twice what the pair may earn elsewhere
-    assert instance.constant == 5.0 + 1e12 - 6.0
+    assert instance.lowered.scores[0, 1] == 6.0  # twice what the pair may earn elsewhere
+    assert instance.units == ((0, 1), (2,))
+    assert (instance.contracted.scores == symmetric(2, [2.0])).all()
+    assert instance.constant == 5.0
     result = solve(Coreference(instance))
     assert result.answer == [(0, 1, 2)]
-    assert result.objective == instance.check(result.answer) == 8.0
+    assert result.objective == instance.check(result.answer) == 1e12 + 2.0
+
+
+def drawn(seed, size, fractions):
+    """Scores of five or six mentions, one of which is ``size``, and a few of which are forbidden at times."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 7))
+    count = n * (n - 1) // 2
+    upper = rng.normal(size=count) if fractions else rng.integers(-3, 4, count).astype(float)
+    if seed % 3 == 0:
+        upper[rng.random(count) < 0.15] = -np.inf
+    upper[rng.integers(count)] = size
+    return symmetric(n, upper)
+
+
+def value(scores, clusters):
+    """Of the given matrix, whatever an instance makes of it."""
+    return math.fsum(scores[i, j] for cluster in clusters for i, j in itertools.combinations(cluster, 2))
+
+
+@pytest.mark.parametrize("size", [1e6, 1e10, 1e14, -1e6, -1e10, -1e14])
+@pytest.mark.parametrize("fractions", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_objectives_are_those_of_the_given_scores_beside_one_of_any_size(tmp_path, seed, fractions, size):
+    scores = drawn(seed, size, fractions)
+    instance = Instance(scores)
+    assert (instance.scores == scores).all()
+    for clusters in partitions(len(scores)):
+        assert instance.objective(clusters) == pytest.approx(value(scores, clusters), rel=1e-15, abs=1e-9)
+    for path in (tmp_path / "scores.npy", tmp_path / "scores.npz"):
+        write_matrix(instance, path)
+        assert (read_matrix(path).scores == scores).all()
+    best = max(value(scores, clusters) for clusters in partitions(len(scores)))
+    near = pytest.approx(best, rel=4.0 * np.finfo(float).eps, abs=1e-6)
+    problems = (Coreference(instance), Coreference(instance, contracted=False), LazyAllLink(instance))
+    for problem in problems:
+        certificate = tmp_path / "proof.jsonl"
+        result = solve(problem, certificate=certificate)
+        assert result.is_optimal
+        assert result.objective == near
+        assert result.dual_bound == near
+        assert value(scores, result.answer) == near
+        assert problem.check(result.answer) == result.objective
+        verdict = check(certificate.read_text().splitlines())
+        assert float(verdict.objective) == near
+        if isinstance(problem, Coreference):
+            assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
+
+
+class InPairs(Coreference):
+    """Clusters of two mentions at most, where the largest scores need not all be had."""
+
+    def pricing(self):
+        return Pairs(self.items)
+
+
+class Pairs(ClusterPricing):
+    def price(self, duals, context):
+        _, scores, profits = self.priced(duals, context)
+        sets = [[i] for i in range(len(profits))]
+        sets += [list(pair) for pair in itertools.combinations(range(len(profits)), 2)]
+        values = [0.5 * scores[np.ix_(s, s)].sum() + profits[s].sum() for s in sets]
+        chosen = [k for k, value in enumerate(values) if value > context.tolerance]
+        columns = [self.items.column(sets[k]) for k in chosen]
+        return PricingResult(columns, max(0.0, *values), [values[k] for k in chosen])
+
+
+def test_another_problem_may_part_what_a_reward_keeps_together():
+    scores = symmetric(4, [1e12, 3e12, 1.0, 2e12, 2.0, 3.0])
+    best = max(value(scores, c) for c in partitions(4) if max(map(len, c)) <= 2)
+    result = solve(InPairs(Instance(scores)))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(best, rel=1e-9)
+    assert max(map(len, result.answer)) <= 2

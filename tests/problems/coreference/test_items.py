@@ -19,7 +19,7 @@ def pair(kind, i, j):
 
 
 def single(scores):
-    return Items.of(Instance(np.asarray(scores, dtype=float)), contracted=False)
+    return Items.of(Instance(np.asarray(scores, dtype=float)), joined=False, contracted=False)
 
 
 @given(instances(), st.booleans(), st.booleans())

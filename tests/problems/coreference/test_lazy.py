@@ -94,7 +94,7 @@ def test_formulation_is_the_compiled_model(n):
         ([2.0, -4.0, 6.0], 2.0),
         ([0.5, 1.0, 1.0], 0.5),
         ([0.0, 0.0, 0.0], None),
-        ([1e300, 1.0, 1.0], 1.0),  # what a reward has in excess is in the constant
+        ([1e300, 1.0, 1.0], None),  # floats do not tell its multiples apart
         ([1.0, 1.0 / 3.0, 1.0], None),
     ],
 )
