@@ -7,7 +7,7 @@ import dataclasses
 
 from colgen.bounds.bounding import Parts
 from colgen.bounds.checks import Objection, check_use, objection
-from colgen.core.errors import InfeasibleAnswerError, InputError, SeparationError
+from colgen.core.errors import InfeasibleAnswerError, InputError, InvalidBoundError, SeparationError
 from colgen.core.solution import Solution
 from colgen.cuts.separation import SeparationContext
 from colgen.master.protocol import MasterSolution
@@ -52,7 +52,11 @@ class Answers:
             self._leave_out(solution, source, against, given)
             return False
         fault = self.master.violation(solution)
-        taken = self.run.offer(solution, fault, source, checked=self.master.checks_rows)
+        try:
+            taken = self.run.offer(solution, fault, source, checked=self.master.checks_rows)
+        except InvalidBoundError:  # of the mistakes that there may be, one may be seen in the answer
+            check_use(self.master, self.pricing, solution, source)
+            raise
         if taken:
             check_use(self.master, self.pricing, solution, source)
         return taken
