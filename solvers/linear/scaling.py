@@ -25,6 +25,9 @@ _EXPONENT = np.int64(0x7FF0000000000000)
 _LEAST = 2.0**-1000
 """The least power of two that sizes are told by; the largest is one over it."""
 
+_KEPT = 2.0**26
+"""A row is divided by so many times its largest entry at most: solvers drop entries of less than 1e-9."""
+
 SCALINGS = 4
 """So often are costs scaled again in one solve, at most."""
 
@@ -46,6 +49,8 @@ def powers_of_two(sizes: Floats) -> Floats:
 def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
     """The size of each row: the power of two next below its largest finite side or entry, 0 if all are zero.
 
+    Beside a side that is larger than all entries by far, it is what leaves the largest entry one that solvers keep.
+
     Parameters
     ----------
     matrix
@@ -59,10 +64,12 @@ def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
 
 def sizes_of_rows(rows: NDArray[np.integer], values: Floats, lower: Floats, upper: Floats) -> Floats:
     """The same of entries that are given one by one: row and value of each."""
-    sizes = np.zeros(len(lower))
-    np.maximum.at(sizes, rows, np.abs(values))
+    entries = np.zeros(len(lower))
+    np.maximum.at(entries, rows, np.abs(values))
+    sizes = entries
     for sides in (lower, upper):
         sizes = np.maximum(sizes, np.where(np.isfinite(sides), np.abs(sides), 0.0))
+    sizes = np.where(entries > 0.0, np.minimum(sizes / _KEPT, entries) * _KEPT, sizes)
     return np.where(sizes > 0.0, powers_of_two(sizes), 0.0)
 
 

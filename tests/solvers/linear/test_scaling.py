@@ -6,7 +6,7 @@ from scipy import sparse
 
 from solvers.linear.lp import LPStatus
 from solvers.linear.mip import solve_mip
-from solvers.linear.scaling import column_units
+from solvers.linear.scaling import column_units, row_sizes
 
 
 def program(units):
@@ -37,3 +37,11 @@ def test_a_program_in_other_units_has_the_same_optimum(sizes):
     assert found.status is LPStatus.OPTIMAL
     assert found.objective == pytest.approx(right.objective)
     assert (found.values / sizes) == pytest.approx(right.values)
+
+
+def test_a_row_of_a_large_side_keeps_its_entries():
+    entries = np.array([[1.0, 2e-3], [0.0, 5.0], [0.0, 0.0]])
+    sizes = row_sizes(sparse.csc_array(entries), np.full(3, -np.inf), np.array([1e15, 40.0, 1e15]))
+    assert 1.0 / sizes[0] > 1e-9
+    assert sizes[1] == 32.0
+    assert sizes[2] == 2.0**49
