@@ -102,6 +102,93 @@ def test_rows_are_asked_before_a_problem_is_called_unbounded():
     assert solve(Bounded("nowhere")).termination is Termination.UNBOUNDED
 
 
+class Lazily(Problem):
+    """Opt of x over a x ≤ b, where the row is separated once a solution violates it."""
+
+    def __init__(self, side, coefficient, maximize, integer, fractions=True):
+        self.row = Row(("most", None), upper=side, coefficients={("x", None): coefficient})
+        self.maximize, self.integer, self.fractions = maximize, integer, fractions
+
+    def master(self):
+        m = pyo.ConcreteModel()
+        m.x = pyo.Var(domain=pyo.NonNegativeIntegers if self.integer else pyo.NonNegativeReals)
+        m.y = pyo.Var(domain=pyo.NonNegativeIntegers if self.integer else pyo.NonNegativeReals)
+        m.half = pyo.Constraint(expr=m.x - 2 * m.y >= 0)
+        m.total = pyo.Objective(expr=7 * m.x, sense=pyo.maximize)
+        if not self.maximize:
+            m.del_component(m.total)
+            m.total = pyo.Objective(expr=-7 * m.x)
+        return m
+
+    def separation(self):
+        return (OneRow(self.row, self.fractions),)
+
+    def answer(self, solution):
+        return solution.variables.get(("x", None), 0.0)
+
+
+class OneRow(Separation):
+    def __init__(self, row, fractions):
+        self.row, self.fractions = row, fractions
+
+    def separate(self, solution, context):
+        if not (self.fractions or context.whole):
+            return []
+        (coefficient,) = self.row.coefficients.values()
+        value = coefficient * solution.variables.get(("x", None), 0.0)
+        return [self.row] if value > self.row.upper * (1 + 1e-9) else []
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("integer", [False, True])
+@pytest.mark.parametrize(
+    ("side", "coefficient"), [(1e-3, 1e-4), (999.0, 3.0), (3e8, 3.0), (1e8, 1e-3), (3e12, 3.0), (1e12, 1e-3)]
+)
+def test_rows_of_any_size_are_asked_before_a_problem_is_called_unbounded(side, coefficient, integer, maximize):
+    result = solve(Lazily(side, coefficient, maximize, integer))
+    largest = side / coefficient
+    assert result.termination is Termination.OPTIMAL
+    assert result.objective == pytest.approx(7 * largest if maximize else -7 * largest)
+    assert solve(Lazily(math.inf, coefficient, maximize, integer)).termination in (
+        Termination.UNBOUNDED,
+        Termination.UNBOUNDED_OR_INFEASIBLE,
+    )
+
+
+@pytest.mark.parametrize("side", [1e-3, 1e8, 1e12])
+def test_rows_of_any_size_bound_a_template(side):
+    class Written(Lazily):
+        def master(self):
+            m = super().master()
+            m.most = pyo.Constraint(expr=1e-3 * (m.x + m.y) <= side)
+            return m
+
+        def separation(self):
+            return ()
+
+    result = solve(Written(side, 1e-3, maximize=True, integer=False))
+    assert result.termination is Termination.OPTIMAL
+    assert result.objective == pytest.approx(7e3 * side)
+
+
+def test_separations_that_look_at_whole_solutions_alone_are_asked_before_a_problem_is_called_unbounded():
+    class Halved(Lazily):
+        """The relaxation is fractional where y is one half."""
+
+        def master(self):
+            m = super().master()
+            m.odd = pyo.Constraint(expr=2 * m.y <= 1)
+            m.total.set_value(m.total.expr + m.y)
+            return m
+
+        def warm_start(self, budget):
+            return WarmStart(answers=[Solution(0.0, (), {("x", None): 0.0, ("y", None): 0.0})])
+
+    result = solve(Halved(3e8, 3.0, maximize=True, integer=True, fractions=False))
+    assert result.termination is not Termination.UNBOUNDED
+    assert result.dual_bound == pytest.approx(7e8, rel=1e-6)
+
+
 def test_nothing_is_called_unbounded_while_rows_have_not_been_asked(monkeypatch):
     class Slow(AtMostFive):
         def separate(self, solution, context):

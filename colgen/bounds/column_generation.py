@@ -150,22 +150,37 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
 def _bounded_by_rows(node: NodeState, parts: Parts) -> bool | None:
     """Whether rows that would be separated bound a master that is unbounded without them; they are added.
 
-    None if that is not known: there was no time to ask, or no solution to ask about.
+    None if that is not known: there was no time to ask, or no solution to ask about.  Separations are asked about
+    points ever farther out, for a row of a large side is violated by none that is near.
     """
-    master = parts.master
+    master, budget = parts.master, parts.run.budget
     if not parts.separation:
         return False
-    far = master.solve_in_a_box(parts.run.budget)
+    far = master.solve_in_a_box(budget)
     if far is None:
         return None
+    if _add_violated(node, far, parts):
+        return True
+    farther = None if parts.run.expired else master.along_a_ray(far, budget)
+    if farther is None:
+        return None
+    for point in farther:
+        if parts.run.expired:  # a separation that was cut off may have overlooked some
+            return None
+        if _add_violated(node, point, parts):
+            return True
+    return None if parts.run.expired else False
+
+
+def _add_violated(node: NodeState, far: MasterSolution, parts: Parts) -> bool:
+    """Whether separations object to a point far out; their rows are added."""
+    master = parts.master
     solution, context = master.solution(far), told(parts, node, far, master.sense.ideal)
     # At such distances rounding may violate rows that the master has.
     found = [row for each in parts.separation for row in violated_rows(each, solution, context)]
     violated = [row for row in found if not master.has_row(row.key)]
     if violated:
         master.add((), violated)
-    elif parts.run.expired:  # a separation that was cut off may have overlooked some
-        return None
     return bool(violated)
 
 

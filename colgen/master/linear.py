@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -365,6 +365,9 @@ class LinearMaster(RestrictedMaster):
 
     def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
         return self._phases.solve_in_a_box(budget)
+
+    def along_a_ray(self, far: MasterSolution, budget: Budget) -> Iterator[MasterSolution] | None:
+        return self._phases.along_a_ray(far, budget)
 
     def solution(self, solved: MasterSolution) -> Solution:
         # A node's is asked for several times: by heuristics, by branching rules, for the record.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from solvers.linear.lp import LPSolution, LPStatus
 
 _BOX = 2.0**20
 """How far an unbounded master may go in a box, beyond the largest of its sides."""
+
+_FARTHEST, _STRIDE = 2.0**60, 2.0**10
+"""How far points on a ray of an unbounded master are, and by what each is farther than the one before."""
 
 
 class Phases:
@@ -151,7 +155,8 @@ class Phases:
         least = np.full(len(rows), math.inf)
         np.minimum.at(least, there[entries != 0.0], np.abs(entries[entries != 0.0]))
         ends = np.concatenate([rows.lower / least, rows.upper / least, table.lower_now, table.upper_now])
-        far = _BOX * max(1.0, float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0)))
+        end = float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0))
+        far = min(_BOX * max(1.0, end), max(_FARTHEST, end))  # what is much farther, solvers take for infinite
         unlimited = np.flatnonzero(np.isinf(table.lower_now) | np.isinf(table.upper_now))
         lower, upper = table.lower_now[unlimited], table.upper_now[unlimited]
         program.change_bounds(unlimited, np.maximum(lower, -far), np.minimum(upper, far))
@@ -163,3 +168,37 @@ class Phases:
             return None
         duals, phase = Duals(rows.signed(solved.duals, self._objective.sense), rows.names), self._objective.phase
         return MasterSolution(MasterStatus.OPTIMAL, solved.objective, solved.values, duals, phase)
+
+    def along_a_ray(self, far: MasterSolution, budget: Budget) -> Iterator[MasterSolution] | None:
+        """Points ever farther from ``far`` on a ray that improves without end; None if no such ray is found.
+
+        The ray is an optimum over all directions that every row and bound allows.  Whole variables are rounded, so that
+        separations that look at whole solutions alone are asked as well: at such distances a unit is rounding.
+        """
+        table, rows, program = self._table, self._rows, self._program
+        columns, all_rows = np.arange(len(table)), np.arange(len(rows))
+        lower, upper = table.lower_now.copy(), table.upper_now.copy()
+        program.change_bounds(columns, -np.isinf(lower).astype(float), np.isinf(upper).astype(float))
+        program.change_row_bounds(
+            all_rows, *(np.where(np.isinf(sides), sides, 0.0) for sides in (rows.lower, rows.upper))
+        )
+        try:
+            solved = program.solve(budget)
+        finally:
+            program.change_bounds(columns, lower, upper)
+            program.change_row_bounds(all_rows, rows.lower, rows.upper)
+        if solved.status is not LPStatus.OPTIMAL:
+            return None
+        gain = float(self._objective.costs @ solved.values)
+        if not self._objective.sense.is_better(gain, 0.0):
+            return None
+        return self._points(far, solved.values, gain)
+
+    def _points(self, far: MasterSolution, ray: Floats, gain: float) -> Iterator[MasterSolution]:
+        """The points, of which the last is beyond all numbers that rows have for sides."""
+        whole, distance = self._table.integer, float(np.abs(far.values).max(initial=0.0))
+        while distance < _FARTHEST:
+            distance = min(max(distance, 1.0) * _STRIDE, _FARTHEST)
+            values = far.values + distance * ray
+            values = np.where(whole, np.round(values), values)
+            yield MasterSolution(MasterStatus.OPTIMAL, far.objective + distance * gain, values, far.duals, far.phase)

@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -144,6 +144,10 @@ class RestrictedMaster(ABC):
 
     def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
         """Optimise an unbounded master within large bounds, for separations to look at; None if that says nothing."""
+        return None
+
+    def along_a_ray(self, far: MasterSolution, budget: Budget) -> Iterator[MasterSolution] | None:
+        """Points of an unbounded master that are ever farther than that in the box; None if no ray is found."""
         return None
 
     @abstractmethod
