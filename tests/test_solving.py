@@ -171,6 +171,32 @@ def test_rows_of_any_size_bound_a_template(side):
     assert result.objective == pytest.approx(7e3 * side)
 
 
+@pytest.mark.parametrize("demand", [1e-3, 1e3, 1e8, 1e10, 1e12])
+def test_columns_cover_rows_of_any_size(demand):
+    """Rows whose entries come with columns, after the sides."""
+    columns = [Column(1.0, {("cover", 0): 1.0}, "first"), Column(1.0, {("cover", 0): 0.5, ("cover", 1): 2.0}, "both")]
+
+    class Both(Pricing):
+        def price(self, duals, context):
+            costs = [float(cost) for cost in context.reduced_costs(columns, duals)]
+            return PricingResult([columns[costs.index(min(costs))]], min(costs))
+
+    class Covering(Problem):
+        def master(self):
+            m = pyo.ConcreteModel()
+            m.unmet = artificial(range(2))
+            m.cover = pyo.Constraint(range(2), rule=lambda m, i: m.unmet[i] >= demand)
+            m.cost = pyo.Objective(expr=0)
+            return m
+
+        def pricing(self):
+            return Both()
+
+    result = solve(Covering(), relaxation=True)
+    assert result.termination is Termination.OPTIMAL
+    assert result.objective == pytest.approx(1.25 * demand)
+
+
 def test_separations_that_look_at_whole_solutions_alone_are_asked_before_a_problem_is_called_unbounded():
     class Halved(Lazily):
         """The relaxation is fractional where y is one half."""

@@ -50,6 +50,7 @@ def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
     """The size of each row: the power of two next below its largest finite side or entry, 0 if all are zero.
 
     Beside a side that is larger than all entries by far, it is what leaves the largest entry one that solvers keep.
+    Entries of a row that has none yet are taken for 1.
 
     Parameters
     ----------
@@ -69,7 +70,8 @@ def sizes_of_rows(rows: NDArray[np.integer], values: Floats, lower: Floats, uppe
     sizes = entries
     for sides in (lower, upper):
         sizes = np.maximum(sizes, np.where(np.isfinite(sides), np.abs(sides), 0.0))
-    sizes = np.where(entries > 0.0, np.minimum(sizes / _KEPT, entries) * _KEPT, sizes)
+    entries = np.where(entries > 0.0, entries, 1.0)  # those that columns will bring
+    sizes = np.minimum(sizes / _KEPT, entries) * _KEPT
     return np.where(sizes > 0.0, powers_of_two(sizes), 0.0)
 
 

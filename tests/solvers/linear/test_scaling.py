@@ -44,4 +44,4 @@ def test_a_row_of_a_large_side_keeps_its_entries():
     sizes = row_sizes(sparse.csc_array(entries), np.full(3, -np.inf), np.array([1e15, 40.0, 1e15]))
     assert 1.0 / sizes[0] > 1e-9
     assert sizes[1] == 32.0
-    assert sizes[2] == 2.0**49
+    assert 1.0 / sizes[2] > 1e-9
