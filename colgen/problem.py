@@ -341,7 +341,7 @@ def states_rows_anew(problem: Problem, method: str) -> bool:
 
     A subclass that states the same rows in another way sets ``same_problem = True`` in its body.
     """
-    if all(_states_last(problem, method, name) for name in _ROWS):
+    if not _is_overridden(type(problem), method) or all(_states_last(problem, method, name) for name in _ROWS):
         return False
     for kind in type(problem).__mro__:
         if "same_problem" in vars(kind):
@@ -422,9 +422,14 @@ def _is_overridden(kind: type, name: str) -> bool:
     return getattr(kind, name) is not getattr(Problem, name)
 
 
+def _is_restated(problem: Problem) -> bool:
+    """Return whether a subclass states other rows than any of its template's methods were written for."""
+    return any(states_rows_anew(problem, method) for method in (*CLAIMS, "pricing", "separation", "branching", "check"))
+
+
 def step_of(problem: Problem, master: RestrictedMaster, step: float | None) -> float | None:
     """Return the step that a problem states, or None where a subclass's rows add costs that are no multiples of it."""
-    if step is None or not states_rows_anew(problem, "pricing") or not isinstance(master, LinearMaster):
+    if step is None or not _is_restated(problem) or not isinstance(master, LinearMaster):
         return step
     rows = master.formulation
     own = ~rows.artificial & (rows.costs != 0.0)

@@ -31,6 +31,7 @@ from problems.title_path import LazyPath, TitlePath
 from problems.title_path.instance import random as random_titles
 from problems.vehicle_routing import VehicleRouting
 from problems.vehicle_routing.instance import random as random_customers
+from tests import toys
 
 
 def twice_the_first(model):
@@ -266,3 +267,9 @@ def test_a_row_that_clusters_need_is_not_left_out():
 
     with pytest.raises(InputError, match=r"has 5 rows .* for 6 mentions.*change the sides"):
         solve(STATED["coreference"](subclass(Coreference, change), 1))
+
+
+def test_a_problem_of_its_own_leaves_nothing_out():
+    result = solve(toys.CuttingStock())
+    assert result.is_optimal
+    assert not result.notes
