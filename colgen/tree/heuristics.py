@@ -114,6 +114,10 @@ def fair(seconds: float, run: Run) -> float:
     return min(seconds, _SHARE * run.seconds_left)
 
 
+_FIRST_ROUNDS, _STEPS_A_COLUMN = 2, 300
+"""Rounds of exchanges at the first attempt, and exchanges for each column at hand."""
+
+
 class Exchanging(Heuristic):
     """Generate columns at perturbed dual values, and exchange columns one at a time until they make an answer.
 
@@ -125,11 +129,11 @@ class Exchanging(Heuristic):
     Parameters
     ----------
     rounds
-        How often columns are generated and exchanged.
+        How often columns are generated and exchanged, two times at the first attempt; fewer if no new columns come.
     share
         Oracles are called this often for each row, in a round.
     steps
-        Exchanges in a round.
+        Exchanges in a round, at most; few columns need fewer, and each attempt at a node has as many more.
     seconds
         For one call; at most a quarter of what is left.
     """
@@ -158,15 +162,18 @@ class Exchanging(Heuristic):
             return run.expired or time.monotonic() >= deadline
 
         calls = int(self.share * max(master.num_rows, _FEW_ROWS))
-        for number in range(self.rounds):
+        for number in range(self.rounds if context.attempt else min(self.rounds, _FIRST_ROUNDS)):
+            known = master.num_columns
             if number or context.attempt:
                 for _ in range(calls):
                     if stopped():
                         return best
                     context.vary(rng)
+                if master.num_columns == known:
+                    break
             target = run.target if best is None else best.objective - run.sense.sign * (run.step or 0.0)
             seed, bound = int(rng.integers(1 << 30)), run.round_bound(context.bound)
-            steps = self.steps * (1 + context.attempt)
+            steps = min(self.steps, _STEPS_A_COLUMN * master.num_columns) * max(context.attempt, 1)
             found = master.exchanged(context.relaxation, target, bound, run.step, steps, seed, stopped)
             if found is not None and (best is None or run.sense.is_better(found.objective, best.objective)):
                 best = found
