@@ -519,9 +519,7 @@ def _search(
         if changed and states_rows_anew(problem, "pricing"):
             left_out += ["multiplicities"] if any(math.isfinite(oracle.multiplicity) for oracle in oracles) else []
             oracles = tuple(map(Unlimited, oracles))
-        # Default rules hold for all rows.
-        own = type(problem).branching is not Problem.branching or "branching" in vars(problem)
-        if changed and own and states_rows_anew(problem, "branching"):
+        if changed and states_rows_anew(problem, "branching"):
             kept = tuple(rule for rule in branching if isinstance(rule, OnTemplateVariable))
             left_out += [] if len(kept) == len(branching) else ["branching()"]
             branching = kept
