@@ -38,7 +38,7 @@ class HeuristicContext:
         proper)``, where ``proper`` is as in :class:`Diving`; a third argument limits the rounds, to 0 for the linear
         program alone.
     vary
-        Price once at dual values that are perturbed at random; the columns join the master.
+        Price once at dual values that are perturbed at random, by a share of them at most; the columns join the master.
     attempt
         How often the heuristic has been run at this node before.
     bound
@@ -50,7 +50,7 @@ class HeuristicContext:
     run: Run
     depth: int
     regenerate: Callable[..., Bounded]
-    vary: Callable[[np.random.Generator], None] = lambda rng: None
+    vary: Callable[[np.random.Generator, float], None] = lambda rng, noise: None
     attempt: int = 0
     bound: float = math.nan
 
@@ -114,6 +114,10 @@ def fair(seconds: float, run: Run) -> float:
     return min(seconds, _SHARE * run.seconds_left)
 
 
+_NOISE, _LOUDER = 0.03, 2.0
+"""By what share dual values are perturbed at most, and by how many times more where that brings no new column: little
+keeps columns near the optimum, more makes them differ."""
+
 _FIRST_ROUNDS, _STEPS_A_COLUMN = 2, 300
 """Rounds of exchanges at the first attempt, and exchanges for each column at hand."""
 
@@ -161,6 +165,7 @@ class Exchanging(Heuristic):
         def stopped() -> bool:
             return run.expired or time.monotonic() >= deadline
 
+        noise = _NOISE
         calls = int(self.share * max(master.num_rows, _FEW_ROWS))
         for number in range(self.rounds if context.attempt else min(self.rounds, _FIRST_ROUNDS)):
             known = master.num_columns
@@ -168,9 +173,12 @@ class Exchanging(Heuristic):
                 for _ in range(calls):
                     if stopped():
                         return best
-                    context.vary(rng)
+                    context.vary(rng, noise)
                 if master.num_columns == known:
-                    break
+                    noise *= _LOUDER
+                    if noise > 1.0:
+                        break
+                    continue
             target = run.target if best is None else best.objective - run.sense.sign * (run.step or 0.0)
             seed, bound = int(rng.integers(1 << 30)), run.round_bound(context.bound)
             steps = min(self.steps, _STEPS_A_COLUMN * master.num_columns) * max(context.attempt, 1)

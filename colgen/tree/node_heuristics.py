@@ -24,9 +24,8 @@ from colgen.tree.sparing import sparing
 _ATTEMPTS = 8
 """So often, at most, are heuristics run at a node that nothing else would decide."""
 
-_LEAST_NOISE, _MOST_NOISE, _PART = 0.002, 0.03, 0.5
-"""By what shares dual values are perturbed: little keeps columns near the optimum, more makes them differ.  Every other
-time so many dual values are zero."""
+_RANGE, _PART = 16.0, 0.5
+"""Between the largest perturbation of dual values and the least; every other time so many of them are zero."""
 
 
 class NodeHeuristics:
@@ -92,12 +91,12 @@ class NodeHeuristics:
             if self.run.prunes(bound) or self.run.expired or self.master.num_columns == known:
                 return
 
-    def _vary(self, node: Node, rng: np.random.Generator) -> None:
+    def _vary(self, node: Node, rng: np.random.Generator, most: float) -> None:
         """Price once at perturbed dual values; the columns join the master, whatever they are worth."""
         duals = self._bounds.last_duals
         if not isinstance(duals, Duals):
             return
-        noise = _LEAST_NOISE * (_MOST_NOISE / _LEAST_NOISE) ** rng.random()
+        noise = most * _RANGE ** -rng.random()
         values = duals.values * np.maximum(1.0 + noise * rng.standard_normal(len(duals.values)), 0.0)
         if rng.random() < _PART:
             values[rng.random(len(values)) < _PART] = 0.0
