@@ -139,7 +139,7 @@ class Exchanging(Heuristic):
     steps
         Exchanges in a round, at most; few columns need fewer, and each attempt at a node has as many more.
     seconds
-        For one call; at most a quarter of what is left.
+        For one call; at the first attempt at most a quarter of what is left.
     """
 
     again = True
@@ -159,7 +159,9 @@ class Exchanging(Heuristic):
 
     def search(self, context: HeuristicContext) -> Solution | None:
         run, master, best = context.run, context.master, None
-        deadline = time.monotonic() + fair(self.seconds, run)
+        # At another attempt nothing else would decide the node: no time has to be left for a proof.
+        seconds = min(self.seconds, run.seconds_left) if context.attempt else fair(self.seconds, run)
+        deadline = time.monotonic() + seconds
         rng = np.random.default_rng([self.seed, context.attempt])
 
         def stopped() -> bool:
