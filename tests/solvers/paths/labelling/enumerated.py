@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +63,14 @@ def walks(
     resources: list[Resource],
     neighbourhoods: NDArray[np.bool_] | None,
     forbidden: set[int] = frozenset(),
+    *,
+    own: Callable[[Any, int, int], Any] = lambda state, arc, head: state,
+    begin: Any = (),
 ) -> Iterator[list[int]]:
-    """The arcs of every walk from source to sink; None: elementary ones."""
+    """The arcs of every walk from source to sink; None: elementary ones.
+
+    ``own`` extends a state, at first ``begin``, over an arc to its head; None where that is not allowed.
+    """
     n = network.num_vertices
     out = [[a for a in range(network.num_arcs) if network.tails[a] == v and a not in forbidden] for v in range(n)]
     limits = [(np.broadcast_to(r.lower, n), np.broadcast_to(r.upper, n)) for r in resources]
@@ -76,7 +82,9 @@ def walks(
     if not all(low <= value <= high for value, (low, high) in zip(start, ends, strict=True)):
         return
 
-    def onwards(vertex: int, values: tuple[float, ...], memory: frozenset[int], arcs: list[int]) -> Iterator[list[int]]:
+    def onwards(
+        vertex: int, values: tuple[float, ...], state: Any, memory: frozenset[int], arcs: list[int]
+    ) -> Iterator[list[int]]:
         if vertex == network.sink:
             yield list(arcs)
             return
@@ -93,10 +101,13 @@ def walks(
                     break
                 reached.append(value)
             else:
+                after = own(state, arc, head)
+                if after is None:
+                    continue
                 kept = memory if neighbourhoods is None else frozenset(v for v in memory if neighbourhoods[head, v])
-                yield from onwards(head, tuple(reached), kept | {head}, [*arcs, arc])
+                yield from onwards(head, tuple(reached), after, kept | {head}, [*arcs, arc])
 
-    yield from onwards(network.source, start, frozenset(), [])
+    yield from onwards(network.source, start, begin, frozenset(), [])
 
 
 def cost(drawn: Drawn, arcs: list[int], *, cuts: bool) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from solvers.arrays import ArrayError
 from solvers.paths.labelling import CustomResource, Labelling, Network, attempts
+from tests.solvers.paths.labelling import enumerated
 from tests.solvers.paths.labelling.enumerated import Drawn, cost, draw
 
 pytestmark = pytest.mark.timeout(240)
@@ -136,38 +137,12 @@ def walks(
     drawn: Drawn, kind: Kind, arcs: Floats, vertices: Floats, memory: NDArray[np.bool_] | None
 ) -> Iterator[list[int]]:
     """The arcs of every walk that keeps the limits and that ``extend`` allows; without memory: elementary ones."""
-    network, n = drawn.network, drawn.network.num_vertices
-    out = [np.flatnonzero(network.tails == v).tolist() for v in range(n)]
-    limits = [(np.broadcast_to(r.lower, n), np.broadcast_to(r.upper, n)) for r in drawn.resources]
-    pairs = list(zip(drawn.resources, limits, strict=True))
-    start = tuple(max(r.start, low[network.source]) if r.waiting else r.start for r, (low, _) in pairs)
-    if any(not low[network.source] <= value <= high[network.source]
-           for value, (_, (low, high)) in zip(start, pairs, strict=True)):  # fmt: skip
-        return
 
-    def onwards(vertex: int, values: tuple[float, ...], mine: list[float], seen: frozenset[int], path: list[int]):
-        if vertex == network.sink:
-            yield list(path)
-            return
-        for arc in out[vertex]:
-            head = int(network.heads[arc])
-            if head in seen:
-                continue
-            reached = []
-            for value, (resource, (low, high)) in zip(values, pairs, strict=True):
-                value = value + resource.consumption[arc]
-                if resource.waiting:
-                    value = max(value, low[head])
-                if not low[head] <= value <= high[head]:
-                    break
-                reached.append(value)
-            else:
-                after = [math.nan] * len(mine)
-                if kind.extend(mine, arcs[arc], vertices[head], after):
-                    kept = seen if memory is None else frozenset(v for v in seen if memory[head, v])
-                    yield from onwards(head, tuple(reached), after, kept | {head}, [*path, arc])
+    def own(mine: list[float], arc: int, head: int) -> list[float] | None:
+        after = [math.nan] * len(mine)
+        return after if kind.extend(mine, arcs[arc], vertices[head], after) else None
 
-    yield from onwards(network.source, start, list(kind.start), frozenset(), [])
+    return enumerated.walks(drawn.network, drawn.resources, memory, own=own, begin=list(kind.start))
 
 
 @pytest.fixture(params=[False, True], ids=["small", "with bounds"])
