@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
@@ -343,12 +343,23 @@ def states_rows_anew(problem: Problem, method: str) -> bool:
     """
     if not _is_overridden(type(problem), method) or all(_states_last(problem, method, name) for name in _ROWS):
         return False
+    return states_anew(problem, _ROWS)
+
+
+def states_anew(problem: Problem, names: Iterable[str]) -> bool:
+    """Return whether the class that states any of these methods last lacks ``same_problem = True``.
+
+    An object that has one of them as an attribute of its own states it last.
+    """
+    stating = frozenset(names)
+    if vars(problem).keys() & stating:
+        return True
     for kind in type(problem).__mro__:
         if "same_problem" in vars(kind):
             return not vars(kind)["same_problem"]
-        if vars(kind).keys() & set(_ROWS):
+        if vars(kind).keys() & stating:
             return True
-    return True
+    return False
 
 
 _ROWS = ("master", "formulation")
@@ -373,8 +384,7 @@ def claims_left_out(problem: Problem, *others: str) -> str | None:
     ``others``: what is left out besides the methods in :data:`CLAIMS`.
     """
     kind = type(problem)
-    left_out = [f"{name}()" for name in CLAIMS if states_rows_anew(problem, name) and _is_overridden(kind, name)]
-    left_out += others
+    left_out = [f"{name}()" for name in CLAIMS if states_rows_anew(problem, name)] + list(others)
     if not left_out:
         return None
     return (

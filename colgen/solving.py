@@ -27,7 +27,6 @@ from colgen.core.pool import Pool
 from colgen.core.result import OWN, Iteration, NodeVisit, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.signals import held, holding_termination
-from colgen.core.solution import Solution
 from colgen.core.stop import AnyOf, StopRule
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import NOTHING, WarmStart
@@ -41,7 +40,6 @@ from colgen.pricing.grouping import grouped
 from colgen.pricing.oracles import Pricing
 from colgen.pricing.unlimited import Unlimited
 from colgen.problem import (
-    CLAIMS,
     Problem,
     check_rows_are_solved,
     claim_of,
@@ -263,26 +261,13 @@ def solve(
         return _nothing(spent.reason, budget)
     check_rows_are_solved(problem, master)
 
-    def check(solution: Solution) -> float | None:
-        return objective_checked(problem, solution)
-
     _suit(master, lp, lp_options)
     if queue is None:
         queue = Plunging if client is None else BestBound  # on a cluster it is the workers that plunge
     tree = OpenTree(master.sense, queue(master.sense))
     terminated = nullcontext() if saved is None else holding_termination()
     with listening(progress, master.sense) as listener, threads, terminated, _clustered(client, workers) as cluster:
-        run = Run(
-            master.sense,
-            rule,
-            None if relaxation else step_of(problem, master, stated(problem, "objective_step")),
-            listener,
-            budget,
-            check,
-            stated(problem, "scale") or 0.0,
-            master.offset,
-            master.cost_rounding,
-        )
+        run = _run(problem, master, rule, listener, budget, relaxation)
         try:
             search = _search(
                 problem,
@@ -427,26 +412,32 @@ class _Spare:
         problem = mine.problem
         master = problem.restricted_master()
         _suit(master, mine.lp, mine.lp_options)
-
-        def check(solution: Solution) -> float | None:
-            return objective_checked(problem, solution)
-
-        scale = stated(problem, "scale") or 0.0
-        rounding = master.cost_rounding
-        own = Run(
-            master.sense,
-            AnyOf(),
-            step_of(problem, master, stated(problem, "objective_step")),
-            None,
-            budget,
-            check,
-            scale,
-            master.offset,
-            rounding,
-        )
+        own = _run(problem, master, AnyOf(), None, budget)
         return _search(
             problem, master, own, settings, False, mine.bounding, mine.stabilization, mine.heuristics, mine.choice, None
         )
+
+
+def _run(
+    problem: Problem,
+    master: RestrictedMaster,
+    rule: AnyOf,
+    listener: Callable[[Iteration], None] | None,
+    budget: Budget,
+    relaxation: bool = False,
+) -> Run:
+    """The state of a run of a problem over a master."""
+    return Run(
+        master.sense,
+        rule,
+        None if relaxation else step_of(problem, master, stated(problem, "objective_step")),
+        listener,
+        budget,
+        partial(objective_checked, problem),
+        stated(problem, "scale") or 0.0,
+        master.offset,
+        master.cost_rounding,
+    )
 
 
 @contextmanager
@@ -513,19 +504,19 @@ def _search(
 ) -> BranchAndPrice:
     oracles = grouped(parts_of(problem.pricing(), Pricing, problem, "pricing"))
     branching: tuple[BranchingRule, ...] = parts_of(problem.branching(), BranchingRule, problem, "branching")
-    if any(states_rows_anew(problem, method) for method in (*CLAIMS, "pricing", "branching")):
-        left_out: list[str] = []
-        changed = not keeps_rows(problem, master)
-        if changed and states_rows_anew(problem, "pricing"):
+    left_out: list[str] = []
+    inherited = [method for method in ("pricing", "branching") if states_rows_anew(problem, method)]
+    if inherited and not keeps_rows(problem, master):
+        if "pricing" in inherited:
             left_out += ["multiplicities"] if any(math.isfinite(oracle.multiplicity) for oracle in oracles) else []
             oracles = tuple(map(Unlimited, oracles))
-        if changed and states_rows_anew(problem, "branching"):
+        if "branching" in inherited:
             kept = tuple(rule for rule in branching if isinstance(rule, OnTemplateVariable))
             left_out += [] if len(kept) == len(branching) else ["branching()"]
             branching = kept
-        note = claims_left_out(problem, *left_out)
-        if note is not None and note not in run.notes:
-            run.notes.append(note)
+    note = claims_left_out(problem, *left_out)
+    if note is not None and note not in run.notes:
+        run.notes.append(note)
     run.check_knows_rows = knows_rows(problem)
     parts = Parts(
         master,

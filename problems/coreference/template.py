@@ -28,7 +28,7 @@ from colgen import (
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
-from colgen.problem import rows_of
+from colgen.problem import rows_of, states_anew
 from colgen.proof.certifier import Certifier
 from problems.coreference.clusters import Cluster
 from problems.coreference.instance import Floats, Instance
@@ -91,14 +91,7 @@ def _rows(n: int) -> Formulation:
 
 def is_plain(problem: Problem[Any]) -> bool:
     """Return whether a problem is plain clustering, for all that its class says."""
-    if vars(problem).keys() & STATING:
-        return False
-    for kind in type(problem).__mro__:
-        if "same_problem" in vars(kind):
-            return bool(vars(kind)["same_problem"])
-        if vars(kind).keys() & STATING:
-            return False
-    return True
+    return not states_anew(problem, STATING)
 
 
 class Coreference(Problem[list[Cluster]]):

@@ -151,7 +151,6 @@ HAND: Record = {"kind": "by hand"}
 _ROLLED = claim([2, 1], [0], 4, unit=2)
 _PLAN = [[0, 3, [[0, 1]]], [0, 1, [[1, 2]]]]
 _ALL = [0, 1, 0, 10]
-_HALVES = {"unit": 2, "duals": [1] * 5}
 _COLOURS = [[0, 1, [0, 2]], [0, 1, [1, 3]], [0, 1, [4]]]
 _SHARES = {"factors": [[1, 0]]}
 _PI = [[0, 0, 0], [0, 0, 2], [0, 0, 0]]

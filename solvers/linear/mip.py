@@ -105,8 +105,8 @@ def solve_built_mip(
     relaxation is known to be unbounded, and so is the program if it has a point.
     """
     lower, upper = integral_bounds(np.array(lp.col_lower_) * units, np.array(lp.col_upper_) * units, integer)
+    hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
     if (lower[integer] > upper[integer]).any():
-        hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
         return MIPSolution(LPStatus.INFEASIBLE, hopeless, hopeless, None, 0)
     lp.col_lower_ = np.where(integer, lower / units, lp.col_lower_)
     lp.col_upper_ = np.where(integer, upper / units, lp.col_upper_)
@@ -120,7 +120,6 @@ def solve_built_mip(
     found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units, nodes)
     if found.status is LPStatus.INFEASIBLE:
         return found
-    hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
     if found.values is None:
         return MIPSolution(LPStatus.LIMIT, hopeless, -hopeless, None, found.nodes)
     objective = float(costs @ (found.values / units)) + offset
