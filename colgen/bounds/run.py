@@ -26,7 +26,7 @@ _MISSING = 16
 """Rows of an answer hold to within a tolerance of theirs, and dual values multiply what is missing."""
 
 _TERMS = 64
-"""Costs of columns are sums themselves, and so many times the rounding error of one number is theirs."""
+"""Costs of columns are sums themselves: their rounding error is at most so many times that of one number."""
 
 
 class Run:
@@ -278,7 +278,8 @@ class Run:
             return None
         stated = real(stated, "the objective that the problem's check() returns", low=-math.inf, finite=False)
         difference = abs(stated - solution.objective)
-        near = difference <= TOLERANCES.diagnostic * size(self.scale, stated, self._least)
+        # The solution of a linear program has lost more digits than one sum.
+        near = difference <= TOLERANCES.diagnostic * size(self.scale, stated, _TERMS * self._least)
         # Costs may cancel out in a sum, whose rounding is that of the largest.
         if not near and not difference <= _TERMS * ROUNDING * sum(abs(c.cost * value) for c, value in solution.columns):
             raise InfeasibleAnswerError(

@@ -45,3 +45,11 @@ def test_smaller_models_can_be_stated_too():
     drawn = decompositions.draw(np.random.default_rng([0, 2]))
     for candidate in decompositions.smaller(drawn):
         decompositions.model_of(candidate, 0.0)
+
+
+def test_digits_that_a_stage_has_lost_are_no_wrong_answer():
+    # Second-stage costs of 1e12 are shifted so that the optimum is 0: the value of a stage is exact to 1e-12 of them.
+    drawn = decompositions.draw(np.random.default_rng([701, 6519]))
+    assert drawn.settings["door"] == decompositions.BENDERS
+    assert drawn.settings["zero"]
+    assert not isinstance(decompositions.judged(drawn), decompositions.Failure)
