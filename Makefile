@@ -53,7 +53,7 @@ bench: $(VENV)/installed-bench  ## measure speed: make bench ARGS=engine
 	$(BIN)/colgen bench $(ARGS)
 
 fuzz: $(VENV)/installed  ## look for what is called proved and is not: make fuzz ARGS="--minutes 10 --seed 1"
-	$(BIN)/python -m problems.truth $(ARGS)
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 # The source distribution is built from the checkout and the wheel from the source distribution; the wheel is then
 # used from a directory where the checkout cannot be imported by accident.

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from colgen import solve
-from problems.assignment import Assignment, random
+from colgen.problems.assignment import Assignment, random
 
 PARTS = 8
 """Of a subtree that a task leaves open: each is a task again."""

@@ -10,17 +10,26 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from colgen.bounds.bounding import Bounded, Bounding, NodeState, OneRound, Outcome, Parts
-    from colgen.bounds.bundle import Bundle
-    from colgen.bounds.chain import Chain
-    from colgen.bounds.column_generation import ColumnGeneration
-    from colgen.bounds.fixing import ReducedCostFixing, Reduction, ReductionContext
-    from colgen.bounds.penalties import BoxStep, Penalty
-    from colgen.bounds.stabilization import Directional, NoStabilization, Stabilization, Wentges
-    from colgen.bounds.subgradient import Subgradient
-    from colgen.bounds.volume import Volume
-    from colgen.core.batches import Columns
+    from colgen.bounding.bundle import Bundle
+    from colgen.bounding.chain import Chain
+    from colgen.bounding.column_generation import ColumnGeneration
+    from colgen.bounding.protocol import Bounded, Bounding, NodeState, OneRound, Outcome, Parts
+    from colgen.bounding.subgradient import Subgradient
+    from colgen.bounding.volume import Volume
+    from colgen.branching.component_bounds import OnComponents, OnPairs
+    from colgen.branching.rules import (
+        Bound,
+        BranchingRule,
+        Candidate,
+        OnOriginalVariable,
+        OnTemplateVariable,
+        RyanFoster,
+        TemplateBound,
+    )
+    from colgen.branching.selection import Choice, Chosen, MostFractional, PseudoCostBranching
+    from colgen.branching.strong_branching import StrongBranching
     from colgen.core.budget import Budget, OutOfBudget
+    from colgen.core.column_batch import Columns
     from colgen.core.column_files import load_columns, save_columns
     from colgen.core.columns import Column, Key, Row, RowFamily
     from colgen.core.decision import Apart, Decision, Together
@@ -38,12 +47,15 @@ if TYPE_CHECKING:
     from colgen.cuts.rank_one import RankOne
     from colgen.cuts.separation import Separation, SeparationContext
     from colgen.decomposition.decomposed import Decomposed, decompose
-    from colgen.decomposition.finding import FoundBlocks, find_blocks
+    from colgen.decomposition.detection import FoundBlocks, find_blocks
+    from colgen.enumeration import Enumerated, Enumeration, PathEnumeration
+    from colgen.fixing import ReducedCostFixing, Reduction, ReductionContext
+    from colgen.heuristics import Diving, Exchanging, Heuristic, HeuristicContext, RestrictedMIP
     from colgen.many import OneOfMany, solve_many
-    from colgen.master.lagrangian import LagrangianMaster
-    from colgen.master.linear import LinearMaster
+    from colgen.master.lagrangian_master import LagrangianMaster
+    from colgen.master.linear_master import LinearMaster
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
-    from colgen.master.quadratic import QuadraticMaster
+    from colgen.master.quadratic_master import QuadraticMaster
     from colgen.model.formulation import Formulation, FormulationCache, artificial, compile_model, exchange
     from colgen.parallel.executor import Executor, seeds_from
     from colgen.pricing.labelling import Labelling
@@ -60,70 +72,52 @@ if TYPE_CHECKING:
     )
     from colgen.problem import Problem
     from colgen.reporting import plotting
-    from colgen.reporting.ablated import Ablated
-    from colgen.reporting.ablation import Ablation, ablation
+    from colgen.reporting.ablation import Ablated, Ablation, ablation
     from colgen.reporting.compared import Compared, solve_complete
     from colgen.reporting.comparison import Comparison, compare, compare_all
     from colgen.reporting.live_log import LogFile
     from colgen.solving import solve
-    from colgen.tree.branching import (
-        Bound,
-        BranchingRule,
-        OnOriginalVariable,
-        OnTemplateVariable,
-        RyanFoster,
-        TemplateBound,
-    )
-    from colgen.tree.candidates import Candidate
-    from colgen.tree.choice import Choice, Chosen, MostFractional, PseudoCostBranching
-    from colgen.tree.component_bounds import OnComponents, OnPairs
-    from colgen.tree.enumeration import Enumerated, Enumeration
-    from colgen.tree.heuristics import Diving, Exchanging, Heuristic, HeuristicContext, RestrictedMIP
-    from colgen.tree.path_enumeration import PathEnumeration
-    from colgen.tree.strong_branching import StrongBranching
+    from colgen.stabilization import BoxStep, Directional, NoStabilization, Penalty, Stabilization, Wentges
 
 _HOMES = {
     "core.budget": "Budget OutOfBudget",
     "core.decision": "Apart Decision Together",
-    "tree.branching": "Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster TemplateBound",
-    "tree.candidates": "Candidate",
-    "tree.component_bounds": "OnComponents OnPairs",
-    "tree.choice": "Choice Chosen MostFractional PseudoCostBranching",
-    "tree.strong_branching": "StrongBranching",
-    "core.batches": "Columns",
+    "branching.rules": "Bound BranchingRule OnOriginalVariable OnTemplateVariable RyanFoster TemplateBound Candidate",
+    "branching.component_bounds": "OnComponents OnPairs",
+    "branching.selection": "Choice Chosen MostFractional PseudoCostBranching",
+    "branching.strong_branching": "StrongBranching",
+    "core.column_batch": "Columns",
     "core.column_files": "load_columns save_columns",
     "core.columns": "Column Key Row RowFamily",
-    "reporting.ablated": "Ablated",
-    "reporting.ablation": "Ablation ablation",
+    "reporting.ablation": "Ablated Ablation ablation",
     "reporting.compared": "Compared solve_complete",
     "reporting.live_log": "LogFile",
     "reporting.comparison": "Comparison compare compare_all",
     "core.duals": "Duals",
-    "tree.enumeration": "Enumerated Enumeration",
-    "tree.path_enumeration": "PathEnumeration",
+    "enumeration": "Enumerated Enumeration PathEnumeration",
     "core.pool": "Pool",
     "core.errors": "ColgenError InfeasibleAnswerError InputError",
     "parallel.executor": "Executor seeds_from",
     "model.formulation": "Formulation FormulationCache artificial compile_model exchange",
-    "tree.heuristics": "Diving Exchanging Heuristic HeuristicContext RestrictedMIP",
-    "master.linear": "LinearMaster",
+    "heuristics": "Diving Exchanging Heuristic HeuristicContext RestrictedMIP",
+    "master.linear_master": "LinearMaster",
     "master.protocol": "MasterSolution MasterStatus RestrictedMaster",
     "pricing.labelling": "Labelling",
     "pricing.oracles": "Best Marginals NO_STRUCTURE NoStructure OraclePricing Pricing PricingContext PricingResult "
     "Stages",
     "decomposition.decomposed": "Decomposed decompose",
-    "decomposition.finding": "FoundBlocks find_blocks",
+    "decomposition.detection": "FoundBlocks find_blocks",
     "problem": "Problem",
     "solving": "solve",
     "many": "OneOfMany solve_many",
     "core.warm_start": "Basis WarmStart",
-    "bounds.bounding": "Bounded Bounding NodeState OneRound Outcome Parts",
-    "bounds.bundle": "Bundle",
-    "bounds.chain": "Chain",
-    "bounds.column_generation": "ColumnGeneration",
-    "master.lagrangian": "LagrangianMaster",
-    "master.quadratic": "QuadraticMaster",
-    "bounds.fixing": "ReducedCostFixing Reduction ReductionContext",
+    "bounding.protocol": "Bounded Bounding NodeState OneRound Outcome Parts",
+    "bounding.bundle": "Bundle",
+    "bounding.chain": "Chain",
+    "bounding.column_generation": "ColumnGeneration",
+    "master.lagrangian_master": "LagrangianMaster",
+    "master.quadratic_master": "QuadraticMaster",
+    "fixing": "ReducedCostFixing Reduction ReductionContext",
     "core.result": "Certificate Iteration NodeVisit Result Termination",
     "core.sense": "Sense",
     "core.terms": "Box Count Linear Term",
@@ -132,10 +126,9 @@ _HOMES = {
     "cuts.rank_one": "RankOne",
     "cuts.separation": "Separation SeparationContext",
     "core.solution": "Complete Solution",
-    "bounds.penalties": "BoxStep Penalty",
-    "bounds.stabilization": "Directional NoStabilization Stabilization Wentges",
-    "bounds.subgradient": "Subgradient",
-    "bounds.volume": "Volume",
+    "stabilization": "BoxStep Penalty Directional NoStabilization Stabilization Wentges",
+    "bounding.subgradient": "Subgradient",
+    "bounding.volume": "Volume",
     "core.stop": "AnyOf GapLimit IterationLimit MemoryLimit Stalled TimeLimit",
 }
 """The public names of each module.  A module is imported when one of its names is first asked for, so that a command

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from colgen.core.domains import whole
 from colgen.core.errors import ColgenError, InputError
+from colgen.core.numbers import whole
 from colgen.core.result import Result
 from colgen.core.stop import AnyOf
 from colgen.parallel.clusters import cluster_of
-from colgen.parallel.streaming import Done, Stream
+from colgen.parallel.streams import Done, Stream
 from colgen.problem import Problem
 from colgen.settings import check_settings, rule_of, what
 from colgen.solving import solve
@@ -80,7 +80,7 @@ def solve_many(
         module.
     client
         Who works: a ``distributed.Client`` of Dask, a scheduler's address (``"tcp://host:8786"``), ``"local"`` for
-        Dask on this machine, or any :class:`~colgen.parallel.cluster.Cluster`.  By default processes of this machine
+        Dask on this machine, or any :class:`~colgen.parallel.clusters.Cluster`.  By default processes of this machine
         (``"processes"``); a script then calls this below ``if __name__ == "__main__":``.
     workers
         How many processes, where they are of this machine; by default one for each processor.

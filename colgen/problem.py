@@ -10,34 +10,34 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from colgen.bounds.bounding import Bounding
-from colgen.bounds.column_generation import ColumnGeneration
-from colgen.bounds.fixing import Reduction
-from colgen.bounds.stabilization import Stabilization, Wentges
+from colgen.bounding.column_generation import ColumnGeneration
+from colgen.bounding.protocol import Bounding
+from colgen.branching.component_bounds import OnCoefficients
+from colgen.branching.rules import BranchingRule, OnTemplateVariable
+from colgen.branching.selection import Choice, MostFractional
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
 from colgen.core.decision import fractionality
-from colgen.core.digest import digest_of_object
-from colgen.core.domains import returned
-from colgen.core.doors import behind
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import ColgenError, FormulationError, InputError
-from colgen.core.generic import Answer
+from colgen.core.lazy_imports import behind
+from colgen.core.numbers import returned
 from colgen.core.result import Result
+from colgen.core.serialization import digest_of_object
 from colgen.core.solution import Complete, Solution
 from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.type_variables import Answer
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
-from colgen.master.linear import LinearMaster
+from colgen.enumeration import Enumeration
+from colgen.fixing import Reduction
+from colgen.heuristics import Diving, Exchanging, Heuristic, RestrictedMIP
+from colgen.master.linear_master import LinearMaster
 from colgen.master.protocol import RestrictedMaster
 from colgen.model.formulation import Formulation, FormulationCache, compile_master
 from colgen.pricing.oracles import Pricing, PricingContext
-from colgen.proof.certifier import Certifier
-from colgen.tree.branching import BranchingRule, OnTemplateVariable
-from colgen.tree.choice import Choice, MostFractional
-from colgen.tree.component_bounds import OnCoefficients
-from colgen.tree.enumeration import Enumeration
-from colgen.tree.heuristics import Diving, Exchanging, Heuristic, RestrictedMIP
+from colgen.stabilization import Stabilization, Wentges
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -68,11 +68,11 @@ class Problem(ABC, Generic[Answer]):
     None: a linear master finds out by itself, and elsewhere they are relative to the objectives."""
 
     def __repr__(self) -> str:
-        told: str = behind("reporting.showing", "problem_in_a_line")(self)
+        told: str = behind("reporting.html", "problem_in_a_line")(self)
         return told
 
     def _repr_html_(self) -> str:
-        shown: str = behind("reporting.showing", "show_problem")(self)
+        shown: str = behind("reporting.html", "show_problem")(self)
         return shown
 
     def master(self) -> pyo.ConcreteModel:

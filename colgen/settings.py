@@ -9,22 +9,22 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from colgen.bounds.bounding import Bounding
-from colgen.bounds.stabilization import Stabilization
-from colgen.core.domains import real, whole
+from colgen.bounding.protocol import Bounding
+from colgen.branching.selection import Choice
+from colgen.checkpoint.file import Saving
 from colgen.core.errors import InputError
 from colgen.core.hooks import check_hooks
+from colgen.core.numbers import real, whole
 from colgen.core.pool import Pool
 from colgen.core.result import Result
 from colgen.core.stop import AnyOf, StopRule, TimeLimit
+from colgen.core.text import FORGOTTEN
 from colgen.core.warm_start import WarmStart
-from colgen.core.wording import FORGOTTEN
+from colgen.heuristics import Heuristic
 from colgen.parallel.clusters import check_client
-from colgen.tree.checkpoint import Saving
-from colgen.tree.choice import Choice
-from colgen.tree.heuristics import Heuristic
-from solvers.linear.backends.registry import HIGHS, BackendError, check_backend
-from solvers.linear.options import OptionError, check_options
+from colgen.solvers.linear.backends.registry import HIGHS, BackendError, check_backend
+from colgen.solvers.linear.options import OptionError, check_options
+from colgen.stabilization import Stabilization
 
 _Part = TypeVar("_Part")
 

@@ -13,30 +13,38 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from colgen.bounds.bounding import Bounding, Parts, Settings
-from colgen.bounds.fixing import Reduction
-from colgen.bounds.run import Run
-from colgen.bounds.stabilization import Stabilization
-from colgen.checkpointing import Checkpointing, Pooled, origin_of, saving_of
+from colgen.bounding.protocol import Bounding, Parts, Settings
+from colgen.bounding.run import Run
+from colgen.branching.rules import BranchingRule, OnTemplateVariable
+from colgen.branching.selection import Choice
+from colgen.certificate.certifier import Certifier
+from colgen.certificate.verified import write_verified
+from colgen.certificate.witness import Witness
+from colgen.certificate.writing import Ended, check_replaceable
+from colgen.checkpoint.file import EVERY, Saving
+from colgen.checkpoint.persistence import Checkpointing, Pooled, origin_of, saving_of
 from colgen.core.budget import Budget, OutOfBudget, interruption
-from colgen.core.doors import behind
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.files import Named, check_distinct
-from colgen.core.generic import Answer
+from colgen.core.lazy_imports import behind
 from colgen.core.pool import Pool
 from colgen.core.result import OWN, Iteration, NodeVisit, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.signals import held, holding_termination
 from colgen.core.stop import AnyOf, StopRule
+from colgen.core.text import number
 from colgen.core.tolerances import TOLERANCES
+from colgen.core.type_variables import Answer
 from colgen.core.warm_start import NOTHING, WarmStart
-from colgen.core.wording import number
 from colgen.cuts.separation import Separation
+from colgen.fixing import Reduction
+from colgen.heuristics import Heuristic
 from colgen.master.protocol import RestrictedMaster
-from colgen.parallel.cluster import Cluster
-from colgen.parallel.clusters import cluster_of
+from colgen.parallel.clusters import Cluster, cluster_of
+from colgen.parallel.node_batches import InBatches
+from colgen.parallel.subtrees import WIDTH, OnCluster, packed
 from colgen.parallel.threads import Threads
-from colgen.pricing.grouping import grouped
+from colgen.pricing.identical import grouped
 from colgen.pricing.oracles import Pricing
 from colgen.pricing.unlimited import Unlimited
 from colgen.problem import (
@@ -50,23 +58,14 @@ from colgen.problem import (
     states_rows_anew,
     step_of,
 )
-from colgen.proof.certifier import Certifier
-from colgen.proof.verified import write_verified
-from colgen.proof.witness import Witness
-from colgen.proof.writing import Ended, check_replaceable
 from colgen.settings import check_settings, check_stated, part_of, parts_of, rule_of, stated, what
-from colgen.tree.batches import InBatches
+from colgen.stabilization import Stabilization
 from colgen.tree.branch_and_price import BranchAndPrice
-from colgen.tree.branching import BranchingRule, OnTemplateVariable
-from colgen.tree.checkpoint import EVERY, Saving
-from colgen.tree.choice import Choice
-from colgen.tree.heuristics import Heuristic
-from colgen.tree.means import Search
+from colgen.tree.node import as_diagnostic
 from colgen.tree.open_tree import OpenTree
+from colgen.tree.parts import Search
 from colgen.tree.queues import BestBound, NodeQueue, Plunging
 from colgen.tree.search import Relaxation, TreeResult, branch_and_bound
-from colgen.tree.sparing import as_diagnostic
-from colgen.tree.subtrees import WIDTH, OnCluster, packed
 
 
 @held
@@ -168,7 +167,7 @@ def solve(
     client
         Search the tree on a cluster: a ``distributed.Client`` of Dask, a scheduler's address
         (``"tcp://host:8786"``), ``"local"`` for Dask on this machine, ``"processes"`` for processes without it, or any
-        :class:`~colgen.parallel.cluster.Cluster`; ``workers`` says how many, where they are of this machine.  The root
+        :class:`~colgen.parallel.clusters.Cluster`; ``workers`` says how many, where they are of this machine.  The root
         is solved here, then subtrees are sent out, ``node_batch`` of them at once (16).  It is another tree than that
         of one process, but the same one for any number of workers, whichever of them are lost.  The problem travels by
         ``pickle``, and so do columns; a script calls this below ``if __name__ == "__main__":``.
@@ -178,7 +177,7 @@ def solve(
         Write to this file, as the run goes on, what another run needs to go on; if the file is there already, go on
         from it.  Ctrl-C and SIGTERM write a last one.  Answers and columns in the file are checked; its open nodes,
         their bounds and its cuts are what proofs rest on, and are believed.  The file has a checksum and the digest of
-        the instance: one that is damaged, or of another instance, is refused (:mod:`colgen.tree.checkpoint`).
+        the instance: one that is damaged, or of another instance, is refused (:mod:`colgen.checkpoint.file`).
     every
         Seconds from one checkpoint to the next.
     pool

@@ -17,7 +17,7 @@ _STEPS_OF_ALL = 1_200_000
 
 
 class Interpreting:
-    """How many steps are left of these; see :mod:`solvers.tiers`."""
+    """How many steps are left of these; see :mod:`colgen.solvers.tiers`."""
 
     steps = _STEPS_OF_ALL
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solvers.kernel_cache import njit
+from colgen.solvers.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True, borrows=True)

@@ -25,7 +25,7 @@ from numba.core import ir
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 
-from solvers.tiers import Tiered
+from colgen.solvers.tiers import Tiered
 
 _PACKAGES = ("colgen", "problems", "solvers")
 """Whose plain functions and modules are followed; compiled functions are followed wherever they stand."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from solvers.kernel_cache import njit
+from colgen.solvers.kernel_cache import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

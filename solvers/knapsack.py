@@ -1,5 +1,5 @@
-"""The knapsack of the first programs: it lives in :mod:`solvers.packing.knapsack`."""
+"""The knapsack of the first programs: it lives in :mod:`colgen.solvers.packing.knapsack`."""
 
-from solvers.packing.knapsack import bounded_knapsack
+from colgen.solvers.packing.knapsack import bounded_knapsack
 
 __all__ = ["bounded_knapsack"]

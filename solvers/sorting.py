@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solvers.kernel_cache import njit
+from colgen.solvers.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True, borrows=True)

@@ -11,7 +11,7 @@ A kernel that Python calls is interpreted until it has taken :data:`STEPS` steps
 process together some more; a call that would take more is broken off, what it has written is undone, and it is made
 anew, compiled.  Results are those of the compiled kernel: anything that goes another way (an exception, a division by
 zero, what only compiled code can do) is left to it in the same manner.  Where speed is measured,
-:func:`solvers.compiling.compile_at_once` leaves everything to the compiler.
+:func:`colgen.solvers.compiling.compile_at_once` leaves everything to the compiler.
 
 What compiled code computes in 64 bits, plain Python would compute in the 32 bits of an array's entries.  So arrays of
 such are not shown to it: a kernel that looks at one is compiled at once.  Those of whole numbers are shown to kernels
@@ -35,7 +35,7 @@ from numba import types
 from numba.core.dispatcher import Dispatcher
 from numba.extending import typeof_impl
 
-from solvers.compiling import Interpreting
+from colgen.solvers.compiling import Interpreting
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

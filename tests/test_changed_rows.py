@@ -11,26 +11,26 @@ import pytest
 
 from colgen import Problem, Termination, solve
 from colgen.core.errors import InputError
-from colgen.master.linear import LinearMaster
+from colgen.master.linear_master import LinearMaster
 from colgen.pricing.unlimited import Unlimited
-from problems.assignment import Assignment
-from problems.assignment.instance import random as random_machines
-from problems.chain_map import ChainMAP
-from problems.chain_map.instance import random as random_chains
-from problems.colouring import Colouring
-from problems.colouring.instance import random as random_graph
-from problems.coreference import Coreference, LazyAllLink
-from problems.coreference.instance import communities
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.parts import Conflicts
-from problems.grandparent_parsing import AutomataParsing, GrandparentParsing
-from problems.grandparent_parsing.instance import random as random_trees
-from problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
-from problems.nonlocal_parsing.instance import random as random_parsing
-from problems.title_path import LazyPath, TitlePath
-from problems.title_path.instance import random as random_titles
-from problems.vehicle_routing import VehicleRouting
-from problems.vehicle_routing.instance import random as random_customers
+from colgen.problems.assignment import Assignment
+from colgen.problems.assignment.instance import random as random_machines
+from colgen.problems.chain_map import ChainMAP
+from colgen.problems.chain_map.instance import random as random_chains
+from colgen.problems.colouring import Colouring
+from colgen.problems.colouring.instance import random as random_graph
+from colgen.problems.coreference import Coreference, LazyAllLink
+from colgen.problems.coreference.instance import communities
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.parts import Conflicts
+from colgen.problems.grandparent_parsing import AutomataParsing, GrandparentParsing
+from colgen.problems.grandparent_parsing.instance import random as random_trees
+from colgen.problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
+from colgen.problems.nonlocal_parsing.instance import random as random_parsing
+from colgen.problems.title_path import LazyPath, TitlePath
+from colgen.problems.title_path.instance import random as random_titles
+from colgen.problems.vehicle_routing import VehicleRouting
+from colgen.problems.vehicle_routing.instance import random as random_customers
 from tests import toys
 
 

@@ -20,8 +20,8 @@ from colgen import (
     Wentges,
     solve,
 )
+from colgen.parallel import subtrees
 from colgen.testing.conformance import check_problem
-from colgen.tree import subtrees
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.amounts import examples
 from tests.parallel.scripted import Travelling

@@ -15,7 +15,7 @@ from colgen import (
     artificial,
     solve,
 )
-from colgen.bounds.column_generation import ColumnGeneration
+from colgen.bounding.column_generation import ColumnGeneration
 from colgen.core.budget import Budget
 from colgen.core.errors import FormulationError
 from tests.toys import CuttingStock, cutting_column

@@ -35,7 +35,7 @@ from colgen import (
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import ColgenError, InfeasibleAnswerError, SeparationError, SolverError
 from colgen.core.signals import holding_signals
-from solvers.linear import lp
+from colgen.solvers.linear import lp
 from tests.amounts import BUSY
 from tests.assignment import assignment, pairs
 from tests.toys import CuttingStock, Partition, SetPartitioning

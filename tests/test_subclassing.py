@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from colgen import Termination, solve
+from colgen.problems import coreference, cutting_stock, grandparent_parsing, nonlocal_parsing, title_path
 from colgen.testing.conformance import check_problem
-from problems import coreference, cutting_stock, grandparent_parsing, nonlocal_parsing, title_path
 from tests.amounts import examples
 from tests.problems.coreference.partitions import partitions
 from tests.problems.grandparent_parsing.trees import all_trees, worth

@@ -16,8 +16,8 @@ from colgen.learning import (  # noqa: E402
     marginals,
     sparsemap,
 )
+from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees  # noqa: E402
 from colgen.torch import FenchelYoung, LogPartition, Marginals, SparseMAP, StructuredHinge  # noqa: E402
-from problems.learning.oracles import Clusterings, SecondOrderTrees  # noqa: E402
 
 LENGTHS = torch.tensor([3, 2])
 SHAPES = {

@@ -15,22 +15,22 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from colgen import Problem
-from problems.assignment import Assignment
-from problems.assignment import Instance as Machines
-from problems.chain_map import ChainMAP
-from problems.chain_map import Instance as Model
-from problems.colouring import Colouring
-from problems.colouring import Instance as Graph
-from problems.coreference import Coreference
-from problems.coreference import Instance as Scores
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
-from problems.grandparent_parsing import GrandparentParsing
-from problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
-from problems.title_path import Instance as Digraph
-from problems.title_path import LazyPath, TitlePath
-from problems.vehicle_routing import Instance as Customers
-from problems.vehicle_routing import VehicleRouting
+from colgen.problems.assignment import Assignment
+from colgen.problems.assignment import Instance as Machines
+from colgen.problems.chain_map import ChainMAP
+from colgen.problems.chain_map import Instance as Model
+from colgen.problems.colouring import Colouring
+from colgen.problems.colouring import Instance as Graph
+from colgen.problems.coreference import Coreference
+from colgen.problems.coreference import Instance as Scores
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from colgen.problems.grandparent_parsing import GrandparentParsing
+from colgen.problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
+from colgen.problems.title_path import Instance as Digraph
+from colgen.problems.title_path import LazyPath, TitlePath
+from colgen.problems.vehicle_routing import Instance as Customers
+from colgen.problems.vehicle_routing import VehicleRouting
 from tests.problems.chain_map.models import best_scores
 from tests.problems.chain_map.models import draw as draw_model
 from tests.problems.coreference.partitions import optimum as best_clustering

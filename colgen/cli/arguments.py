@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from colgen.core.wording import LONGEST, one_line
+from colgen.core.text import LONGEST, one_line
 
 PROVED, NO_ANSWER, BAD_INPUT, NOT_PROVED, DIAGNOSTIC, NARROWER = range(6)
 VARIED = ("stabilization", "bounding", "pricing", "choice", "heuristics", "cuts", "rules")
@@ -75,7 +75,7 @@ _CHECK = """\
 examples:
   colgen solve cutting_stock rolls.txt --certificate proof.jsonl
   colgen check proof.jsonl rolls.txt       is it the proof of this instance, and true?
-  python -m colgen.proof proof.jsonl       the same
+  python -m colgen.certificate proof.jsonl       the same
 
 exit code 2: FILE or INSTANCE cannot be read, or is damaged
 exit code 4: a line of the certificate is not true; the first one is named

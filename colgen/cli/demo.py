@@ -22,6 +22,6 @@ def demo(arguments: argparse.Namespace) -> int:
 
 
 def _demonstrate(arguments: argparse.Namespace, ready: Callable[[], object] = lambda: None) -> int:
-    from colgen.cli.demonstrating import demonstrate
+    from colgen.cli.demonstration import demonstrate
 
     return demonstrate(arguments, ready)

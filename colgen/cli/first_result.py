@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from solvers import compiling
+from colgen.solvers import compiling
 
 _INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
 
@@ -50,7 +50,7 @@ def _pass_on(other: subprocess.Popen[str]) -> None:
 
 def main() -> None:
     """Solve the first instance of a template that is soon at hand, and show it."""
-    from colgen.cli.demonstrating import rows
+    from colgen.cli.demonstration import rows
     from colgen.cli.template import load_template, template_names
 
     for name in template_names():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from colgen.cli.arguments import CLOSED_PIPE, parse_arguments
 from colgen.core.signals import ended_by, exit_code, handling_signals, was_interrupted
-from colgen.core.wording import is_terminal
+from colgen.core.text import is_terminal
 
 _COMMANDS = {
     "solve": ("solving", "solve_file"),

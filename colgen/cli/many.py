@@ -1,23 +1,154 @@
-"""``colgen solve`` of several files, by several processes or on a cluster."""
+"""``colgen solve`` of several files, by one process, several, or a cluster."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import math
+import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
 
 from colgen.cli import template as templates
 from colgen.cli.requests import options_of
 from colgen.cli.template import Solved, Template, check_options
+from colgen.core.budget import Budget
 from colgen.core.errors import InputError
 from colgen.core.files import check_readable
 from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
-from colgen.core.wording import number
+from colgen.core.text import counted, number
 from colgen.many import OneOfMany, solve_many
 from colgen.problem import Problem
+
+_NAMED = 5
+"""So many instances that are not proved optimal are named by their numbers."""
+
+
+@dataclass
+class Tally:
+    """How many instances have been solved, and which of them without a proof that the answer is optimal.
+
+    Attributes
+    ----------
+    solved
+        So many.
+    unproved
+        Numbers, from 1, of those without an optimal answer, in order.
+    infeasible
+        How many of these are proved to have no answer.
+    faults
+        Of how many nothing is known but why.
+    interrupted
+        Whether the user stopped it.
+    scopes
+        Among which answers the optimal ones are so, where that is not all of them.
+    given
+        What their problems take as given, where that was found on the way.
+    """
+
+    solved: int = 0
+    unproved: list[int] = field(default_factory=list)
+    infeasible: int = 0
+    faults: int = 0
+    interrupted: bool = False
+    scopes: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
+    started: float = field(default_factory=time.perf_counter)
+
+    def add(self, one: Solved) -> None:
+        """Count one more."""
+        self.solved += 1
+        if one.termination is not Termination.OPTIMAL:
+            self.unproved.append(self.solved)
+        if one.termination is Termination.OPTIMAL:
+            self.scopes |= {one.scope} - {""}
+        self.given |= {one.given} - {""}
+        self.infeasible += one.termination is Termination.INFEASIBLE
+        self.faults += one.termination is Termination.FAULT
+        self.interrupted |= one.termination.is_interrupt
+
+    def __str__(self) -> str:
+        named = ", ".join(map(str, self.unproved[:_NAMED])) + (", ..." if len(self.unproved) > _NAMED else "")
+        among = "".join(f" {scope}" for scope in (*sorted(self.scopes), *sorted(self.given)))
+        proved = f"{self.solved - len(self.unproved):,} proved optimal{among}"
+        proved += f" (not number {named})" if named else ""
+        none = f", {self.infeasible:,} proved infeasible" if self.infeasible else ""
+        none += f", {self.faults:,} stopped by an error" if self.faults else ""
+        return f"{counted(self.solved, 'instance')}, {proved}{none}, {time.perf_counter() - self.started:.3g} seconds"
+
+
+def write_all(
+    solved: Iterator[Solved],
+    tally: Tally,
+    say: Callable[[str], None] | None,
+    records: IO[str] | None,
+    *,
+    live: bool = False,
+) -> None:
+    """Write answers as they come, until the user interrupts one.
+
+    Parameters
+    ----------
+    tally
+        Counts them; it is right also when solving ends with an error.
+    say
+        Called with the lines of each answer, joined; None if nobody reads them.
+    records
+        Gets one JSON object a line, one an instance.
+    live
+        Show on standard error how far it is.
+    """
+    budget = Budget()
+    with _line(live) as shown:
+        for one in solved:
+            if say is not None and one.lines:
+                say("\n".join(one.lines))  # at once: nobody interrupts in the middle of an answer
+            if records is not None:
+                record = _record(tally.solved + 1, one)
+                records.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+                records.flush()
+            tally.add(one)
+            if shown is not None:
+                shown.update(Text(str(tally)))
+            tally.interrupted |= budget.interrupted
+            if tally.interrupted:
+                return
+
+
+def _line(live: bool) -> AbstractContextManager[Live | None]:
+    """A line that is redrawn on standard error; what is printed on standard output is none of its business."""
+    if not live:
+        return nullcontext(None)
+    return Live(console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
+
+
+def _record(number: int, one: Solved) -> dict[str, Any]:
+    gap = abs(one.objective - one.dual_bound) / max(abs(one.objective), 1.0)
+    return {
+        **({"file": one.file} if one.file else {}),
+        "number": number,
+        "termination": one.termination.name,
+        "message": one.termination.value,
+        "scope": one.scope or None,
+        "given": one.given or None,
+        "objective": _finite(one.objective),
+        "dual_bound": _finite(one.dual_bound),
+        "bound_source": one.bound_source,
+        "gap": _finite(gap),
+        "answer": one.data,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 @dataclass(frozen=True)

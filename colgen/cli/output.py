@@ -19,7 +19,7 @@ from colgen.cli.arguments import BAD_INPUT, DIAGNOSTIC
 from colgen.cli.template import Figure
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import write_text
-from colgen.core.wording import LONGEST, is_terminal, one_line, significant
+from colgen.core.text import LONGEST, is_terminal, one_line, significant
 
 
 def say(text: str) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from colgen.checkpoint.file import EVERY, Saving
 from colgen.cli.output import say
 from colgen.cli.template import Template
 from colgen.core.errors import InputError
 from colgen.core.files import Named, check_distinct
-from colgen.reporting.figures import INSTALL, can_draw
-from colgen.tree.checkpoint import EVERY, Saving
+from colgen.reporting.axes import INSTALL, can_draw
 
 ASKED = {
     "template": str,

@@ -16,7 +16,7 @@ import time
 from colgen.core.result import Termination
 from colgen.core.signals import SIGNALS, ended_by
 from colgen.core.workers import ALONE, Workers
-from solvers.compiling import compile_seconds
+from colgen.solvers.compiling import compile_seconds
 
 _LATE_SHARE, _LATE = 0.05, 0.1
 """A limit of t seconds ends within t and this share of it, and so many seconds."""

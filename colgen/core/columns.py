@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.errors import FormulationError, InputError
 from colgen.core.terms import Term
-from colgen.core.wording import FORGOTTEN
+from colgen.core.text import FORGOTTEN
 
 Key: TypeAlias = tuple[str, Any]
 """``(block, index)``, the index hashable, as Pyomo keys a component's members: ``("demand", 3)``, ``("arc", (1, 2))``.

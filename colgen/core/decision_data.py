@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from colgen.core.decision import Decision
 from colgen.core.errors import InputError
-from colgen.core.plain import as_plain, of_plain
+from colgen.core.serialization import as_plain, of_plain
 
 
 class DecisionMaker:

@@ -10,10 +10,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.core.column_files import Origin, write_pool
 from colgen.core.columns import Column, Key
-from colgen.core.doors import behind
 from colgen.core.errors import InputError
-from colgen.core.pool_files import Origin, write_pool
+from colgen.core.lazy_imports import behind
 from colgen.core.warm_start import Basis
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,7 @@ class Pool(Sequence[Column]):
         return f"<Pool of {len(self)} columns, {int(self.basic.sum())} of them basic>"
 
     def _repr_html_(self) -> str:
-        shown: str = behind("reporting.showing", "show_columns")(self)
+        shown: str = behind("reporting.html", "show_columns")(self)
         return shown
 
     @property

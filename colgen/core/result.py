@@ -12,18 +12,17 @@ from pathlib import Path
 from typing import Any, Generic, Literal
 
 from colgen.core.columns import Column, Key
-from colgen.core.decision import Decision
-from colgen.core.doors import behind
+from colgen.core.decision import ROOT, Decision, DecisionPath
 from colgen.core.duals import OwnDuals
 from colgen.core.files import writing
-from colgen.core.generic import Answer
-from colgen.core.path import ROOT, DecisionPath
+from colgen.core.lazy_imports import behind
 from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.signals import BY_SIGTERM, BY_THE_USER
 from colgen.core.solution import Solution
+from colgen.core.text import number, percent
+from colgen.core.type_variables import Answer
 from colgen.core.warm_start import WarmStart
-from colgen.core.wording import number, percent
 
 OWN = "colgen"
 """The source of a dual bound that the run itself has proved."""
@@ -261,7 +260,7 @@ class Result(Generic[Answer]):
         return f"<Result: {' '.join(str(self).splitlines()[:2])}>"
 
     def _repr_html_(self) -> str:
-        shown: str = behind("reporting.showing", "show_result")(self)
+        shown: str = behind("reporting.html", "show_result")(self)
         return shown
 
     def warm_start(self, *, basis_only: bool = False) -> WarmStart:

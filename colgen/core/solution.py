@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from colgen.core.columns import Column, Key
-from colgen.core.doors import behind
-from colgen.core.wording import counted, number
+from colgen.core.lazy_imports import behind
+from colgen.core.text import counted, number
 
 _NO_VARIABLES: Mapping[Key, float] = {}
 
@@ -62,5 +62,5 @@ class Solution:
         return f"<Solution: objective {number(self.objective)}, {columns} and {variables} in use>"
 
     def _repr_html_(self) -> str:
-        shown: str = behind("reporting.showing", "show_solution")(self)
+        shown: str = behind("reporting.html", "show_solution")(self)
         return shown

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from colgen.core.budget import resident_bytes
-from colgen.core.domains import real, whole
+from colgen.core.numbers import real, whole
 from colgen.core.result import Iteration, Termination
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size

@@ -1,7 +1,7 @@
 """How near is near enough: one value, all of it relative to the scale of what is compared.
 
 Nothing here is an absolute number: multiplying every cost by 1e-9 or 1e9 changes no verdict.  What a tolerance is
-relative to is the *scale* of the objective (:attr:`colgen.bounds.run.Run.scale`) or of a row: a power of two, so that
+relative to is the *scale* of the objective (:attr:`colgen.bounding.run.Run.scale`) or of a row: a power of two, so that
 dividing by it and multiplying by it loses nothing.
 """
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from colgen.core.batches import Columns
+from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key, Row
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError

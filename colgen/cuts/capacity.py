@@ -15,7 +15,7 @@ from colgen.core.terms import Linear
 from colgen.core.tolerances import TOLERANCES
 from colgen.cuts.cut import Cuts
 from colgen.cuts.separation import Separation, SeparationContext
-from solvers.cuts.capacity import violated_capacity
+from colgen.solvers.cuts.capacity import violated_capacity
 
 Arc = tuple[Hashable, Hashable]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colgen.core.batches import Columns
+from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key, Row, RowFamily
 from colgen.core.errors import FormulationError
 from colgen.core.terms import Box, Count, Linear, Term
-from solvers.cuts.counting import counts_along
+from colgen.solvers.cuts.counting import counts_along
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

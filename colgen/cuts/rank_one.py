@@ -15,7 +15,7 @@ from colgen.core.solution import Solution
 from colgen.core.terms import Count
 from colgen.cuts.cut import Cuts
 from colgen.cuts.separation import Separation, SeparationContext
-from solvers.cuts.rank_one import RankOneCuts, memories_needed, violated_rank_one
+from colgen.solvers.cuts.rank_one import RankOneCuts, memories_needed, violated_rank_one
 
 Ints = NDArray[np.int64]
 

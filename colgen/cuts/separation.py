@@ -12,9 +12,9 @@ from typing import Any
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Key, Row, RowFamily
-from colgen.core.domains import returned
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
+from colgen.core.numbers import returned
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 

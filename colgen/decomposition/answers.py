@@ -13,9 +13,9 @@ from pyomo.core.staleflag import StaleFlagManager
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.result import Certificate, Result
 from colgen.core.tolerances import TOLERANCES
-from colgen.decomposition.reading import Floats, Ints, Reading
+from colgen.decomposition.reading.arrays import Floats, Ints, Reading
 from colgen.model.formulation import Formulation
-from solvers.arrays import EXACT
+from colgen.solvers.arrays import EXACT
 
 
 class Values(Mapping[str, float]):

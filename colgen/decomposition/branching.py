@@ -4,8 +4,8 @@ A block by itself has one point in every answer, so that a bound on a variable i
 that must be whole are, the mean of the points in use is a point of the block: its rows are linear.
 
 Blocks that are the same have no variables of their own in the master.  There it is branched on how many points lie
-within component bounds, of which :mod:`colgen.tree.component_bounds` says why it is complete: if all such counts are
-whole then each whole part is used a whole number of times.  Points of one whole part may differ in continuous
+within component bounds, of which :mod:`colgen.branching.component_bounds` says why it is complete: if all such counts
+are whole then each whole part is used a whole number of times.  Points of one whole part may differ in continuous
 variables; their mean, used as often as all of them, is a point of the block.
 """
 
@@ -17,19 +17,18 @@ from typing import Any
 
 import numpy as np
 
+from colgen.branching.component_bounds import boxes
+from colgen.branching.rules import DOWN, UP, BranchingRule, Candidate
 from colgen.core.columns import Column
 from colgen.core.decision import Decision, fractionality
 from colgen.core.solution import Solution
 from colgen.core.terms import Box
 from colgen.core.tolerances import TOLERANCES
-from colgen.decomposition.decisions import Bounds, ComponentBound, PointsWithin
-from colgen.decomposition.mixed_integer import in_box
-from colgen.decomposition.reading import Floats
+from colgen.decomposition.blocks.decisions import Bounds, ComponentBound, PointsWithin
+from colgen.decomposition.blocks.mixed_integer import in_box
+from colgen.decomposition.reading.arrays import Floats
+from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.decomposition.splitting import Splitting
-from colgen.decomposition.subproblem import Subproblem
-from colgen.tree.branching import BranchingRule
-from colgen.tree.candidates import DOWN, UP, Candidate
-from colgen.tree.component_bounds import boxes
 
 
 class OnBlockVariables(BranchingRule):

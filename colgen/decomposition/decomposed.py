@@ -11,34 +11,33 @@ import numpy as np
 import pyomo.environ as pyo
 from pyomo.common.gc_manager import PauseGC
 
+from colgen.branching.rules import BranchingRule, OnTemplateVariable
+from colgen.branching.selection import Choice, MostFractional, PseudoCostBranching
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
-from colgen.core.digest import digest_of
 from colgen.core.errors import InputError
 from colgen.core.result import Result
 from colgen.core.sense import Sense
+from colgen.core.serialization import digest_of
 from colgen.core.solution import Complete, Solution
 from colgen.core.warm_start import WarmStart
 from colgen.decomposition.answers import Values, checked, load, objective_step
-from colgen.decomposition.benders import Benders
+from colgen.decomposition.benders.template import Benders
+from colgen.decomposition.blocks.oracles import oracles
+from colgen.decomposition.blocks.unimodular import remarks
 from colgen.decomposition.branching import OnBlockVariables
-from colgen.decomposition.compact import solve_compact
-from colgen.decomposition.finding import FoundBlocks, found_in
-from colgen.decomposition.neighbourhood import AtTheEnd, Neighbourhood
-from colgen.decomposition.partition import By, Partition, partition, says_blocks
-from colgen.decomposition.paying import remarks
-from colgen.decomposition.proof import BlockCertifier
-from colgen.decomposition.reading import Reading, read
-from colgen.decomposition.recognized import oracles
+from colgen.decomposition.certificates import BlockCertifier
+from colgen.decomposition.compact_model import AtTheEnd, Neighbourhood, solve_compact
+from colgen.decomposition.detection import FoundBlocks, found_in
+from colgen.decomposition.reading.arrays import Reading, read
+from colgen.decomposition.reading.partition import By, Partition, partition, says_blocks
+from colgen.decomposition.reading.subproblems import subproblems
 from colgen.decomposition.splitting import Point, Splitting
-from colgen.decomposition.subproblem import subproblems
+from colgen.heuristics import Diving, Heuristic, RestrictedMIP
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
-from colgen.proof.certifier import Certifier
-from colgen.tree.branching import BranchingRule, OnTemplateVariable
-from colgen.tree.choice import Choice, MostFractional, PseudoCostBranching
-from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
 
 
 class Decomposed(Problem):

@@ -16,14 +16,14 @@ from pyomo.core.base.symbol_map import SymbolMap
 from pyomo.opt import Solution as PyomoSolution
 from pyomo.opt import SolverResults, SolverStatus, TerminationCondition
 
-from colgen.core.domains import real
 from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.core.numbers import real
 from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.stop import GapLimit, StopRule, TimeLimit
 from colgen.core.warm_start import WarmStart
 from colgen.decomposition.answers import Values, checked, duals_of
-from colgen.decomposition.benders import Benders
+from colgen.decomposition.benders.template import Benders
 from colgen.decomposition.decomposed import Decomposed, decompose
 from colgen.solving import solve
 

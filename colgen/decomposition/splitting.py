@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from colgen.core.batches import Columns
+from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
-from colgen.decomposition.partition import MASTER, Partition
-from colgen.decomposition.reading import Floats, Ints, Reading
-from colgen.decomposition.subproblem import Subproblem
+from colgen.decomposition.reading.arrays import Floats, Ints, Reading
+from colgen.decomposition.reading.partition import MASTER, Partition
+from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.model.formulation import Formulation, named_blocks
 
 

@@ -19,9 +19,9 @@ from colgen.core.workers import shares
 from colgen.learning.marginals import Summed, marginals
 from colgen.learning.oracles import Chains, ProjectiveTrees, Trees, checked_scores
 from colgen.parallel.threads import Threads
-from solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
-from solvers.chains.sums import chain_sums
-from solvers.trees.matrix_tree import tree_sums, tree_tangents
+from colgen.solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
+from colgen.solvers.chains.sums import chain_sums
+from colgen.solvers.trees.matrix_tree import tree_sums, tree_tangents
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

@@ -35,8 +35,8 @@ from colgen.learning.oracles import (
 )
 from colgen.learning.perturbing import perturbed
 from colgen.learning.sparsemap import sparsemap
-from solvers.arrays import ArrayError, as_floats
-from solvers.chains.viterbi import two_best
+from colgen.solvers.arrays import ArrayError, as_floats
+from colgen.solvers.chains.viterbi import two_best
 
 Floats: TypeAlias = NDArray[np.float64]
 

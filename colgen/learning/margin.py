@@ -22,7 +22,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounds.stabilization import Stabilization, Wentges
 from colgen.core.columns import Column
 from colgen.core.errors import InputError
 from colgen.core.stop import AnyOf, GapLimit, IterationLimit, StopRule
@@ -30,10 +29,11 @@ from colgen.core.tolerances import ROUNDING, TOLERANCES
 from colgen.learning.examples import Example, Features, checked_examples, less, summed
 from colgen.learning.losses import Margin, augmented
 from colgen.learning.training import Trained
-from colgen.master.quadratic import QuadraticMaster
+from colgen.master.quadratic_master import QuadraticMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.problem import Problem
 from colgen.solving import solve
+from colgen.stabilization import Stabilization, Wentges
 
 Floats = NDArray[np.float64]
 

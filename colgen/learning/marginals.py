@@ -25,11 +25,11 @@ from colgen.learning.oracles import (
     scores_for,
     structure_from,
 )
-from solvers.arrays import ArrayError
-from solvers.chains.sums import chain_sums
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_sums import projective_sums
-from solvers.trees.matrix_tree import sample_trees, tree_sums, tree_tangents
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.chains.sums import chain_sums
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_sums import projective_sums
+from colgen.solvers.trees.matrix_tree import sample_trees, tree_sums, tree_tangents
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -24,16 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.columns import Key
-from colgen.core.domains import returned
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import InputError
+from colgen.core.numbers import returned
 from colgen.core.sense import Sense
 from colgen.pricing.oracles import Best, NoStructure, OraclePricing, PricingContext
-from solvers.arrays import ArrayError, as_floats, as_integers
-from solvers.chains.viterbi import viterbi
-from solvers.trees.arborescence import arborescence
-from solvers.trees.beliefs import Beliefs, tree_beliefs
-from solvers.trees.eisner import Parts, best_tree
+from colgen.solvers.arrays import ArrayError, as_floats, as_integers
+from colgen.solvers.chains.viterbi import viterbi
+from colgen.solvers.trees.arborescence import arborescence
+from colgen.solvers.trees.beliefs import Beliefs, tree_beliefs
+from colgen.solvers.trees.eisner import Parts, best_tree
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -378,7 +378,7 @@ class SecondOrder:
     """What oracles of trees share that score adjacent siblings or grandchildren beside arcs: shapes, parts, beliefs.
 
     Shapes (N, N), (N, N, N) by head, modifier and sibling, (N, N, N) by grandparent, head and modifier, as
-    :class:`solvers.trees.eisner.Parts` tells.  Subclasses write ``best``.
+    :class:`colgen.solvers.trees.eisner.Parts` tells.  Subclasses write ``best``.
 
     Parameters
     ----------
@@ -432,7 +432,7 @@ class ProjectiveTrees(SecondOrder):
     """Projective dependency trees: scores of arcs, and, where given, of adjacent siblings and of grandchildren.
 
     Shapes (N, N), (N, N, N) by head, modifier and sibling, (N, N, N) by grandparent, head and modifier, as
-    :class:`solvers.trees.eisner.Parts` tells.
+    :class:`colgen.solvers.trees.eisner.Parts` tells.
 
     Parameters
     ----------

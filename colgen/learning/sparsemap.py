@@ -6,9 +6,9 @@ Where the best structure is a vertex, this is a mean of few structures, and a fu
 almost everywhere.  The first array of scores θ is penalised; others, η, are not: of transitions or pairs of arcs, say.
 
 The master is a quadratic program over the weights of the structures seen, a point of the simplex
-(:mod:`solvers.quadratic.over_simplex`).  Its dual values are θ - μ: the oracle is asked for a structure of largest
-score (θ - μ)ᵀa + ηᵀb, and if none is better than those in the mean then the mean is optimal.  How much better it is
-bounds what the objective lacks, and with it the distance: ½ ‖μ - μ*‖² ≤ gap.
+(:mod:`colgen.solvers.quadratic.over_simplex`).  Its dual values are θ - μ: the oracle is asked for a structure of
+largest score (θ - μ)ᵀa + ηᵀb, and if none is better than those in the mean then the mean is optimal.  How much better
+it is bounds what the objective lacks, and with it the distance: ½ ‖μ - μ*‖² ≤ gap.
 
 Source: V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*,
 ICML 2018.
@@ -36,9 +36,9 @@ from colgen.learning.oracles import (
     decoded,
     scores_for,
 )
-from solvers.arrays import ArrayError, as_integer
-from solvers.quadratic.over_simplex import ActiveSet
-from solvers.quadratic.sparse_means import BeatenError, NearestMean, nearest_labelling, nearest_tree
+from colgen.solvers.arrays import ArrayError, as_integer
+from colgen.solvers.quadratic.over_simplex import ActiveSet
+from colgen.solvers.quadratic.sparse_means import BeatenError, NearestMean, nearest_labelling, nearest_tree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

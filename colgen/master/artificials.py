@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from colgen.master.pool import Floats, Ints
+from colgen.master.column_pool import Floats, Ints
 from colgen.master.tableau import Tableau
-from solvers.linear.scaling import powers_of_two
+from colgen.solvers.linear.scaling import powers_of_two
 
 
 class Artificials:

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colgen.core.batches import Mask
+from colgen.core.column_batch import Mask
 from colgen.core.columns import Key
 from colgen.core.duals import Duals, OwnDuals
 from colgen.core.pool import Pool
 from colgen.core.warm_start import Basis
-from colgen.master.generated import Generated
-from colgen.master.table import TEMPLATE
+from colgen.master.column_table import TEMPLATE, Generated
 from colgen.master.tableau import Tableau
-from solvers.linear.highs import basic_columns, basic_rows
+from colgen.solvers.linear.highs import basic_columns, basic_rows
 
 
 class Bases:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from colgen.core.duals import Duals
 from colgen.core.sense import Sense
 from colgen.core.tolerances import COMMON, ROUNDING, TOLERANCES, size
-from colgen.master.table import TEMPLATE, ColumnTable
+from colgen.master.column_table import TEMPLATE, ColumnTable
 from colgen.master.tabular import TabularMaster
 from colgen.pricing.oracles import Pricing, PricingResult
-from solvers.columns.worth import bound_terms
+from colgen.solvers.columns.compressed import bound_terms
 
 Floats = NDArray[np.float64]
 

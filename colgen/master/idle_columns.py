@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from colgen.core.batches import Mask
+from colgen.core.column_batch import Mask
 from colgen.core.tolerances import TOLERANCES
-from colgen.master.pool import Floats, Ints
-from colgen.master.table import TEMPLATE
+from colgen.master.column_pool import Floats, Ints
+from colgen.master.column_table import TEMPLATE
 from colgen.master.tableau import Tableau
 
 _MANY, _ENOUGH = 6, 3

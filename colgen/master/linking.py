@@ -18,7 +18,7 @@ from scipy import sparse
 from colgen.core.columns import Column, Key
 from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES
-from colgen.master.table import TEMPLATE
+from colgen.master.column_table import TEMPLATE
 from colgen.master.tabular import TabularMaster
 
 Floats = NDArray[np.float64]

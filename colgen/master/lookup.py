@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colgen.core.batches import Columns, Meanings
+from colgen.core.column_batch import Columns, Meanings
 from colgen.core.columns import Column, Key, Row
 from colgen.core.duals import RowNames
 from colgen.core.errors import FormulationError, UnknownRowError
-from colgen.master.pool import Floats, Ints
-from colgen.master.stated import Entries, StatedByRows
+from colgen.master.column_pool import Floats, Ints
+from colgen.master.row_coefficients import Entries, StatedByRows
 
 _FEW = 16
 """So many single columns, or fewer, are priced term by term."""

@@ -13,13 +13,12 @@ from colgen.core.errors import SolverError
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.artificials import Artificials
 from colgen.master.bases import Bases
-from colgen.master.centrality import Centrality
+from colgen.master.central_duals import Centrality, central_duals, without_penalties
+from colgen.master.column_pool import Floats
 from colgen.master.idle_columns import IdleColumns
-from colgen.master.optimal_duals import central_duals, without_penalties
-from colgen.master.pool import Floats
 from colgen.master.protocol import MasterSolution, MasterStatus
 from colgen.master.tableau import Tableau
-from solvers.linear.lp import LPSolution, LPStatus
+from colgen.solvers.linear.lp import LPSolution, LPStatus
 
 _BOX = 2.0**20
 """How far an unbounded master may go in a box, beyond the largest of its sides."""

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colgen.core.batches import Mask
 from colgen.core.budget import Budget
+from colgen.core.column_batch import Mask
 from colgen.core.errors import SolverError
-from colgen.master.pool import Floats, Ints
-from colgen.master.table import ColumnTable
-from solvers.linear import lp as programs
-from solvers.linear.highs import HighsBasis, basic_columns
-from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+from colgen.master.column_pool import Floats, Ints
+from colgen.master.column_table import ColumnTable
+from colgen.solvers.linear import lp as programs
+from colgen.solvers.linear.highs import HighsBasis, basic_columns
+from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 
 
 class SavedBasis(NamedTuple):

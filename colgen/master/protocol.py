@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.batches import Columns
 from colgen.core.budget import Budget
+from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision, fractionality
 from colgen.core.duals import OwnDuals

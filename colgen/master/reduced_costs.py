@@ -7,18 +7,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colgen.core.batches import Columns
+from colgen.core.column_batch import Columns
 from colgen.core.columns import Column
 from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES
-from colgen.master.generated import Generated
+from colgen.master.column_pool import NOWHERE, Floats, Ints
+from colgen.master.column_table import GIVEN, TEMPLATE, Generated
 from colgen.master.lookup import LookUp, bring_rows
-from colgen.master.pool import NOWHERE, Floats, Ints
 from colgen.master.protocol import Answer, MasterSolution, check_not_repeated
-from colgen.master.table import GIVEN, TEMPLATE
 from colgen.master.tableau import Tableau
 from colgen.pricing.oracles import Pricing
-from solvers.columns.worth import least_reduced_costs, products
+from colgen.solvers.columns.compressed import least_reduced_costs, products
 
 _THE_ONE: Ints = np.zeros(1, dtype=np.int64)
 _THE_ONE.setflags(write=False)

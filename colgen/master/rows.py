@@ -1,4 +1,4 @@
-"""The rows of a linear master: their names, sides and sizes, and what dual values of them look like."""
+"""The rows of a linear master: names, sides, sizes, dual values, and which are out of the linear program."""
 
 from __future__ import annotations
 
@@ -6,16 +6,63 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from colgen.core.batches import Mask
+from colgen.core.column_batch import Mask
 from colgen.core.columns import Key
 from colgen.core.duals import Duals, OwnDuals, RowNames
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
-from colgen.master.idle_rows import IdleRows
-from colgen.master.pool import Floats, Ints
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.column_pool import Floats, Ints
 from colgen.model.formulation import Formulation
-from solvers.columns.solved import largest_product, signed_duals
-from solvers.linear.scaling import powers_of_two, sizes_of_rows
+from colgen.solvers.columns.compressed import largest_product, signed_duals
+from colgen.solvers.linear.scaling import powers_of_two, sizes_of_rows
+
+
+class IdleRows:
+    """Which rows may be taken out, for how long they have been slack, and which of them are out."""
+
+    def __init__(self) -> None:
+        self._positions = np.empty(0, dtype=np.int64)
+        self._limits = np.empty(0, dtype=np.int64)
+        self._ages = np.empty(0, dtype=np.int64)
+        self._out = np.empty(0, dtype=np.bool_)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def append(self, position: int, limit: int) -> None:
+        """A row that may be taken out once it has been slack for ``limit`` solves in a row."""
+        self._positions = np.append(self._positions, position)
+        self._limits = np.append(self._limits, limit)
+        self._ages = np.append(self._ages, 0)
+        self._out = np.append(self._out, False)
+
+    @property
+    def out(self) -> Ints:
+        """Positions of the rows that are out."""
+        return self._positions[self._out]
+
+    def taken_out(self, activity: Floats, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
+        """Count one more solve, of these activities and sides of all rows; positions of the rows that go out."""
+        mine = self._positions
+        room = TOLERANCES.feasibility * sizes[mine]
+        slack = (activity[mine] > lower[mine] + room) & (activity[mine] < upper[mine] - room)
+        self._ages = np.where(slack, self._ages + 1, 0)
+        going = ~self._out & (self._ages >= self._limits)
+        self._out |= going
+        return mine[going]
+
+    def put_back(self, activity: Floats | None, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
+        """Positions of the rows that come back: those that these activities violate; all if there are none."""
+        mine = self._positions
+        coming = self._out.copy()
+        if activity is not None:
+            room = TOLERANCES.pruning * sizes[mine]
+            coming &= (activity[mine] < lower[mine] - room) | (activity[mine] > upper[mine] + room)
+        self._out &= ~coming
+        self._ages[coming] = 0
+        return mine[coming]
+
 
 _ROUNDING = 1e-13
 """What rounding leaves of a reduced cost, relative to the largest of the terms that it is made of."""

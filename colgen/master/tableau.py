@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colgen.core.sense import Sense
-from colgen.master.objective import PresentObjective
+from colgen.master.column_table import ColumnTable
+from colgen.master.present_objective import PresentObjective
 from colgen.master.program import MasterProgram
 from colgen.master.rows import Rows, template_weights
-from colgen.master.table import ColumnTable
 from colgen.model.formulation import Formulation
-from solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.lp import LinearProgram
 
 
 class Tableau(NamedTuple):

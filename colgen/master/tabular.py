@@ -12,13 +12,13 @@ from colgen.core.columns import Column
 from colgen.core.duals import Duals, RowNames
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.master.column_table import ColumnTable
 from colgen.master.lookup import LookedUp
-from colgen.master.objective import PresentObjective
+from colgen.master.present_objective import PresentObjective
 from colgen.master.program import MasterProgram
 from colgen.master.rows import Rows
-from colgen.master.table import ColumnTable
 from colgen.model.formulation import Formulation
-from solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.lp import LinearProgram
 
 Floats = NDArray[np.float64]
 

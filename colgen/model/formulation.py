@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from colgen.core.columns import Key
-from colgen.core.doors import Late
 from colgen.core.errors import FormulationError
+from colgen.core.lazy_imports import Late
 from colgen.core.sense import Sense
-from colgen.core.wording import FORGOTTEN
-from solvers.arrays import integral_bounds
+from colgen.core.text import FORGOTTEN
+from colgen.solvers.arrays import integral_bounds
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 
-    from colgen.model.rows import Rows
+    from colgen.model.model_rows import Rows
 else:
     pyo = Late("pyomo.environ")
 
@@ -200,7 +200,7 @@ def compile_master(model: pyo.ConcreteModel) -> Formulation:
 
 
 def _compiled(model: pyo.ConcreteModel, *, keeps_fixed: bool = False) -> Formulation:
-    from colgen.model.rows import rows_of  # imports Pyomo
+    from colgen.model.model_rows import rows_of  # imports Pyomo
 
     if not hasattr(model, "component_data_objects"):
         got = f"None: {FORGOTTEN}" if model is None else f"a {type(model).__name__}"

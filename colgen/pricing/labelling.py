@@ -2,8 +2,8 @@
 
     oracle = Labelling(solver, distances, {i: ("visit", i) for i in customers}, vehicles=("vehicles", None))
 
-The solver is handed in (``solvers.paths.labelling.Labelling``, or whatever has its methods): the engine imports no
-compiled code.
+The solver is handed in (``colgen.solvers.paths.labelling.Labelling``, or whatever has its methods): the engine imports
+no compiled code.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.core.batches import Columns
+from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
@@ -43,7 +43,7 @@ class Labelling(Pricing):
     Parameters
     ----------
     solver
-        Of ``solvers.paths.labelling``: its network, its resources and its neighbourhoods.
+        Of ``colgen.solvers.paths.labelling``: its network, its resources and its neighbourhoods.
     costs
         What a column costs, by arc of the network.
     vertex_rows
@@ -179,7 +179,7 @@ class Labelling(Pricing):
         context
             Its slack says what an answer of interest can afford.
         limit, effort
-            Of the list: see :meth:`solvers.paths.labelling.Labelling.enumerate`.
+            Of the list: see :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`.
 
         Returns
         -------

@@ -15,19 +15,19 @@ from typing import Any, Final, Generic, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.batches import Columns
 from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key, as_number
 from colgen.core.decision import Apart, Decision, Together, groups_of
-from colgen.core.domains import real
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
-from colgen.core.generic import Structure
+from colgen.core.numbers import real
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.terms import Term
+from colgen.core.text import FORGOTTEN
 from colgen.core.tolerances import TOLERANCES
-from colgen.core.wording import FORGOTTEN
+from colgen.core.type_variables import Structure
 
 
 @dataclass(frozen=True)

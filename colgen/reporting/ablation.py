@@ -1,4 +1,4 @@
-"""What each part of a method is worth: ``ablation`` solves problems by many methods and says what each of them took."""
+"""Ablations: problems solved by many methods, with the time and work of each."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import write_text
-from colgen.core.result import Result, write_csv
-from colgen.core.wording import number
+from colgen.core.result import Result, Termination, write_csv
+from colgen.core.text import number
 from colgen.problem import Problem
-from colgen.reporting.ablated import Ablated
-from colgen.reporting.compared import compared
+from colgen.reporting.compared import Compared, compared
 from colgen.reporting.comparison import Comparison
 from colgen.reporting.methods import (
     BOUNDINGS,
@@ -31,11 +31,60 @@ from colgen.reporting.methods import (
     without,
 )
 from colgen.reporting.tables import aligned, count, table
+from colgen.solvers.compiling import compile_at_once, compile_seconds
 from colgen.solving import solve
-from solvers.compiling import compile_at_once, compile_seconds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Ablated(Compared):
+    """What one method took on one instance; ``name`` is the method's.
+
+    Attributes
+    ----------
+    generated
+        Columns that were generated.
+    misprices
+        How often the oracles were asked in vain, beside the rounds.
+    ended
+        Why the run stopped.
+    own_rows
+        Whether the method leaves the problem the rows that it has, cuts among them: if it does not, its relaxation may
+        be another one.
+    """
+
+    generated: int = 0
+    misprices: int = 0
+    ended: Termination | None = None
+    own_rows: bool = True
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the run ended with a proof: of an optimum, the relaxation's too, or that there is none."""
+        return self.ended is not None and self.ended.is_proof
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether a signal has ended the run."""
+        return self.ended is not None and self.ended.is_interrupt
+
+    def to_dict(self) -> dict[str, Any]:
+        """A line of the frame, plain data."""
+        return {
+            "instance": self.instance,
+            "method": self.name,
+            "objective": self.objective,
+            "dual_bound": self.dual_bound,
+            "rounds": self.rounds,
+            "misprices": self.misprices,
+            "columns": self.generated,
+            "nodes": self.nodes,
+            "seconds": self.seconds,
+            "proof": self.proof,
+        }
+
 
 __all__ = [
     "BOUNDINGS",

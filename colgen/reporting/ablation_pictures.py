@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from colgen.reporting.figures import COLOURS, STYLES, finish, new_axes
+from colgen.reporting.axes import COLOURS, STYLES, finish, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from colgen.decomposition.partition import MASTER, Partition
-from colgen.reporting.figures import new_figure
+from colgen.decomposition.reading.partition import MASTER, Partition
+from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from colgen.core.domains import real, whole
 from colgen.core.errors import InputError
-from colgen.core.wording import counted, number, one_line, percent
+from colgen.core.numbers import real, whole
+from colgen.core.text import counted, number, one_line, percent
 from colgen.reporting.compared import FRACTIONAL, SAME, Compared, Way, Ways, measured
 from colgen.reporting.tables import aligned, count, table
 
@@ -165,7 +165,7 @@ def compare(
     >>> compare(instance, {"column generation": Coreference, "all pairs": full})  # doctest: +SKIP
     >>> compare(instance, {"column generation": Coreference, "all pairs": full}, relaxation=True)  # doctest: +SKIP
     """
-    return _compared({"": instance}, _named(ways), time_limit, relaxation, repeats)
+    return _solve_all({"": instance}, _named(ways), time_limit, relaxation, repeats)
 
 
 def compare_all(
@@ -187,7 +187,7 @@ def compare_all(
     """
     if not isinstance(instances, Mapping) or not instances:
         raise InputError("expected one instance or more, by name")
-    return _compared(dict(instances), _named(ways), time_limit, relaxation, repeats)
+    return _solve_all(dict(instances), _named(ways), time_limit, relaxation, repeats)
 
 
 def _named(ways: Mapping[str, Way] | Sequence[Way]) -> Mapping[str, Way]:
@@ -199,7 +199,7 @@ def _named(ways: Mapping[str, Way] | Sequence[Way]) -> Mapping[str, Way]:
     return named
 
 
-def _compared(
+def _solve_all(
     instances: Mapping[str, Any], ways: Mapping[str, Way], time_limit: float, relaxation: bool, repeats: int
 ) -> Comparison:
     repeats = whole(repeats, "repeats", low=1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from colgen.core.errors import InputError
 from colgen.core.result import Result
 from colgen.core.tolerances import TOLERANCES
-from colgen.reporting.figures import COLOURS, STYLES, finish, new_axes
+from colgen.reporting.axes import COLOURS, STYLES, finish, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

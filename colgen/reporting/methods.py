@@ -11,25 +11,24 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from colgen.bounds.bundle import Bundle
-from colgen.bounds.chain import Chain
-from colgen.bounds.column_generation import ColumnGeneration
-from colgen.bounds.fixing import Reduction
-from colgen.bounds.penalties import BoxStep, Penalty
-from colgen.bounds.stabilization import Directional, NoStabilization, Wentges
-from colgen.bounds.subgradient import Subgradient
-from colgen.bounds.volume import Volume
+from colgen.bounding.bundle import Bundle
+from colgen.bounding.chain import Chain
+from colgen.bounding.column_generation import ColumnGeneration
+from colgen.bounding.subgradient import Subgradient
+from colgen.bounding.volume import Volume
+from colgen.branching.rules import BranchingRule
+from colgen.branching.selection import MostFractional, PseudoCostBranching
+from colgen.branching.strong_branching import StrongBranching
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
 from colgen.cuts.separation import Separation
+from colgen.enumeration import Enumeration
+from colgen.fixing import Reduction
+from colgen.heuristics import Diving, Heuristic, RestrictedMIP
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.problem import Problem
 from colgen.settings import check_settings, parts_of, what
-from colgen.tree.branching import BranchingRule
-from colgen.tree.choice import MostFractional, PseudoCostBranching
-from colgen.tree.enumeration import Enumeration
-from colgen.tree.heuristics import Diving, Heuristic, RestrictedMIP
-from colgen.tree.strong_branching import StrongBranching
+from colgen.stabilization import BoxStep, Directional, NoStabilization, Penalty, Wentges
 
 Method: TypeAlias = Mapping[str, Any] | Problem | Callable[[Problem], Problem]
 Methods: TypeAlias = Mapping[str, Any]

@@ -21,8 +21,8 @@ from colgen.core.columns import Column
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.result import Iteration, NodeRecord, Result
-from colgen.core.wording import percent
-from colgen.reporting.figures import (
+from colgen.core.text import percent
+from colgen.reporting.axes import (
     BOUND,
     COLOURS,
     FILL,
@@ -37,7 +37,7 @@ from colgen.reporting.figures import (
 from colgen.reporting.gap_pictures import gap as gap
 from colgen.reporting.gap_pictures import primal_dual_integral as primal_dual_integral
 from colgen.reporting.gap_pictures import runs as runs
-from colgen.reporting.showing import column_name
+from colgen.reporting.html import column_name
 from colgen.reporting.tree_layout import layout
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from colgen.core.result import Iteration
 from colgen.core.sense import Sense
-from colgen.core.wording import counted, number, percent
+from colgen.core.text import counted, number, percent
 from colgen.reporting.live_log import LogFile
 
 logger = logging.getLogger("colgen")

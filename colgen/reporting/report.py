@@ -22,10 +22,10 @@ from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.files import write_text
 from colgen.core.result import Iteration, Result
-from colgen.core.wording import number
+from colgen.core.text import number
 from colgen.reporting import frames, tree_page
-from colgen.reporting.figures import INSTALL, can_draw
-from colgen.reporting.showing import short, show_answer
+from colgen.reporting.axes import INSTALL, can_draw
+from colgen.reporting.html import short, show_answer
 from colgen.reporting.tables import table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from colgen.core.result import NodeRecord
-from colgen.core.wording import number
+from colgen.core.text import number
 from colgen.reporting.tree_layout import layout
 
 _DRAWN = 2_000

@@ -12,22 +12,21 @@ import time
 
 import numpy as np
 
-from colgen.bounds.stabilization import NoStabilization
 from colgen.core.budget import Budget
 from colgen.core.hooks import check_hooks
 from colgen.core.warm_start import NOTHING, WarmStart
-from colgen.pricing.grouping import grouped
+from colgen.pricing.identical import grouped
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
-from colgen.testing.answers import check_answers, check_costs, check_rows, complete_answers
-from colgen.testing.asking import cross_price, price_at_points, take_rows
+from colgen.stabilization import NoStabilization
+from colgen.testing.answer_checks import check_answers, check_costs, check_rows, complete_answers
+from colgen.testing.branching_checks import check_branching
 from colgen.testing.evidence import Evidence
 from colgen.testing.findings import ConformanceError as ConformanceError
 from colgen.testing.findings import Report as Report
+from colgen.testing.pricing_checks import cross_price, price_at_points, take_rows
+from colgen.testing.run_checks import WatchedRuns, bounds_its_nodes, check_guess, check_own_bounding
 from colgen.testing.side_effects import changed, public_data
-from colgen.testing.splitting import check_branching
-from colgen.testing.watched_runs import WatchedRuns
-from colgen.testing.whole_runs import bounds_its_nodes, check_guess, check_own_bounding
 
 
 def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> Report:

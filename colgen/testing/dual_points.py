@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.columns import Column
-from colgen.master.linear import LinearMaster
-from colgen.master.table import TEMPLATE
-from colgen.testing.crosspricing import Claim
+from colgen.master.column_table import TEMPLATE
+from colgen.master.linear_master import LinearMaster
+from colgen.testing.column_checks import Claim
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from colgen.core.solution import Solution
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
 from colgen.testing.findings import Findings
-from colgen.testing.observing import Observer, Session
+from colgen.testing.observers import Observer, Session
 
 
 @dataclass

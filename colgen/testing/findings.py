@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from colgen.core.budget import OutOfBudget
-from colgen.core.doors import behind
 from colgen.core.errors import ColgenError
-from colgen.core.wording import counted
+from colgen.core.lazy_imports import behind
+from colgen.core.text import counted
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         found = [(f.kind, f.where, f.message, f.count) for f in self.findings]
-        shown: str = behind("reporting.showing", "show_check")(self.verdict, found, self.notes)
+        shown: str = behind("reporting.html", "show_check")(self.verdict, found, self.notes)
         return shown
 
     def __str__(self) -> str:

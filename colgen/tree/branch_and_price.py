@@ -8,9 +8,13 @@ import math
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.branching.pseudo_costs import PseudoCosts
+from colgen.branching.rules import BranchingRule, children_of
+from colgen.branching.selection import Chosen, MostFractional, first_of
+from colgen.branching.trials import Trying
 from colgen.core.activity import activity
-from colgen.core.batches import Columns
+from colgen.core.column_batch import Columns
 from colgen.core.columns import Row
 from colgen.core.duals import DualPoint, Duals
 from colgen.core.errors import BranchingError, InfeasibleAnswerError, SeparationError
@@ -19,22 +23,16 @@ from colgen.core.result import Certificate, Termination
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
+from colgen.heuristics import fair
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterSolution
-from colgen.tree.answers import Answers
-from colgen.tree.branching import BranchingRule, children_of
-from colgen.tree.choice import Chosen, MostFractional, first_of
-from colgen.tree.heuristics import fair
-from colgen.tree.means import Search
-from colgen.tree.node import Evaluation, Node
+from colgen.tree.incumbents import Answers
+from colgen.tree.node import Evaluation, Node, check_against_incumbent, check_children, sparing
 from colgen.tree.node_bounds import NodeBounds
-from colgen.tree.node_checks import check_against_incumbent, check_children
 from colgen.tree.node_enumeration import NodeEnumeration
 from colgen.tree.node_heuristics import NodeHeuristics
-from colgen.tree.pseudo_costs import PseudoCosts
+from colgen.tree.parts import Search
 from colgen.tree.search import Relaxation
-from colgen.tree.sparing import sparing
-from colgen.tree.trying import Trying
 
 _LEAF = {
     Outcome.PRUNED: "pruned",

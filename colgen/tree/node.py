@@ -1,14 +1,20 @@
-"""Nodes of a tree, and what a relaxation says of one."""
+"""Nodes of a tree, their evaluation, and checks of a node against its parent and the incumbent."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from colgen.core.decision import Decision
-from colgen.core.path import ROOT, DecisionPath
+from colgen.bounding.run import Run
+from colgen.branching.rules import BranchingRule
+from colgen.core.decision import ROOT, Decision, DecisionPath, admits
+from colgen.core.errors import BranchingError, InvalidBoundError, SolverError
 from colgen.core.result import NodeRecord, Termination
+from colgen.core.solution import Solution
+from colgen.pricing.oracles import Pricing
+from colgen.solvers.linear import lp as programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +108,43 @@ class Evaluation:
     bounds: Sequence[float] = ()
     starts: Sequence[Any] = ()
     subtree: Subtree | None = None
+
+
+@contextlib.contextmanager
+def sparing(run: Run, name: str, node: Node) -> Iterator[None]:
+    """Let the run go on where something fails that it can do without, and say so."""
+    try:
+        yield
+    except (SolverError, programs.SolverError, ArithmeticError, MemoryError) as error:
+        run.notes.append(f"{name} failed at node {node.number} and was skipped: {error}.")
+
+
+def as_diagnostic(error: Exception) -> Exception:
+    """An error of a linear program's solver as one of colgen's; others as they are."""
+    return SolverError(str(error)) if isinstance(error, programs.SolverError) else error
+
+
+def check_against_incumbent(run: Run, pricing: Sequence[Pricing], node: Node, bound: float) -> None:
+    """A node's bound must not exclude an answer that we hold in our hands."""
+    incumbent = run.incumbent
+    if incumbent is None or not all(decision.exhaustive for decision in node.decisions):
+        return
+    if run.contradicts(bound, incumbent.objective) and admits(node.decisions, incumbent):
+        raise InvalidBoundError(
+            f"node {node.number} has the dual bound {bound:g}, but the incumbent of objective "
+            f"{incumbent.objective:g} lies in it: a bound stated by "
+            f"{', '.join(oracle.name for oracle in pricing)} is not valid"
+        )
+
+
+def check_children(
+    rule: BranchingRule, number: int, children: Sequence[Sequence[Decision]], solution: Solution
+) -> None:
+    """Each child of a node must cut off the node's relaxation."""
+    for decisions in children:
+        if admits(decisions, solution):
+            raise BranchingError(
+                f"{type(rule).__name__} returned a child of node {number} that does not cut off its "
+                "relaxation, so that it would be repeated for ever: "
+                f"{', '.join(map(str, decisions)) or 'no decision at all'}"
+            )

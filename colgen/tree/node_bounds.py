@@ -6,25 +6,23 @@ import dataclasses
 import functools
 from functools import cached_property
 
-from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
-from colgen.bounds.fixing import ReductionContext
-from colgen.bounds.proving import Proved, prove, record, told
-from colgen.bounds.run import Run
+from colgen.bounding.guesses import Proved, prove, record, told
+from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.bounding.run import Run
+from colgen.certificate.witness import NodeName, Point
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
-from colgen.core.domains import returned
 from colgen.core.duals import DualPoint
 from colgen.core.errors import InvalidBoundError
+from colgen.core.numbers import returned
+from colgen.fixing import ReductionContext
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import PricingContext
-from colgen.proof.witness import NodeName, Point
-from colgen.tree.answers import Answers
-from colgen.tree.means import Search
-from colgen.tree.node import Node
-from colgen.tree.node_checks import check_against_incumbent
-from colgen.tree.sparing import sparing
-from solvers.compiling import working_clock
+from colgen.solvers.compiling import working_clock
+from colgen.tree.incumbents import Answers
+from colgen.tree.node import Node, check_against_incumbent, sparing
+from colgen.tree.parts import Search
 
 GRACE = 0.04
 """The share of its time limit that a run may take beyond it to find a first answer, or a first bound."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from colgen.core.decision import Decision
+from colgen.core.decision import ROOT, Decision, DecisionPath
 from colgen.core.decision_data import DecisionWriter
 from colgen.core.errors import InputError
-from colgen.core.path import ROOT, DecisionPath
-from colgen.core.plain import as_plain, of_plain
+from colgen.core.serialization import as_plain, of_plain
 from colgen.tree.branch_and_price import started
 from colgen.tree.node import Node
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from colgen.bounds.bounding import Bounded, Outcome
+from colgen.bounding.protocol import Bounded, Outcome
+from colgen.enumeration import Enumeration
 from colgen.master.protocol import MasterStatus
-from colgen.tree.enumeration import Enumeration
-from colgen.tree.node import Evaluation, Node
+from colgen.tree.node import Evaluation, Node, sparing
 from colgen.tree.node_bounds import NodeBounds
-from colgen.tree.sparing import sparing
 
 _NARROWER = 0.5
 """A node is tried after one whose program came to no end if its gap is at most this share of that one's."""

@@ -8,18 +8,17 @@ from functools import partial
 
 import numpy as np
 
-from colgen.bounds.bounding import Bounded, NodeState, Parts
-from colgen.bounds.column_generation import column_generation
-from colgen.bounds.stabilization import NoStabilization
+from colgen.bounding.column_generation import column_generation
+from colgen.bounding.protocol import Bounded, NodeState, Parts
 from colgen.core.duals import Duals
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
+from colgen.heuristics import Heuristic, HeuristicContext, RestrictedMIP
 from colgen.master.protocol import MasterSolution
-from colgen.pricing.asking import asked
-from colgen.tree.heuristics import Heuristic, HeuristicContext, RestrictedMIP
-from colgen.tree.node import Node
+from colgen.pricing.calls import asked
+from colgen.stabilization import NoStabilization
+from colgen.tree.node import Node, sparing
 from colgen.tree.node_bounds import GRACE, NodeBounds
-from colgen.tree.sparing import sparing
 
 _ATTEMPTS = 8
 """So often, at most, are heuristics run at a node that nothing else would decide."""

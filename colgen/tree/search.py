@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from colgen.bounds.run import Run
+from colgen.bounding.run import Run
 from colgen.core.budget import interruption
 from colgen.core.errors import ChildBoundError
 from colgen.core.pool import Pool

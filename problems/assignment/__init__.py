@@ -10,7 +10,7 @@ s of tasks, Σ_{t in s} a_jt ≤ b_j,
 
 The reduced cost of a set is Σ_{t in s} (c_jt - π_t) - μ_j, so the pricing problem of each machine is a *zero-one
 knapsack*; the machines' are different ones, and each has one set: the sum of their best reduced costs bounds all
-answers.  They are solved in one call of a kernel (:mod:`solvers.packing.zero_one`).
+answers.  They are solved in one call of a kernel (:mod:`colgen.solvers.packing.zero_one`).
 
 Branching: a machine takes a task, or does not.  As each task is done once, either is told by forbidding assignments,
 and the pricing problem stays a knapsack.  Tables from both ends of the knapsacks say what forcing any task onto any
@@ -22,8 +22,8 @@ Research 24 (1997), for the instances; M. Posta, J. A. Ferland, P. Michelon, *An
 solving the generalized assignment problem*, Computational Optimization and Applications 52 (2012).
 """
 
-from problems.assignment.instance import Instance, random, read, write
-from problems.assignment.pricing import KnapsackOracle
-from problems.assignment.template import Assignment
+from colgen.problems.assignment.instance import Instance, random, read, write
+from colgen.problems.assignment.pricing import KnapsackOracle
+from colgen.problems.assignment.template import Assignment
 
 __all__ = ["Assignment", "Instance", "KnapsackOracle", "random", "read", "write"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from colgen import solve_complete
-from problems.assignment.instance import Instance
-from problems.assignment.model import full
-from solvers.linear.mip import MIPSolution
+from colgen.problems.assignment.instance import Instance
+from colgen.problems.assignment.model import full
+from colgen.solvers.linear.mip import MIPSolution
 
 
 def solve_full(instance: Instance, formulation: str = "compact", time_limit: float = math.inf) -> MIPSolution:

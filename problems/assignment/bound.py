@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Bounded, Bounding, ColumnGeneration, Outcome, Solution
-from colgen.bounds.bounding import NodeState, Parts
+from colgen.bounding.protocol import NodeState, Parts
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import ROUNDING, TOLERANCES
-from problems.assignment.decisions import ASSIGN, USE
-from problems.assignment.kernels.ascent import ascend, distinct
-from problems.assignment.pricing import KnapsackOracle
-from problems.assignment.warm_start import Way
+from colgen.problems.assignment.decisions import ASSIGN, USE
+from colgen.problems.assignment.kernels.ascent import ascend, distinct
+from colgen.problems.assignment.pricing import KnapsackOracle
+from colgen.problems.assignment.warm_start import Way
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

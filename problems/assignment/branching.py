@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
-from colgen.tree.branching import Bound
-from problems.assignment.decisions import TAKES, AssignmentsForbidden
-from problems.assignment.pricing import KnapsackOracle, takes
+from colgen.branching.rules import Bound
+from colgen.problems.assignment.decisions import TAKES, AssignmentsForbidden
+from colgen.problems.assignment.pricing import KnapsackOracle, takes
 
 
 class OnAssignments(OnOriginalVariable):

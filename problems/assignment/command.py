@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.assignment.bench import bench_assignment
 from colgen.cli.template import Template, form_of, of_answer, whole_number
 from colgen.core.result import Result
-from problems.assignment.demo import few_tasks_a_machine, large_tasks_are_cheap
-from problems.assignment.drawing import draw_assignment
-from problems.assignment.experiment import bench_assignment
-from problems.assignment.instance import Instance, random, read, write
-from problems.assignment.template import Assignment
+from colgen.problems.assignment.demo import few_tasks_a_machine, large_tasks_are_cheap
+from colgen.problems.assignment.drawing import draw_assignment
+from colgen.problems.assignment.instance import Instance, random, read, write
+from colgen.problems.assignment.template import Assignment
 
 
 def _read(path: Path, **options: str) -> Instance:

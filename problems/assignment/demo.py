@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from colgen.cli.beside import beside
+from colgen.cli.demonstration import beside
 from colgen.cli.template import DemoLine
-from problems.assignment.baseline import solve_full
-from problems.assignment.instance import Instance, random
-from problems.assignment.template import Assignment
+from colgen.problems.assignment.baseline import solve_full
+from colgen.problems.assignment.instance import Instance, random
+from colgen.problems.assignment.template import Assignment
 
 
 def few_tasks_a_machine() -> list[DemoLine]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import InputError
-from colgen.reporting.figures import new_figure
-from problems.assignment.instance import Instance
+from colgen.problems.assignment.instance import Instance
+from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from colgen import Heuristic, HeuristicContext, Solution
-from problems.assignment.pricing import KnapsackOracle
-from problems.assignment.warm_start import likely, searched
+from colgen.problems.assignment.pricing import KnapsackOracle
+from colgen.problems.assignment.warm_start import likely, searched
 
 
 class Shifting(Heuristic):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from colgen import InputError, artificial
-from colgen.core.doors import Late
-from problems.assignment.instance import Instance
+from colgen.core.lazy_imports import Late
+from colgen.problems.assignment.instance import Instance
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

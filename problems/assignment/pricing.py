@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from colgen import Column, Columns, Count, Duals, Key, Marginals, Pricing, PricingContext, PricingResult, Solution
 from colgen.core.workers import shares
-from problems.assignment.decisions import ASSIGN, TAKES, USE, closed_by
-from problems.assignment.instance import Instance
-from solvers.packing.counted import best_counted
-from solvers.packing.zero_one import best_sets, best_with_each
+from colgen.problems.assignment.decisions import ASSIGN, TAKES, USE, closed_by
+from colgen.problems.assignment.instance import Instance
+from colgen.solvers.packing.counted import best_counted
+from colgen.solvers.packing.zero_one import best_sets, best_with_each
 
 _SHARES = 2
 """So many shares of the machines a worker, so that one that was held up holds the others up little."""

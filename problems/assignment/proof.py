@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Decision, Duals, Sense, Solution
-from colgen.proof.certifier import Record
-from colgen.proof.knapsacks import KnapsackCertifier, Place
-from problems.assignment.decisions import ASSIGN, TAKES, AssignmentsForbidden
-from problems.assignment.instance import Instance
+from colgen.certificate.certifier import Record
+from colgen.certificate.theorems import KnapsackCertifier, Place
+from colgen.problems.assignment.decisions import ASSIGN, TAKES, AssignmentsForbidden
+from colgen.problems.assignment.instance import Instance
 
 
 class AssignmentCertifier(KnapsackCertifier):

@@ -27,21 +27,21 @@ from colgen import (
     StrongBranching,
     WarmStart,
 )
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.sense import Sense
 from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
-from colgen.proof.certifier import Certifier
-from problems.assignment.bound import KnapsackAscent
-from problems.assignment.branching import AssignmentFixing, OnAssignments
-from problems.assignment.decisions import ASSIGN, USE
-from problems.assignment.heuristics import Shifting
-from problems.assignment.instance import Instance
-from problems.assignment.model import master
-from problems.assignment.pricing import KnapsackOracle
-from problems.assignment.proof import AssignmentCertifier
-from problems.assignment.warm_start import Way, ascended, likely, scale_of, searched, too_dear
+from colgen.problems.assignment.bound import KnapsackAscent
+from colgen.problems.assignment.branching import AssignmentFixing, OnAssignments
+from colgen.problems.assignment.decisions import ASSIGN, USE
+from colgen.problems.assignment.heuristics import Shifting
+from colgen.problems.assignment.instance import Instance
+from colgen.problems.assignment.model import master
+from colgen.problems.assignment.pricing import KnapsackOracle
+from colgen.problems.assignment.proof import AssignmentCertifier
+from colgen.problems.assignment.warm_start import Way, ascended, likely, scale_of, searched, too_dear
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

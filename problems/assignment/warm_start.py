@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from colgen.core.budget import Budget
 from colgen.core.tolerances import TOLERANCES
-from problems.assignment.instance import Instance
-from problems.assignment.kernels.ascent import ascend
-from problems.assignment.kernels.local_search import improve
+from colgen.problems.assignment.instance import Instance
+from colgen.problems.assignment.kernels.ascent import ascend
+from colgen.problems.assignment.kernels.local_search import improve
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -27,17 +27,18 @@ batch of chains or trees: a round is one call for their messages and one for the
 
 By default labels are priced one by one *before* they enter: a sweep passes the forward messages, and whether a label
 can be of use to anything that may follow is decided by one more bound on τ, by how much exchanging two labels can gain.
-What is left is optimal after a single round, and most nodes keep one label.  See :mod:`solvers.chains.tree_domains`.
+What is left is optimal after a single round, and most nodes keep one label.  See
+:mod:`colgen.solvers.chains.tree_domains`.
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (NIPS 2012).
 """
 
-from problems.chain_map.baseline import beam_search, viterbi, viterbi_pruned, viterbi_two_best
-from problems.chain_map.instance import Instance, random, read
-from problems.chain_map.labellings import Labellings
-from problems.chain_map.model import full
-from problems.chain_map.pairwise import Pairwise
-from problems.chain_map.template import ChainMAP, certify, decode
+from colgen.problems.chain_map.baseline import beam_search, viterbi, viterbi_pruned, viterbi_two_best
+from colgen.problems.chain_map.instance import Instance, random, read
+from colgen.problems.chain_map.labellings import Labellings
+from colgen.problems.chain_map.model import full
+from colgen.problems.chain_map.pairwise import Pairwise
+from colgen.problems.chain_map.template import ChainMAP, certify, decode
 
 __all__ = [
     "ChainMAP",

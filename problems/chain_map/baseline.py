@@ -1,6 +1,6 @@
 """What column generation is compared with: Viterbi's algorithm over all labels, behind rule (14), and beam search.
 
-All return :class:`~problems.chain_map.Labellings`.  Chains only: for trees :func:`viterbi_pruned` is there.
+All return :class:`~colgen.problems.chain_map.Labellings`.  Chains only: for trees :func:`viterbi_pruned` is there.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import dataclasses
 import numpy as np
 
 from colgen.core.errors import InputError
-from problems.chain_map.instance import Instance
-from problems.chain_map.kernels import tree_labels, tree_pruning
-from problems.chain_map.labellings import Labellings
-from solvers.chains import beam
-from solvers.chains import viterbi as dynamic
+from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.kernels import tree_labels, tree_pruning
+from colgen.problems.chain_map.labellings import Labellings
+from colgen.solvers.chains import beam
+from colgen.solvers.chains import viterbi as dynamic
 
 
 def viterbi(instance: Instance) -> Labellings:

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.chain_map.bench import bench_chain_map
 from colgen import solve
 from colgen.cli.template import Material, Solved, Template, form_of, of_answer
 from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
-from problems.chain_map import reading, training
-from problems.chain_map.demo import many_labels, tagged_sentences
-from problems.chain_map.drawing import draw_labelling
-from problems.chain_map.experiment import bench_chain_map
-from problems.chain_map.instance import Instance, random, read
-from problems.chain_map.reading import is_model, precision, read_instance, score_batches, score_instance
-from problems.chain_map.template import ChainMAP
-from problems.chain_map.training import train_from_folder
+from colgen.problems.chain_map import reading, training
+from colgen.problems.chain_map.demo import many_labels, tagged_sentences
+from colgen.problems.chain_map.drawing import draw_labelling
+from colgen.problems.chain_map.instance import Instance, random, read
+from colgen.problems.chain_map.reading import is_model, precision, read_instance, score_batches, score_instance
+from colgen.problems.chain_map.template import ChainMAP
+from colgen.problems.chain_map.training import train_from_folder
 
 Ints = NDArray[np.int32]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from colgen.core.errors import InputError
 from colgen.core.files import read_text
-from problems.dependency.conll import parse_conll
+from colgen.problems.dependency.conll import parse_conll
 
 ENTITIES = ("LOC", "ORG", "PER")
 """Kinds of named entities that tags tell apart; what else is annotated counts as outside."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from colgen import solve
 from colgen.cli.template import DemoLine
-from problems.chain_map.baseline import viterbi
-from problems.chain_map.instance import Instance, random
-from problems.chain_map.template import ChainMAP
-from solvers.compiling import working_clock
+from colgen.problems.chain_map.baseline import viterbi
+from colgen.problems.chain_map.instance import Instance, random
+from colgen.problems.chain_map.template import ChainMAP
+from colgen.solvers.compiling import working_clock
 
 
 def tagged_sentences() -> list[DemoLine]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from colgen.reporting.figures import new_figure
+from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from problems.chain_map.instance import Instance
-    from problems.chain_map.labellings import Labellings
+    from colgen.problems.chain_map.instance import Instance
+    from colgen.problems.chain_map.labellings import Labellings
 
 
 class Point(NamedTuple):
@@ -96,7 +96,7 @@ def draw_labelling(instance: Instance, labellings: Labellings, tree: int = 0, *,
     Parameters
     ----------
     labellings
-        As :func:`~problems.chain_map.template.decode` returns them, or the answer of a run.
+        As :func:`~colgen.problems.chain_map.template.decode` returns them, or the answer of a run.
     tree
         Which chain; of a tree the nodes stand in their order, and no line is drawn.
     most

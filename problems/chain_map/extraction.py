@@ -1,4 +1,4 @@
-"""Features of tokens by number, without strings a token: :func:`problems.chain_map.features.look_up`, but fast.
+"""Features of tokens by number, without strings a token: :func:`colgen.problems.chain_map.features.look_up`, but fast.
 
 Each word has a row of what it says by itself, worked out when it is first met and kept.  Pairs of neighbours are found
 by the numbers of what they join, in a table made of the index once.
@@ -13,8 +13,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.chain_map.features import EDGES, NUM_KINDS, UNKNOWN, plain, shape
-from problems.chain_map.kernels.feature_rows import OWN, WIDTH, fill_pairs, gather
+from colgen.problems.chain_map.features import EDGES, NUM_KINDS, UNKNOWN, plain, shape
+from colgen.problems.chain_map.kernels.feature_rows import OWN, WIDTH, fill_pairs, gather
 
 Ints = NDArray[np.int32]
 
@@ -31,7 +31,7 @@ class Extractor:
     Parameters
     ----------
     index
-        Numbers of the features, as :func:`problems.chain_map.features.build_index` gives them.
+        Numbers of the features, as :func:`colgen.problems.chain_map.features.build_index` gives them.
     """
 
     def __init__(self, index: Mapping[str, int]) -> None:

@@ -89,7 +89,7 @@ def build_index(sentences: Sequence[Sequence[str]], min_count: int) -> dict[str,
 def look_up(sentences: Sequence[Sequence[str]], index: Mapping[str, int]) -> NDArray[np.int32]:
     """Feature numbers, shape (tokens of all sentences, ``NUM_KINDS``); ``UNKNOWN`` where a feature has none.
 
-    The definition; :class:`problems.chain_map.extraction.Extractor` gives the same numbers, faster.
+    The definition; :class:`colgen.problems.chain_map.extraction.Extractor` gives the same numbers, faster.
     """
     rows = [[index.get(name, UNKNOWN) for name in token] for words in sentences for token in features(words)]
     return np.array(rows, dtype=np.int32).reshape(len(rows), NUM_KINDS)

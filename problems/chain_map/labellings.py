@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from colgen.core.columns import Column
 from colgen.core.solution import Solution
-from solvers.chains.forest import NONE, Forest
+from colgen.solvers.chains.forest import NONE, Forest
 
 Ints = NDArray[np.int32]
 Values = NDArray[np.float64]

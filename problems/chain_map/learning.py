@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.arrays import reading
+from colgen.core.array_files import reading
 from colgen.core.errors import InputError
 from colgen.core.files import writing
-from problems.chain_map.corpus import Tagged
-from problems.chain_map.extraction import Extractor
-from problems.chain_map.features import build_index
-from problems.chain_map.instance import Instance
-from problems.chain_map.kernels.perceptron import add_difference, add_up, add_up_sparse, epoch
-from problems.chain_map.labellings import Labellings
-from problems.chain_map.pairwise import Pairwise
-from problems.chain_map.sweeping import SweepPricing
-from problems.chain_map.template import decode
-from solvers.arrays import as_floats, as_indices, as_offsets
-from solvers.chains.forest import chains
+from colgen.problems.chain_map.corpus import Tagged
+from colgen.problems.chain_map.extraction import Extractor
+from colgen.problems.chain_map.features import build_index
+from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.kernels.perceptron import add_difference, add_up, add_up_sparse, epoch
+from colgen.problems.chain_map.labellings import Labellings
+from colgen.problems.chain_map.pairwise import Pairwise
+from colgen.problems.chain_map.sweeping import SweepPricing
+from colgen.problems.chain_map.template import decode
+from colgen.solvers.arrays import as_floats, as_indices, as_offsets
+from colgen.solvers.chains.forest import chains
 
 Floats = NDArray[Any]
 Ints = NDArray[np.int32]
@@ -43,7 +43,7 @@ class Tagger:
     Attributes
     ----------
     task
-        What it tags, a name of :data:`problems.chain_map.corpus.TASKS`.
+        What it tags, a name of :data:`colgen.problems.chain_map.corpus.TASKS`.
     tags
         Its labels.
     index
@@ -93,7 +93,7 @@ class Tagger:
         """Tags of sentences: the best labellings as the oracle finds them.
 
         What an engine's run would say of them besides, that they are proved, takes five times as long as a short
-        sentence; :func:`problems.chain_map.decode` of :meth:`instance` says it.
+        sentence; :func:`colgen.problems.chain_map.decode` of :meth:`instance` says it.
         """
         found, _ = SweepPricing(self.instance(sentences)).label()
         return [[self.tags[label] for label in labels.tolist()] for labels in found]

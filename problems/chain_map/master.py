@@ -18,19 +18,19 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingResult
-from problems.chain_map.hurry import label_in_a_hurry
-from problems.chain_map.instance import Instance
-from problems.chain_map.kernels.exchange_bounds import Exchanges
-from problems.chain_map.kernels.pair_prices import reduced_costs
-from problems.chain_map.kernels.roots import root_shares, roots_beyond
-from problems.chain_map.kernels.tree_labels import score_trees
-from problems.chain_map.labellings import Labellings, labelled, pair_column
-from problems.chain_map.pairwise import Pairwise
-from problems.chain_map.pieces import Pieces
-from problems.chain_map.pruning import NormalForm, as_it_is, exchanges_for
-from solvers.chains.forest import NONE, Forest
-from solvers.chains.tree_domains import Domains, count_pairs
-from solvers.chains.tree_messages import Duals, Model, grow, no_messages, pass_messages
+from colgen.problems.chain_map.fallback import label_in_a_hurry
+from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.kernel_calls import Pieces
+from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges
+from colgen.problems.chain_map.kernels.pair_prices import reduced_costs
+from colgen.problems.chain_map.kernels.roots import root_shares, roots_beyond
+from colgen.problems.chain_map.kernels.tree_labels import score_trees
+from colgen.problems.chain_map.labellings import Labellings, labelled, pair_column
+from colgen.problems.chain_map.pairwise import Pairwise
+from colgen.problems.chain_map.pruning import NormalForm, as_it_is, exchanges_for
+from colgen.solvers.chains.forest import NONE, Forest
+from colgen.solvers.chains.tree_domains import Domains, count_pairs
+from colgen.solvers.chains.tree_messages import Duals, Model, grow, no_messages, pass_messages
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -93,8 +93,8 @@ class MessageDuals:
     messages
         Up and down every edge, known on the domains.
     shares, beyond
-        See :func:`problems.chain_map.kernels.roots.root_shares` and
-        :func:`problems.chain_map.kernels.roots.roots_beyond`.
+        See :func:`colgen.problems.chain_map.kernels.roots.root_shares` and
+        :func:`colgen.problems.chain_map.kernels.roots.roots_beyond`.
     exchanges
         What bounds reduced costs by exchanges of labels, None: maxima of the tables do.
     waiting
@@ -201,7 +201,7 @@ class ChainMaster(RestrictedMaster):
 
     @cached_property
     def shares(self) -> Floats:
-        """Shares of the roots that messages flow to, see :func:`problems.chain_map.kernels.roots.root_shares`."""
+        """Shares of the roots of messages, see :func:`colgen.problems.chain_map.kernels.roots.root_shares`."""
         return root_shares(self.instance.forest, self.both_ways)
 
     @cached_property

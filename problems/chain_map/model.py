@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colgen.core.doors import Late
 from colgen.core.errors import InputError
-from problems.chain_map.instance import Instance
-from solvers.chains.forest import NONE
+from colgen.core.lazy_imports import Late
+from colgen.problems.chain_map.instance import Instance
+from colgen.solvers.chains.forest import NONE
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

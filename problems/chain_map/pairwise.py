@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.budget import OutOfBudget
 from colgen.core.errors import InputError
-from solvers.arrays import ArrayError, as_numbers
-from solvers.chains.magnitudes import largest
-from solvers.chains.tree_domains import exchange
-from solvers.chains.vectors import padded
+from colgen.solvers.arrays import ArrayError, as_numbers
+from colgen.solvers.chains.magnitudes import largest
+from colgen.solvers.chains.tree_domains import exchange
+from colgen.solvers.chains.vectors import padded
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -104,7 +104,7 @@ class Pairwise:
 
     @cached_property
     def exchanges(self) -> Scores:
-        """What exchanging a node's label gains above it at most, see :func:`solvers.chains.tree_domains.exchange`."""
+        """The most that exchanging a label gains above it: :func:`~colgen.solvers.chains.tree_domains.exchange`."""
         return exchange(self.tables) if self.is_bounded else self._unknown_exchanges()
 
     def exchanges_within(self, require: Callable[[], None]) -> Scores:

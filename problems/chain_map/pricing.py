@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
-from problems.chain_map.kernels.exchange_bounds import Exchanges, room_for
-from problems.chain_map.kernels.exchange_prices import price_by_exchanges
-from problems.chain_map.kernels.pair_prices import PairList, Prices, room_for_pairs
-from problems.chain_map.kernels.tree_prices import price, scratch_for
-from problems.chain_map.master import MessageDuals, Pairs
-from problems.chain_map.pieces import Pieces
-from solvers.chains.forest import Forest
-from solvers.chains.tree_messages import Model
+from colgen.problems.chain_map.kernel_calls import Pieces
+from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges, room_for
+from colgen.problems.chain_map.kernels.exchange_prices import price_by_exchanges
+from colgen.problems.chain_map.kernels.pair_prices import PairList, Prices, room_for_pairs
+from colgen.problems.chain_map.kernels.tree_prices import price, scratch_for
+from colgen.problems.chain_map.master import MessageDuals, Pairs
+from colgen.solvers.chains.forest import Forest
+from colgen.solvers.chains.tree_messages import Model
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -39,7 +39,7 @@ class PairPricing(Pricing):
     forest
         The trees.
     reduced_cost
-        ``both``, ``forward`` or ``split``, see :class:`~problems.chain_map.ChainMAP`.
+        ``both``, ``forward`` or ``split``, see :class:`~colgen.problems.chain_map.ChainMAP`.
     gap
         A tree is left alone when its bound exceeds its value by no more than this share of the value.
 

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Sense, Solution
-from colgen.proof.certifier import Certifier, Record, as_exact
-from colgen.proof.checker_chains import Labellings as Checked
-from colgen.proof.scaling import listed, places, whole_numbers
-from colgen.proof.witness import Point
-from problems.chain_map.instance import Instance
-from problems.chain_map.kernels.whole_labels import best_scores
-from problems.chain_map.labellings import Labellings
-from solvers.chains.forest import NONE
+from colgen.certificate.certifier import Certifier, Record, as_exact
+from colgen.certificate.checker_chains import Labellings as Checked
+from colgen.certificate.scaling import listed, places, whole_numbers
+from colgen.certificate.witness import Point
+from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.kernels.whole_labels import best_scores
+from colgen.problems.chain_map.labellings import Labellings
+from colgen.solvers.chains.forest import NONE
 
 
 class ChainCertifier(Certifier):

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.budget import Budget
-from problems.chain_map.instance import Instance
-from problems.chain_map.kernels.exchange_bounds import Exchanges
-from problems.chain_map.kernels.tree_labels import best_labels, greedy_labels, score_labels
-from problems.chain_map.kernels.tree_pruning import prune_by_bounds
-from problems.chain_map.pairwise import Pairwise
-from solvers.chains.forest import NONE
-from solvers.chains.magnitudes import find_extremes
-from solvers.chains.tree_domains import sweep
-from solvers.chains.tree_messages import Model
+from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges
+from colgen.problems.chain_map.kernels.tree_labels import best_labels, greedy_labels, score_labels
+from colgen.problems.chain_map.kernels.tree_pruning import prune_by_bounds
+from colgen.problems.chain_map.pairwise import Pairwise
+from colgen.solvers.chains.forest import NONE
+from colgen.solvers.chains.magnitudes import find_extremes
+from colgen.solvers.chains.tree_domains import sweep
+from colgen.solvers.chains.tree_messages import Model
 
 Values = NDArray[np.float64]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from colgen.cli.template import Material, check_options, whole_number
-from colgen.core.arrays import arrays_in
+from colgen.core.array_files import arrays_in
 from colgen.core.errors import InputError
 from colgen.core.files import check_readable
-from problems.chain_map.instance import Instance, read
-from problems.chain_map.learning import Tagger
+from colgen.problems.chain_map.instance import Instance, read
+from colgen.problems.chain_map.learning import Tagger
 
 OPTIONS = {
     "precision": "single (the default) or double",

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.core.budget import OutOfBudget
 from colgen.core.solution import Solution
-from colgen.master.lagrangian import LagrangianMaster
+from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
-from problems.chain_map.hurry import label_in_a_hurry
-from problems.chain_map.instance import Instance
-from problems.chain_map.kernels.tree_labels import best_flips, best_labels, runner_up
-from problems.chain_map.labellings import Labellings, labelled
-from problems.chain_map.pieces import Pieces
-from solvers.chains.tree_domains import Domains, Sweep
+from colgen.problems.chain_map.fallback import label_in_a_hurry
+from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.kernel_calls import Pieces
+from colgen.problems.chain_map.kernels.tree_labels import best_flips, best_labels, runner_up
+from colgen.problems.chain_map.labellings import Labellings, labelled
+from colgen.solvers.chains.tree_domains import Domains, Sweep
 
 Floats = NDArray[np.float64]
 
@@ -31,9 +31,10 @@ class SweepPricing(Pricing):
     """One sweep over all trees, which needs no dual values but those that it makes.
 
     With the sweep's messages as dual values, no pair with a label that was left out has a positive reduced cost
-    whatever the messages from the other side may be (:mod:`solvers.chains.tree_domains`); what is left is searched to
-    its end.  So the sum of the best scores within the domains is a bound on all labellings, and labellings that attain
-    it are at hand.  What there was no time for is labelled greedily, with a bound that looks at every score once.
+    whatever the messages from the other side may be (:mod:`colgen.solvers.chains.tree_domains`); what is left is
+    searched to its end.  So the sum of the best scores within the domains is a bound on all labellings, and labellings
+    that attain it are at hand.  What there was no time for is labelled greedily, with a bound that looks at every score
+    once.
 
     Parameters
     ----------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from problems.chain_map.instance import Instance
-from problems.chain_map.pairwise import Pairwise
+from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.pairwise import Pairwise
 
 _BEST = 10
 """Labels of a token whose scores are kept: how far ahead the best are decides what pruning can do."""

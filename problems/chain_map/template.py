@@ -10,28 +10,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import IterationLimit, Problem, Sense, solve
-from colgen.bounds.bounding import Bounding
-from colgen.bounds.column_generation import ColumnGeneration
-from colgen.bounds.stabilization import NoStabilization, Stabilization
+from colgen.bounding.column_generation import ColumnGeneration
+from colgen.bounding.protocol import Bounding
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
+from colgen.heuristics import Heuristic
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing
-from colgen.proof.certifier import Certifier
-from colgen.tree.heuristics import Heuristic
-from problems.chain_map.instance import Instance
-from problems.chain_map.kernels.tree_labels import are_scored, have_labellings, score_labels
-from problems.chain_map.labellings import LabelledSolution, Labellings
-from problems.chain_map.master import ChainMaster
-from problems.chain_map.pairwise import Pairwise, as_scores
-from problems.chain_map.pricing import PairPricing
-from problems.chain_map.proof import ChainCertifier
-from problems.chain_map.pruning import NormalForm, normal_form, pruned
-from problems.chain_map.sweeping import OneSweep, SweepMaster, SweepPricing
-from solvers.arrays import ArrayError, as_booleans, as_integers
-from solvers.chains.forest import NONE
+from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.kernels.tree_labels import are_scored, have_labellings, score_labels
+from colgen.problems.chain_map.labellings import LabelledSolution, Labellings
+from colgen.problems.chain_map.master import ChainMaster
+from colgen.problems.chain_map.pairwise import Pairwise, as_scores
+from colgen.problems.chain_map.pricing import PairPricing
+from colgen.problems.chain_map.proof import ChainCertifier
+from colgen.problems.chain_map.pruning import NormalForm, normal_form, pruned
+from colgen.problems.chain_map.sweeping import OneSweep, SweepMaster, SweepPricing
+from colgen.solvers.arrays import ArrayError, as_booleans, as_integers
+from colgen.solvers.chains.forest import NONE
+from colgen.stabilization import NoStabilization, Stabilization
 
 Ints = NDArray[np.int32]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from colgen.cli.template import Figure, TrainOptions, check_options, whole_number
 from colgen.core.errors import InputError
-from problems.chain_map.corpus import TASKS, Tagged, Task, read_tagged
-from problems.chain_map.learning import Examples, train_perceptron, train_svm
+from colgen.problems.chain_map.corpus import TASKS, Tagged, Task, read_tagged
+from colgen.problems.chain_map.learning import Examples, train_perceptron, train_svm
 
 OPTIONS = {
     "task": f"{', '.join(TASKS)}; pos by default",

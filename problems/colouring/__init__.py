@@ -15,7 +15,7 @@ Branching (Ryan and Foster): two vertices that are no neighbours have one colour
 first merges them, the second makes them neighbours (Zykov, 1949): it stays a stable set problem on a graph.
 
 Bounds need no tolerance: dual values are multiplied by a power of two and rounded up to whole numbers, of which the
-heaviest stable set is found without rounding errors (:mod:`solvers.graphs.stable_set`).
+heaviest stable set is found without rounding errors (:mod:`colgen.solvers.graphs.stable_set`).
 
 Sources: A. Mehrotra and M. A. Trick, *A column generation approach for graph coloring*, INFORMS Journal on Computing 8
 (1996); E. Malaguti, M. Monaci, P. Toth, *An exact approach for the vertex coloring problem*, Discrete Optimization 8
@@ -23,9 +23,9 @@ Sources: A. Mehrotra and M. A. Trick, *A column generation approach for graph co
 Mathematical Programming Computation 4 (2012).
 """
 
-from problems.colouring.instance import Instance, from_networkx, mycielski, queens, random, read, write
-from problems.colouring.pricing import StableSetOracle
-from problems.colouring.template import Colouring
+from colgen.problems.colouring.instance import Instance, from_networkx, mycielski, queens, random, read, write
+from colgen.problems.colouring.pricing import StableSetOracle
+from colgen.problems.colouring.template import Colouring
 
 __all__ = [
     "Colouring",

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from colgen import Certificate, InputError, TimeLimit, solve
-from problems.colouring.instance import Instance
-from problems.colouring.template import Colouring
-from problems.colouring.zykov import VERTEX, whole_numbers
-from solvers.graphs.stable_set import heaviest
+from colgen.problems.colouring.instance import Instance
+from colgen.problems.colouring.template import Colouring
+from colgen.problems.colouring.zykov import VERTEX, whole_numbers
+from colgen.solvers.graphs.stable_set import heaviest
 
 _DENOMINATORS = (10, 100, 1_000, 10_000, 100_000)
 """Dual values are tried as fractions with denominators up to these."""

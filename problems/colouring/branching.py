@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from colgen import Apart, Candidate, Column, Decision, RyanFoster, Solution, Together
+from colgen.branching.rules import DOWN, UP
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
-from colgen.tree.candidates import DOWN, UP
-from problems.colouring.zykov import VERTEX
+from colgen.problems.colouring.zykov import VERTEX
 
 
 class OnPairs(RyanFoster):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmarks.colouring.bench import bench_colouring
 from colgen.cli.template import Template, of_answer
 from colgen.core.result import Result
-from problems.colouring.demo import chessboard, without_triangles
-from problems.colouring.drawing import draw_colouring
-from problems.colouring.experiment import bench_colouring
-from problems.colouring.instance import Instance, queens, read, write
-from problems.colouring.template import Colouring
+from colgen.problems.colouring.demo import chessboard, without_triangles
+from colgen.problems.colouring.drawing import draw_colouring
+from colgen.problems.colouring.instance import Instance, queens, read, write
+from colgen.problems.colouring.template import Colouring
 
 
 def _classes(instance: Instance, result: Result) -> list[list[str]]:

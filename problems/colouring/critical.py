@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.graphs.colouring import with_colours
-from solvers.stopping import Expired
+from colgen.solvers.graphs.colouring import with_colours
+from colgen.solvers.stopping import Expired
 
 _MOVES = 300
 """Of a tabu search, a vertex: more than it nearly always needs where there is a colouring."""

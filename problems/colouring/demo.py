@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from colgen.cli.beside import beside
+from colgen.cli.demonstration import beside
 from colgen.cli.template import DemoLine
-from problems.colouring.baseline import solve_full
-from problems.colouring.instance import Instance, mycielski, queens
-from problems.colouring.template import Colouring
-from solvers.graphs.stable_listing import maximal
+from colgen.problems.colouring.baseline import solve_full
+from colgen.problems.colouring.instance import Instance, mycielski, queens
+from colgen.problems.colouring.template import Colouring
+from colgen.solvers.graphs.stable_listing import maximal
 
 
 def chessboard() -> list[DemoLine]:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from colgen import Enumerated, Enumeration, Key, PricingContext, ReductionContext
 from colgen.core.tolerances import TOLERANCES
-from problems.colouring.pricing import StableSetOracle
-from problems.colouring.warm_start import classes
-from problems.colouring.zykov import VERTEX, Zykov, whole_numbers
-from solvers.graphs.fewest_colours import fewest_colours
-from solvers.graphs.stable_listing import maximal
-from solvers.graphs.stable_set import heaviest
+from colgen.problems.colouring.pricing import StableSetOracle
+from colgen.problems.colouring.warm_start import classes
+from colgen.problems.colouring.zykov import VERTEX, Zykov, whole_numbers
+from colgen.solvers.graphs.fewest_colours import fewest_colours
+from colgen.solvers.graphs.stable_listing import maximal
+from colgen.solvers.graphs.stable_set import heaviest
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -27,10 +27,10 @@ _NEAR, _FAR = 1 << 17, 1 << 24
 class StableSetEnumeration(Enumeration):
     """The colours of a best colouring, searched vertex by vertex; else maximal stable sets by their reduced cost.
 
-    The search (:mod:`solvers.graphs.fewest_colours`) knows nothing of stable sets, and is soon at its end on graphs of
-    which they say little: Mycielski's of 47 vertices needs six colours, and its relaxation is worth 3.6.  Where the
-    bound lacks more than one colour it is given longer, for lists would be long there.  If it finds no better colouring
-    then no stable set can be part of one.
+    The search (:mod:`colgen.solvers.graphs.fewest_colours`) knows nothing of stable sets, and is soon at its end on
+    graphs of which they say little: Mycielski's of 47 vertices needs six colours, and its relaxation is worth 3.6.
+    Where the bound lacks more than one colour it is given longer, for lists would be long there.  If it finds no better
+    colouring then no stable set can be part of one.
 
     A colouring of K colours makes K maximal stable sets that cover all vertices.  Where none has a negative reduced
     cost, these sum to K - Σ_S π(S) ≤ K - Σ_v π_v, so that none exceeds the gap.  Which optimal dual values π are taken

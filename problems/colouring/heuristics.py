@@ -8,9 +8,9 @@ import numpy as np
 
 from colgen import Heuristic, HeuristicContext, Solution
 from colgen.core.tolerances import TOLERANCES
-from problems.colouring.pricing import StableSetOracle
-from problems.colouring.warm_start import classes, colourings, numbered
-from solvers.graphs.colouring import saturated_first
+from colgen.problems.colouring.pricing import StableSetOracle
+from colgen.problems.colouring.warm_start import classes, colourings, numbered
+from colgen.solvers.graphs.colouring import saturated_first
 
 
 class Recolouring(Heuristic):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from colgen import InputError, artificial
-from colgen.core.doors import Late
-from problems.colouring.instance import Instance
-from solvers.graphs.colouring import saturated_first
+from colgen.core.lazy_imports import Late
+from colgen.problems.colouring.instance import Instance
+from colgen.solvers.graphs.colouring import saturated_first
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from colgen import Column, Columns, Count, Duals, Pricing, PricingContext, PricingResult
 from colgen.core.tolerances import TOLERANCES
-from problems.colouring.zykov import VERTEX, Zykov, whole_numbers, zykov
-from solvers.graphs.stable_counted import heaviest_counted
-from solvers.graphs.stable_search import heavy
-from solvers.graphs.stable_set import StableSets, heaviest
+from colgen.problems.colouring.zykov import VERTEX, Zykov, whole_numbers, zykov
+from colgen.solvers.graphs.stable_counted import heaviest_counted
+from colgen.solvers.graphs.stable_search import heavy
+from colgen.solvers.graphs.stable_set import StableSets, heaviest
 
 _NODES = 10_000
 """Of the exact search, where columns are known."""

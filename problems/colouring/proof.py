@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Apart, Decision, PricingContext, Sense, Solution, Together
-from colgen.proof.certifier import Certifier, Record, Split, as_exact
-from colgen.proof.witness import Point
-from problems.colouring.instance import Instance
-from problems.colouring.zykov import VERTEX, zykov
-from solvers.graphs.stable_set import heaviest
+from colgen.certificate.certifier import Certifier, Record, Split, as_exact
+from colgen.certificate.witness import Point
+from colgen.problems.colouring.instance import Instance
+from colgen.problems.colouring.zykov import VERTEX, zykov
+from colgen.solvers.graphs.stable_set import heaviest
 
 _DIGITS = (2.0**8, 2.0**16, 2.0**40)
 """The largest dual value becomes a whole number of about this size: tried in order, for short ones are checked soon."""

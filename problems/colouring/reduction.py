@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.graphs.stable_set import heaviest
-from solvers.stopping import Expired, never
+from colgen.solvers.graphs.stable_set import heaviest
+from colgen.solvers.stopping import Expired, never
 
 _NODES = 200_000
 """Of the search for a large clique."""

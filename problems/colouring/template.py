@@ -25,23 +25,23 @@ from colgen import (
     WarmStart,
     solve,
 )
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.sense import Sense
 from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
-from colgen.proof.certifier import Certifier
-from problems.colouring.branching import OnPairs
-from problems.colouring.critical import critical
-from problems.colouring.enumeration import StableSetEnumeration
-from problems.colouring.heuristics import Recolouring, as_solution
-from problems.colouring.instance import Instance
-from problems.colouring.model import master_of
-from problems.colouring.pricing import StableSetOracle
-from problems.colouring.proof import ColouringCertifier
-from problems.colouring.reduction import Reduced, reduced
-from problems.colouring.warm_start import classes, colourings
-from problems.colouring.zykov import VERTEX, maximal
+from colgen.problems.colouring.branching import OnPairs
+from colgen.problems.colouring.critical import critical
+from colgen.problems.colouring.enumeration import StableSetEnumeration
+from colgen.problems.colouring.heuristics import Recolouring, as_solution
+from colgen.problems.colouring.instance import Instance
+from colgen.problems.colouring.model import master_of
+from colgen.problems.colouring.pricing import StableSetOracle
+from colgen.problems.colouring.proof import ColouringCertifier
+from colgen.problems.colouring.reduction import Reduced, reduced
+from colgen.problems.colouring.warm_start import classes, colourings
+from colgen.problems.colouring.zykov import VERTEX, maximal
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

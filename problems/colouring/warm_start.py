@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.graphs.colouring import saturated_first, with_colours
-from solvers.stopping import Expired
+from colgen.solvers.graphs.colouring import saturated_first, with_colours
+from colgen.solvers.stopping import Expired
 
 Ints = NDArray[np.int64]
 

@@ -9,26 +9,27 @@ once.  With x_S = 1 if the set S of mentions is a cluster, and c_S = Σ_{i<j in 
 
 The reduced cost of a cluster is c_S - Σ_{i in S} π_i, so the pricing problem is quadratic optimisation over subsets:
 max over S of Σ_{i<j in S} s_ij - Σ_{i in S} π_i.  It is solved by growing clusters, and proved by an exact search for
-scores of any sign (:mod:`solvers.clusters.subset`); the source's integer program is there for comparison.
+scores of any sign (:mod:`colgen.solvers.clusters.subset`); the source's integer program is there for comparison.
 
 The text is one use of it.  Correlation clustering, clique partitioning and modularity are the same problem: any
 symmetric matrix or networkx graph with edge scores will do (:func:`from_graph`, :func:`modularity`).
 
 Branching is Ryan and Foster's, on pairs of mentions.  The source states that its matrices are totally unimodular and
-stops at the relaxation; they are not (:mod:`problems.coreference.model` has the counterexamples), though on real
+stops at the relaxation; they are not (:mod:`colgen.problems.coreference.model` has the counterexamples), though on real
 documents the relaxation is nearly always whole.  Before any of this, dual values settle whole components, mentions that
 provably share a cluster are contracted, and pairs that are provably apart are kept so
-(:mod:`solvers.clusters.persistency`): the rows of the master are the groups of mentions that are left, often none.
-All that is a guess: an oracle's call in the first round recomputes what it proves (:mod:`solvers.clusters.steps`).
+(:mod:`colgen.solvers.clusters.persistency`): the rows of the master are the groups of mentions that are left, often
+none. All that is a guess: an oracle's call in the first round recomputes what it proves
+(:mod:`colgen.solvers.clusters.steps`).
 
 Sources: J. De Belder and M.-F. Moens, *Coreference clustering using column generation*, COLING 2012; M. Grötschel and
 Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming 45 (1989); A. Mehrotra
 and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations Research Letters 22 (1998).
 """
 
-from problems.coreference.clustering import Clustering, cluster
-from problems.coreference.clusters import Cluster
-from problems.coreference.instance import (
+from colgen.problems.coreference.clustering import Clustering, cluster
+from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.instance import (
     Instance,
     communities,
     from_graph,
@@ -38,10 +39,10 @@ from problems.coreference.instance import (
     read_matrix,
     write_matrix,
 )
-from problems.coreference.items import Items
-from problems.coreference.lazy import LazyAllLink
-from problems.coreference.pricing import ClusterILP, ClusterSearch, GrowingClusters
-from problems.coreference.template import Coreference
+from colgen.problems.coreference.items import Items
+from colgen.problems.coreference.lazy import LazyAllLink
+from colgen.problems.coreference.pricing import ClusterILP, ClusterSearch, GrowingClusters
+from colgen.problems.coreference.template import Coreference
 
 __all__ = [
     "Cluster",

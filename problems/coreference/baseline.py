@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from problems.coreference.clusters import Cluster, as_clusters
-from problems.coreference.instance import Floats, Instance
-from problems.coreference.model import as_duals
-from solvers.linear.lp import LPStatus
-from solvers.linear.mip import MIPSolution, solve_mip
+from colgen.problems.coreference.clusters import Cluster, as_clusters
+from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.model import as_duals
+from colgen.solvers.linear.lp import LPStatus
+from colgen.solvers.linear.mip import MIPSolution, solve_mip
 
 # --- heuristics ------------------------------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ def all_link_in_highs(
     Parameters
     ----------
     time_limit
-        Seconds.  HiGHS can overrun it, see :func:`~colgen.parallel.bounded.bounded`.
+        Seconds.  HiGHS can overrun it, see :func:`~colgen.parallel.time_limits.bounded`.
     needed_rows_alone
         Leave out x_ij ≥ x_ik + x_kj - 1 where s_ik and s_kj are both negative: neither the program nor its relaxation
         has other optima without these rows (Miyauchi and Sukegawa, *Redundant constraints in the standard formulation

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from colgen import Termination, solve
 from colgen.core.errors import InputError
 from colgen.core.stop import StopRule
-from problems.coreference.clusters import Cluster
-from problems.coreference.instance import Instance
-from problems.coreference.template import Coreference
-from solvers.arrays import ArrayError, as_batch
+from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.instance import Instance
+from colgen.problems.coreference.template import Coreference
+from colgen.solvers.arrays import ArrayError, as_batch
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.coreference.bench import bench_coreference
 from colgen import solve
 from colgen.cli.template import Material, Solved, Template, form_of
 from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
-from problems.coreference.clusters import Cluster
-from problems.coreference.conll import conll_lines
-from problems.coreference.demo import five_cycle, karate_club, random_text
-from problems.coreference.document import Document
-from problems.coreference.drawing import draw_clustering, draw_matrix
-from problems.coreference.experiment import bench_coreference
-from problems.coreference.instance import Instance, random, read_matrix, write_matrix
-from problems.coreference.reading import (
+from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.conll import conll_lines
+from colgen.problems.coreference.demo import five_cycle, karate_club, random_text
+from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.drawing import draw_clustering, draw_matrix
+from colgen.problems.coreference.instance import Instance, random, read_matrix, write_matrix
+from colgen.problems.coreference.reading import (
     OPTIONS,
     is_model,
     read_documents,
@@ -25,8 +25,8 @@ from problems.coreference.reading import (
     score_instance,
     scorer_of,
 )
-from problems.coreference.template import Coreference
-from problems.coreference.training import train_from_folder
+from colgen.problems.coreference.template import Coreference
+from colgen.problems.coreference.training import train_from_folder
 
 _SHOWN = 30
 """Clusters shown to people; the JSON holds them all."""

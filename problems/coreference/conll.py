@@ -12,8 +12,8 @@ from pathlib import Path
 
 from colgen import InputError
 from colgen.core.files import read_bytes, write_text
-from problems.coreference.corefud import is_corefud, parse_corefud
-from problems.coreference.document import NOTHING, NUM_COLUMNS, WORD, Document, Mention, Row, in_reading_order
+from colgen.problems.coreference.corefud import is_corefud, parse_corefud
+from colgen.problems.coreference.document import NOTHING, NUM_COLUMNS, WORD, Document, Mention, Row, in_reading_order
 
 _BEGIN = re.compile(r"#begin document\s*(?:\((?P<name>.*)\))?\s*;?\s*(?:part\s+(?P<part>\S+))?\s*$")
 _BEGIN_ONTOGUM = re.compile(r"# begin document\s*(?P<name>\S+)?\s*$")
@@ -37,7 +37,7 @@ def read_conll(path: Path | str, *, skip: Skip | None = None) -> list[Document]:
     has any, or else by white space.  In the last column ``(7`` opens a mention of cluster 7, ``7)`` closes the one of
     cluster 7 that was opened last, ``(7)`` is a mention of one word, ``|`` stands between several of these, and ``-``,
     ``_`` or nothing says that there is none.  Documents share no clusters.  OntoGUM's files begin with
-    ``# begin document``; CorefUD's (:mod:`problems.coreference.corefud`) begin with comments, ``# newdoc`` or
+    ``# begin document``; CorefUD's (:mod:`colgen.problems.coreference.corefud`) begin with comments, ``# newdoc`` or
     ``# global`` among them, or have the ten columns of CoNLL-U.
 
     Parameters

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from colgen import InputError
-from problems.coreference.document import NUM_COLUMNS, WORD, Document, Mention, Row, in_reading_order
+from colgen.problems.coreference.document import NUM_COLUMNS, WORD, Document, Mention, Row, in_reading_order
 
 _DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<name>.*\S))?\s*$")
 _FIELDS = re.compile(r"#\s*global\.Entity\s*=\s*(?P<fields>\S+)\s*$")

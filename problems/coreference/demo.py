@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import networkx as nx
 
-from colgen.cli.beside import beside
+from colgen.cli.demonstration import beside
 from colgen.cli.template import DemoLine
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
-from problems.coreference.baseline import all_link_in_highs
-from problems.coreference.instance import Instance, from_graph, modularity, random
-from problems.coreference.template import Coreference
+from colgen.problems.coreference.baseline import all_link_in_highs
+from colgen.problems.coreference.instance import Instance, from_graph, modularity, random
+from colgen.problems.coreference.template import Coreference
 
 
 def five_cycle() -> list[DemoLine]:

@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import TypeAlias
 
 from colgen import InputError
-from problems.coreference.clusters import Cluster, as_clusters
+from colgen.problems.coreference.clusters import Cluster, as_clusters
 
 Row: TypeAlias = tuple[str, ...]
 """The columns of one word but the last: document, part, number, word, part of speech, ..."""
 
 WORD, TAG, SPEAKER, ENTITY = 3, 4, 9, 10
 NUM_COLUMNS = 12
-"""Columns that :func:`~problems.coreference.conll.conll_lines` fills for a document that was not read from a file."""
+"""Columns that :func:`~colgen.problems.coreference.conll.conll_lines` fills for a document that is from no file."""
 
 NOTHING = ("", "-", "_")
 """What a column says that says nothing."""

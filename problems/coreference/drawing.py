@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.coreference.methods import ALL_LINK, GENERATED, WAYS, Run
 from colgen import InputError
-from colgen.reporting.figures import new_figure, whole_numbers
-from problems.coreference.document import Document, Mention
-from problems.coreference.instance import Instance
-from problems.coreference.ways import ALL_LINK, GENERATED, WAYS, Run
+from colgen.problems.coreference.document import Document, Mention
+from colgen.problems.coreference.instance import Instance
+from colgen.reporting.axes import new_figure, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def draw(runs: Iterable[Run]) -> Figure:
     Parameters
     ----------
     runs
-        As :func:`problems.coreference.comparison.measure` gives them.
+        As :func:`benchmarks.coreference.comparison.measure` gives them.
     """
     runs = list(runs)
     if not runs:

@@ -1,8 +1,8 @@
 """Features of pairs of mentions, for all pairs of a document at once.
 
 What concerns one mention of a pair (a *unary* feature) is computed once a mention; the network of
-:mod:`problems.coreference.network` reads it twice, for the earlier and for the later mention.  What concerns both is
-computed for all pairs i < j at once, in the order of ``np.triu_indices(n, 1)``.  Counts and distances are steps
+:mod:`colgen.problems.coreference.network` reads it twice, for the earlier and for the later mention.  What concerns
+both is computed for all pairs i < j at once, in the order of ``np.triu_indices(n, 1)``.  Counts and distances are steps
 (at most 0, 1, 2, 4, ...), so that a linear layer can bend on them.
 
 The features are those of the literature on mention pairs: W. M. Soon, H. T. Ng and D. C. Y. Lim, *A machine learning
@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.coreference.document import Document
-from problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
-from problems.coreference.mentions import Ints, Kind, MentionTable, Neighbour
-from problems.coreference.phrases import Determiner
-from problems.coreference.quotations import BREAK
-from problems.coreference.rules import antecedents, chains
+from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
+from colgen.problems.coreference.mentions import Ints, Kind, MentionTable, Neighbour
+from colgen.problems.coreference.phrases import Determiner
+from colgen.problems.coreference.quotations import BREAK
+from colgen.problems.coreference.rules import antecedents, chains
 
 Floats: TypeAlias = NDArray[np.float32]
 Bools: TypeAlias = NDArray[np.bool_]

@@ -15,12 +15,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from colgen import InputError
-from colgen.core.arrays import is_archive, read_array, read_arrays
+from colgen.core.array_files import is_archive, read_array, read_arrays
 from colgen.core.files import writing
 from colgen.core.tolerances import power_of_two
-from problems.coreference.clusters import Cluster, as_clusters
-from problems.coreference.document import Document
-from solvers.arrays import ArrayError, as_numbers
+from colgen.problems.coreference.clusters import Cluster, as_clusters
+from colgen.problems.coreference.document import Document
+from colgen.solvers.arrays import ArrayError, as_numbers
 
 Floats: TypeAlias = NDArray[np.float64]
 

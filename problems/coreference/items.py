@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Apart, Column, Decision, Together
-from problems.coreference.clusters import Cluster
-from problems.coreference.instance import Floats, Instance
-from solvers.clusters.dual_proof import settle
-from solvers.clusters.persistency import contracted as contracted_alone
-from solvers.clusters.persistency import persistent, undecided
-from solvers.clusters.steps import State, Step, UnprovedError, take_in_time
-from solvers.stopping import Expired, never
+from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.instance import Floats, Instance
+from colgen.solvers.clusters.dual_proof import settle
+from colgen.solvers.clusters.persistency import contracted as contracted_alone
+from colgen.solvers.clusters.persistency import persistent, undecided
+from colgen.solvers.clusters.steps import State, Step, UnprovedError, take_in_time
+from colgen.solvers.stopping import Expired, never
 
 COVER = "cover"
 """Block of the partitioning rows; their index is the item."""
@@ -121,11 +121,11 @@ class Items:
         joined
             Never part a unit of the instance; False: the problem may be another one than plain clustering.
         contracted
-            Contract mentions that provably belong together (:mod:`solvers.clusters.contraction`); False: an item a
-            unit.
+            Contract mentions that provably belong together (:mod:`colgen.solvers.clusters.contraction`); False: an item
+            a unit.
         settled
-            If ``contracted``, decide all that dual values decide without columns (:mod:`solvers.clusters.persistency`):
-            clusters are settled, and pairs of items are apart.
+            If ``contracted``, decide all that dual values decide without columns
+            (:mod:`colgen.solvers.clusters.persistency`): clusters are settled, and pairs of items are apart.
         smallest
             Components of the graph of positive scores with fewer mentions are left as they are.
         kicks

@@ -38,14 +38,14 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
-from problems.coreference.baseline import clusters_of, greedy_joining
-from problems.coreference.clusters import Cluster, as_clusters
-from problems.coreference.instance import Instance
-from problems.coreference.model import costs_of_pairs, pairs_alone
-from problems.coreference.separation import Transitivity, TwoPartition, values
-from problems.coreference.template import is_plain
-from solvers.clusters.clustering import local_search
-from solvers.stopping import Expired, never
+from colgen.problems.coreference.baseline import clusters_of, greedy_joining
+from colgen.problems.coreference.clusters import Cluster, as_clusters
+from colgen.problems.coreference.instance import Instance
+from colgen.problems.coreference.model import costs_of_pairs, pairs_alone
+from colgen.problems.coreference.separation import Transitivity, TwoPartition, values
+from colgen.problems.coreference.template import is_plain
+from colgen.solvers.clusters.clustering import local_search
+from colgen.solvers.stopping import Expired, never
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -55,7 +55,7 @@ class LazyAllLink(Problem):
     """Coreference clustering by row generation and branch and bound on pairs.
 
     The answer is a list of clusters, as tuples of mentions.  Pairs that a reward keeps together are together from the
-    start, unless a subclass states what may be another problem (:data:`~problems.coreference.template.STATING`).
+    start, unless a subclass states what may be another problem (:data:`~colgen.problems.coreference.template.STATING`).
 
     Parameters
     ----------

@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.arrays import reading
+from colgen.core.array_files import reading
 from colgen.core.files import parse_json, writing
-from problems.coreference.clusters import Cluster, as_clusters
-from problems.coreference.document import Document
-from problems.coreference.features import Floats, PairFeatures, pair_features
-from problems.coreference.instance import Instance
-from problems.coreference.metrics import Agreement, agreement
-from problems.coreference.network import Ensemble, fit, together
-from solvers.arrays import as_float, as_floats
-from solvers.clusters.clustering import local_search
+from colgen.problems.coreference.clusters import Cluster, as_clusters
+from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.features import Floats, PairFeatures, pair_features
+from colgen.problems.coreference.instance import Instance
+from colgen.problems.coreference.metrics import Agreement, agreement
+from colgen.problems.coreference.network import Ensemble, fit, together
+from colgen.solvers.arrays import as_float, as_floats
+from colgen.solvers.clusters.clustering import local_search
 
 ScoreKind: TypeAlias = Literal["probability", "log_odds"]
 KINDS: tuple[ScoreKind, ...] = ("probability", "log_odds")

@@ -10,11 +10,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.coreference import lexicon
-from problems.coreference.document import ENTITY, SPEAKER, Document
-from problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
-from problems.coreference.phrases import Determiner, PhraseReader
-from problems.coreference.quotations import quotations
+from colgen.problems.coreference import lexicon
+from colgen.problems.coreference.document import ENTITY, SPEAKER, Document
+from colgen.problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
+from colgen.problems.coreference.phrases import Determiner, PhraseReader
+from colgen.problems.coreference.quotations import quotations
 
 Ints: TypeAlias = NDArray[np.int64]
 

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError, artificial
-from colgen.core.doors import Late
-from problems.coreference.clusters import Cluster
-from problems.coreference.instance import Floats, Instance
+from colgen.core.lazy_imports import Late
+from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.instance import Floats, Instance
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -97,7 +97,7 @@ def full(instance: Instance, formulation: str = "all_link") -> pyo.ConcreteModel
         ``"all_link"`` (Chang et al., 2011; Grötschel and Wakabayashi, 1989): a variable a pair and the transitivity of
         all triples, O(n³) rows.  ``"set_partitioning"``: a variable for each of the 2ⁿ - 1 clusters, 16 mentions at
         most.  ``"lazy"``: the all-link model without its rows, which makes it complete only together with
-        :class:`~problems.coreference.separation.Transitivity`.
+        :class:`~colgen.problems.coreference.separation.Transitivity`.
     """
     if formulation == "all_link":
         return all_link(instance)

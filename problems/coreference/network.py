@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.coreference.features import Floats, PairFeatures
+from colgen.problems.coreference.features import Floats, PairFeatures
 
 _CHUNK = 1 << 14
 """Pairs at a time, so that the hidden layer stays in the cache."""

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum
 
-from problems.coreference import lexicon
-from problems.coreference.document import TAG, Document, Mention
-from problems.coreference.lexicon import Case
+from colgen.problems.coreference import lexicon
+from colgen.problems.coreference.document import TAG, Document, Mention
+from colgen.problems.coreference.lexicon import Case
 
 
 class Determiner(IntEnum):

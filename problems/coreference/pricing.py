@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from colgen import Column, InputError, Pricing, PricingContext, PricingResult
 from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES, power_of_two
-from problems.coreference.baseline import ilp_pricing
-from problems.coreference.instance import Floats, Instance
-from problems.coreference.items import COVER, Contraction, Items
-from solvers.clusters.subset import SHORT, Subsets, ascend, promising, search, tabu
-from solvers.linear.lp import LPStatus
+from colgen.problems.coreference.baseline import ilp_pricing
+from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.items import COVER, Contraction, Items
+from colgen.solvers.clusters.subset import SHORT, Subsets, ascend, promising, search, tabu
+from colgen.solvers.linear.lp import LPStatus
 
 _ENOUGH = 1 << 18
 """Nodes after which a cluster in the hand is worth more than the best one."""
@@ -64,7 +64,7 @@ class ClusterPricing(Pricing):
         """What the reduced costs of the clusters of an answer sum to at most.
 
         Whatever has been decided before there were columns is priced as well, in the first round that asks: its
-        clusters at the dual values that decided it, over all mentions (:mod:`solvers.clusters.steps`).
+        clusters at the dual values that decided it, over all mentions (:mod:`colgen.solvers.clusters.steps`).
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ def improving(
 
 
 class ClusterSearch(ClusterPricing):
-    """Exact: the combinatorial search of :mod:`solvers.clusters.subset`, for scores of any sign.
+    """Exact: the combinatorial search of :mod:`colgen.solvers.clusters.subset`, for scores of any sign.
 
     It returns the best cluster of each anchor, and proves how much the reduced costs of all clusters of a clustering
     can sum to.  Where it takes long and has found something, or may give up, it stops with a weaker proof.

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen import Sense, Solution
+from colgen.certificate.certifier import Certifier, Record, as_exact
+from colgen.certificate.scaling import listed, places, whole_numbers
+from colgen.certificate.witness import Point
 from colgen.core.tolerances import TOLERANCES, power_of_two
-from colgen.proof.certifier import Certifier, Record, as_exact
-from colgen.proof.scaling import listed, places, whole_numbers
-from colgen.proof.witness import Point
-from problems.coreference.clusters import Cluster
-from problems.coreference.instance import Floats, Instance
-from solvers.clusters.contraction import components
-from solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.instance import Floats, Instance
+from colgen.solvers.clusters.contraction import components
+from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 
 _ALL_TRIANGLES = 40
 """Of groups of so many items all triangles are there at once, three for each three items; of larger ones some are."""

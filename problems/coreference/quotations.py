@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from problems.coreference import lexicon
-from problems.coreference.document import Document
+from colgen.problems.coreference import lexicon
+from colgen.problems.coreference.document import Document
 
 OPENING = frozenset({"“", "``", "‘", "“‘", "«", "„"})
 CLOSING = frozenset({"”", "''", "’”", "»"})

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from colgen import InputError
 from colgen.cli.template import Material, check_options, whole_number
-from colgen.core.arrays import arrays_in
+from colgen.core.array_files import arrays_in
 from colgen.core.files import check_readable
-from problems.coreference.conll import parse_conll, read_conll
-from problems.coreference.document import Document
-from problems.coreference.instance import Instance, read_matrix
-from problems.coreference.learning import KINDS, Scorer
+from colgen.problems.coreference.conll import parse_conll, read_conll
+from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.instance import Instance, read_matrix
+from colgen.problems.coreference.learning import KINDS, Scorer
 
 OPTIONS = {
     "scores": "probability (p - 1/2, the default) or log_odds",

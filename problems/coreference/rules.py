@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from problems.coreference.lexicon import Gender, Number, Pronoun
-from problems.coreference.mentions import Ints, Kind, MentionTable
-from problems.coreference.phrases import Determiner
+from colgen.problems.coreference.lexicon import Gender, Number, Pronoun
+from colgen.problems.coreference.mentions import Ints, Kind, MentionTable
+from colgen.problems.coreference.phrases import Determiner
 
 _THIRD = (Pronoun.HE, Pronoun.SHE, Pronoun.IT, Pronoun.THEY)
 _SENTENCES = 4

@@ -1,6 +1,6 @@
 r"""Rows of the all-link formulation that are too many to write down: transitivity, and inequalities that strengthen it.
 
-The variables are ``("x", (i, j))`` for i < j, as in :func:`~problems.coreference.model.full`.
+The variables are ``("x", (i, j))`` for i < j, as in :func:`~colgen.problems.coreference.model.full`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numpy as np
 
 from colgen import Row, Separation, SeparationContext, Solution
 from colgen.core.columns import Key
-from problems.coreference.instance import Floats
-from solvers.clusters.transitivity import violated_triangles
-from solvers.clusters.two_partition import violated_stars
+from colgen.problems.coreference.instance import Floats
+from colgen.solvers.clusters.transitivity import violated_triangles
+from colgen.solvers.clusters.two_partition import violated_stars
 
 _TOLERANCE = 1e-6
 

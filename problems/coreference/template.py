@@ -25,18 +25,18 @@ from colgen import (
     Solution,
     Stages,
 )
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from colgen.problem import rows_of, states_anew
-from colgen.proof.certifier import Certifier
-from problems.coreference.clusters import Cluster
-from problems.coreference.instance import Floats, Instance
-from problems.coreference.items import COVER, SMALL, Items
-from problems.coreference.model import master
-from problems.coreference.pricing import ClusterSearch, GrowingClusters
-from problems.coreference.proof import ClusterCertifier
-from solvers.stopping import Expired, never
+from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.items import COVER, SMALL, Items
+from colgen.problems.coreference.model import master
+from colgen.problems.coreference.pricing import ClusterSearch, GrowingClusters
+from colgen.problems.coreference.proof import ClusterCertifier
+from colgen.solvers.stopping import Expired, never
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.cli.template import Figure, TrainOptions
-from problems.coreference.conll import Skip, read_conll
-from problems.coreference.document import Document
-from problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, Scorer, evaluate, train
+from colgen.problems.coreference.conll import Skip, read_conll
+from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, Scorer, evaluate, train
 
 _QUICK = 16
 """Documents of a quick training."""
@@ -23,7 +23,8 @@ def read_corpus(folder: Path, skip: Skip | None = None) -> list[Document]:
     """The documents of all CoNLL files (names that end in ``conll``) of a folder, by file name.
 
     Of CorefUD's files (names that end in ``conllu``) and OntoGUM's as well; ``skip`` is that of
-    :func:`~problems.coreference.conll.read_conll`.  The folder of the corpora will do, if it has a folder ``litbank``.
+    :func:`~colgen.problems.coreference.conll.read_conll`.  The folder of the corpora will do, if it has a folder
+    ``litbank``.
     """
     paths = sorted([*folder.glob("*conll"), *folder.glob("*conllu")]) or sorted((folder / "litbank").glob("*conll"))
     if not paths:

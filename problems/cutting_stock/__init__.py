@@ -14,18 +14,18 @@ Branching is on *arc flows* (Valério de Carvalho, 1999).  Lay the pieces of a p
 first; y_iq counts the rolls that have a piece of item i at position q.  The y are whole if the x are, and if the y are
 whole then the flow decomposes into whole patterns, so that branching on y is complete.  A row on y_iq has a dual value
 μ_iq, which the pricing problem pays for a piece of item i at position q: the knapsack becomes a longest path, at no
-extra cost (:mod:`solvers.packing.knapsack`).  Given an incumbent, arcs that no better answer can use are removed by
-their reduced costs.
+extra cost (:mod:`colgen.solvers.packing.knapsack`).  Given an incumbent, arcs that no better answer can use are removed
+by their reduced costs.
 
 Where the next better plan has as much roll as there is material, every roll of it is full and every item is cut exactly
 as often as demanded.  Full patterns alone are left then, and rank-1 cuts over the demand rows,
 
     Σ_p ⌊Σ_i u_i a_ip / q⌋ x_p ≤ ⌊Σ_i u_i d_i / q⌋    [σ ≤ 0],
 
-whose dual values the labels of the pricing problem pay (:mod:`problems.cutting_stock.waste`).
+whose dual values the labels of the pricing problem pay (:mod:`colgen.problems.cutting_stock.waste`).
 
 Rolls of several widths, conflicts between items and a limit on the number of patterns are parts that are handed to the
-template; each changes the program (:mod:`problems.cutting_stock.variants`).
+template; each changes the program (:mod:`colgen.problems.cutting_stock.variants`).
 
 Sources: P. C. Gilmore and R. E. Gomory, *A linear programming approach to the cutting-stock problem*, Operations
 Research 9 (1961) and 11 (1963); A. A. Farley, *A note on bounding a class of linear programming problems, including
@@ -33,7 +33,7 @@ cutting stock problems*, Operations Research 38 (1990); J. M. Valério de Carval
 problems using column generation and branch-and-bound*, Annals of Operations Research 86 (1999).
 """
 
-from problems.cutting_stock.instance import (
+from colgen.problems.cutting_stock.instance import (
     Instance,
     bin_packing,
     critical,
@@ -44,9 +44,9 @@ from problems.cutting_stock.instance import (
     uniform,
     write,
 )
-from problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
-from problems.cutting_stock.pricing import PatternOracle
-from problems.cutting_stock.template import CuttingStock
+from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from colgen.problems.cutting_stock.pricing import PatternOracle
+from colgen.problems.cutting_stock.template import CuttingStock
 
 __all__ = [
     "AtMost",

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from colgen import solve_complete
-from problems.cutting_stock.instance import Instance, Pattern
-from problems.cutting_stock.model import full
-from solvers.linear.mip import MIPSolution
+from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.model import full
+from colgen.solvers.linear.mip import MIPSolution
 
 
 def best_fit_decreasing(instance: Instance, demands: Sequence[int] | None = None) -> list[tuple[Pattern, int]]:

@@ -10,11 +10,11 @@ from fractions import Fraction
 import numpy as np
 
 from colgen import Certificate, Count, Duals, PricingContext
-from problems.cutting_stock.instance import Instance
-from problems.cutting_stock.layout import Layout, as_arc
-from problems.cutting_stock.pricing import ARC, PatternOracle
-from solvers.packing.counted_network import best_counted_packings
-from solvers.packing.knapsack import best_from
+from colgen.problems.cutting_stock.instance import Instance
+from colgen.problems.cutting_stock.layout import Layout, as_arc
+from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
+from colgen.solvers.packing.counted_network import best_counted_packings
+from colgen.solvers.packing.knapsack import best_from
 
 
 def exact_bound(instance: Instance, duals: Mapping[int, float]) -> Fraction:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from colgen import Bound, Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import TOLERANCES
-from problems.cutting_stock.instance import Pattern
-from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
-from problems.cutting_stock.pricing import ARC, PatternOracle
-from solvers.packing.knapsack import Network
+from colgen.problems.cutting_stock.instance import Pattern
+from colgen.problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
+from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
+from colgen.solvers.packing.knapsack import Network
 
 _WIDE = 0.3
 """What it counts for, beside how fractional an arc is, that its item is wide."""

@@ -7,18 +7,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks.cutting_stock.bench import bench_cutting_stock
+from benchmarks.cutting_stock.bounding import bench_bounding
+from benchmarks.cutting_stock.lp_backends import bench_lp_backends
+from benchmarks.engine.bench import bench_engine
 from colgen.cli.template import Benchmark, BenchOptions, Figure, Template, form_of, whole_number
 from colgen.core.result import Result
-from problems.cutting_stock.bounding import bench_bounding
-from problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
-from problems.cutting_stock.drawing import draw_plan
-from problems.cutting_stock.engine import bench_engine
-from problems.cutting_stock.experiment import bench_cutting_stock
-from problems.cutting_stock.instance import Instance, Pattern, write
-from problems.cutting_stock.lp_backends import bench_lp_backends
-from problems.cutting_stock.parts import Order, Use
-from problems.cutting_stock.reading import read_order
-from problems.cutting_stock.template import CuttingStock
+from colgen.problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
+from colgen.problems.cutting_stock.drawing import draw_plan
+from colgen.problems.cutting_stock.instance import Instance, Pattern, write
+from colgen.problems.cutting_stock.parts import Order, Use
+from colgen.problems.cutting_stock.reading import read_order
+from colgen.problems.cutting_stock.template import CuttingStock
 
 _SHOWN = 30
 """Patterns shown to people; the JSON holds them all."""

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult
 from colgen.core.budget import OutOfBudget
-from problems.cutting_stock.parts import Order, Stock
-from problems.cutting_stock.stock import Kind
-from solvers.packing.conflicts import best_compatible
+from colgen.problems.cutting_stock.parts import Order, Stock
+from colgen.problems.cutting_stock.stock import Kind
+from colgen.solvers.packing.conflicts import best_compatible
 
 Packed: TypeAlias = tuple[int, tuple[int, ...]]
 """What a column stands for: a kind of roll, and the pieces that are cut from it."""

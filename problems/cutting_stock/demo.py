@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from colgen import WarmStart
-from colgen.cli.beside import beside
+from colgen.cli.demonstration import beside
 from colgen.cli.template import DemoLine
 from colgen.core.budget import Budget
-from problems.cutting_stock.baseline import solve_full
-from problems.cutting_stock.instance import Instance, from_items, uniform
-from problems.cutting_stock.template import CuttingStock
+from colgen.problems.cutting_stock.baseline import solve_full
+from colgen.problems.cutting_stock.instance import Instance, from_items, uniform
+from colgen.problems.cutting_stock.template import CuttingStock
 
 
 def textbook() -> list[DemoLine]:

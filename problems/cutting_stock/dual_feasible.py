@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from problems.cutting_stock.instance import Instance
+from colgen.problems.cutting_stock.instance import Instance
 
 _MULTIPLES = 50
 """Of the second family: larger k round so little that they come to what the widths are themselves."""

@@ -10,12 +10,12 @@ from colgen import Bound, Count, Enumerated, Enumeration, PricingContext, Reduct
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Key
 from colgen.core.tolerances import TOLERANCES
-from problems.cutting_stock.baseline import Rolls
-from problems.cutting_stock.heuristics import as_solution
-from problems.cutting_stock.instance import Instance
-from problems.cutting_stock.layout import as_arc
-from problems.cutting_stock.pricing import PatternOracle
-from solvers.packing.knapsack import best_from, packings_above
+from colgen.problems.cutting_stock.baseline import Rolls
+from colgen.problems.cutting_stock.heuristics import as_solution
+from colgen.problems.cutting_stock.instance import Instance
+from colgen.problems.cutting_stock.layout import as_arc
+from colgen.problems.cutting_stock.pricing import PatternOracle
+from colgen.solvers.packing.knapsack import best_from, packings_above
 
 
 class PatternEnumeration(Enumeration):

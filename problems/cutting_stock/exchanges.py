@@ -17,7 +17,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TypeAlias
 
-from problems.cutting_stock.instance import Instance
+from colgen.problems.cutting_stock.instance import Instance
 
 Exchange: TypeAlias = tuple[int, tuple[int, ...]]
 """A piece of an item, and the items that it is cut down to, a piece each."""

@@ -53,11 +53,11 @@ from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
-from problems.cutting_stock.instance import Pattern
-from problems.cutting_stock.parts import Order
-from problems.cutting_stock.run_pricing import OnLongRuns, OnRunArcs, RunArcFixing, RunOracle, Runs
-from problems.cutting_stock.setups import improved
-from solvers.packing.knapsack import packings_above
+from colgen.problems.cutting_stock.instance import Pattern
+from colgen.problems.cutting_stock.parts import Order
+from colgen.problems.cutting_stock.run_pricing import OnLongRuns, OnRunArcs, RunArcFixing, RunOracle, Runs
+from colgen.problems.cutting_stock.setups import improved
+from colgen.solvers.packing.knapsack import packings_above
 
 _ROUNDS, _BUILDING, _SHARE = 400, 5.0, 0.1
 """Of building plans to start from: how often, for how many seconds, and for what share of those that there are."""

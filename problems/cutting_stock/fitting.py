@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.instance import Instance, Pattern
 
 
 def first_fit_decreasing(instance: Instance) -> list[tuple[Pattern, int]]:

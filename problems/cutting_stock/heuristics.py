@@ -8,9 +8,9 @@ import numpy as np
 
 from colgen import Column, Heuristic, HeuristicContext, Solution
 from colgen.core.tolerances import TOLERANCES
-from problems.cutting_stock.baseline import best_fit_decreasing
-from problems.cutting_stock.instance import Instance, Pattern
-from problems.cutting_stock.pricing import PatternOracle
+from colgen.problems.cutting_stock.baseline import best_fit_decreasing
+from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.pricing import PatternOracle
 
 
 class Rounding(Heuristic):

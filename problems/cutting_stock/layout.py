@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Column, Columns, Decision, InputError
-from problems.cutting_stock.instance import Instance, Pattern
-from solvers.packing.knapsack import Network, NetworkTooLargeError, network
+from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.solvers.packing.knapsack import Network, NetworkTooLargeError, network
 
 Arc: TypeAlias = tuple[int, int]
 """``(rank, position)``: a piece of the item of this rank at this position."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import artificial, exchange
-from colgen.core.doors import Late
-from problems.cutting_stock.exchanges import Exchange
-from problems.cutting_stock.fitting import first_fit_decreasing
-from problems.cutting_stock.instance import Instance
+from colgen.core.lazy_imports import Late
+from colgen.problems.cutting_stock.exchanges import Exchange
+from colgen.problems.cutting_stock.fitting import first_fit_decreasing
+from colgen.problems.cutting_stock.instance import Instance
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

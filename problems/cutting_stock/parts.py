@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.core.numbers import as_whole
-from problems.cutting_stock.instance import LARGEST_ROLL, Instance, Pattern
+from colgen.problems.cutting_stock.instance import LARGEST_ROLL, Instance, Pattern
 
 Use: TypeAlias = tuple[Pattern, int, int]
 """A pattern, how many rolls are cut by it, and the number of their width in the stock."""

@@ -11,11 +11,11 @@ from colgen import Bound, Column, Columns, Count, Duals, Marginals, Pricing, Pri
 from colgen.core.budget import OutOfBudget
 from colgen.core.terms import Priced
 from colgen.core.tolerances import TOLERANCES
-from problems.cutting_stock.instance import Pattern
-from problems.cutting_stock.layout import ArcsForbidden, Full, Layout, as_arc
-from solvers.packing.arc_values import arc_values, arc_work
-from solvers.packing.counted_network import best_counted_packings
-from solvers.packing.knapsack import NEVER, Network, best_from, filled, packings_by_first_item, restricted
+from colgen.problems.cutting_stock.instance import Pattern
+from colgen.problems.cutting_stock.layout import ArcsForbidden, Full, Layout, as_arc
+from colgen.solvers.packing.arc_values import arc_values, arc_work
+from colgen.solvers.packing.counted_network import best_counted_packings
+from colgen.solvers.packing.knapsack import NEVER, Network, best_from, filled, packings_by_first_item, restricted
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class PatternOracle(Pricing):
     of 300, and a third of the time.
 
     Where patterns pay for rank-1 cuts, labels find the best one, and others on the way
-    (:mod:`solvers.packing.counted_network`).
+    (:mod:`colgen.solvers.packing.counted_network`).
 
     Parameters
     ----------

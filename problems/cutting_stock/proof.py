@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Bound, Count, Decision, Duals, Sense, Solution
-from colgen.proof.certifier import Record
-from colgen.proof.knapsacks import KnapsackCertifier, Place, Rounded
-from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
-from problems.cutting_stock.pricing import ARC
+from colgen.certificate.certifier import Record
+from colgen.certificate.theorems import KnapsackCertifier, Place, Rounded
+from colgen.problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
+from colgen.problems.cutting_stock.pricing import ARC
 
 
 class PlanCertifier(KnapsackCertifier):

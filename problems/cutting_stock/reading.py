@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from colgen import InputError
 from colgen.core.files import parse_json, read_text, write_text
-from problems.cutting_stock.instance import Instance, parse
-from problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from colgen.problems.cutting_stock.instance import Instance, parse
+from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 
 _FIELDS = ("name", "roll", "items", "stock", "patterns", "conflicts")
 

@@ -24,14 +24,14 @@ from colgen import (
     Solution,
 )
 from colgen.core.budget import OutOfBudget
-from problems.cutting_stock.branching import OnArcFlow
-from problems.cutting_stock.instance import Pattern
-from problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
-from problems.cutting_stock.parts import Stock
-from problems.cutting_stock.pricing import ARC
-from problems.cutting_stock.stock import Kind, assigned
-from solvers.packing.arc_values import arc_values, arc_work
-from solvers.packing.knapsack import NEVER, Network, best_from, packings_by_first_item, restricted
+from colgen.problems.cutting_stock.branching import OnArcFlow
+from colgen.problems.cutting_stock.instance import Pattern
+from colgen.problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
+from colgen.problems.cutting_stock.parts import Stock
+from colgen.problems.cutting_stock.pricing import ARC
+from colgen.problems.cutting_stock.stock import Kind, assigned
+from colgen.solvers.packing.arc_values import arc_values, arc_work
+from colgen.solvers.packing.knapsack import NEVER, Network, best_from, packings_by_first_item, restricted
 
 Rolled: TypeAlias = tuple[int, Pattern]
 """What a column stands for: a kind of roll, and the pattern that is cut from it."""

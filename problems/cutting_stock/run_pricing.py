@@ -24,9 +24,9 @@ from colgen import (
     Solution,
 )
 from colgen.core.budget import OutOfBudget
-from problems.cutting_stock.instance import Instance, Pattern
-from solvers.packing.arc_values import arc_values
-from solvers.packing.knapsack import (
+from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.solvers.packing.arc_values import arc_values
+from colgen.solvers.packing.knapsack import (
     NEVER,
     Network,
     NetworkTooLargeError,

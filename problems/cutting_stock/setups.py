@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from problems.cutting_stock.instance import Instance, Pattern
-from solvers.packing.knapsack import bounded_knapsack
+from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.solvers.packing.knapsack import bounded_knapsack
 
 Plan: TypeAlias = list[tuple[Pattern, int]]
 

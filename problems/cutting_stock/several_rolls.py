@@ -10,7 +10,7 @@ for each kind.  No column of kind k costs less than c_k, so that Farley's bound 
 factor min_k c_k / (c_k - β_k); where a kind costs nothing its supply is its multiplicity.
 
 Branching is on how many rolls of a kind are used, and then on the arc flows of all kinds together, as for one width:
-see :class:`~problems.cutting_stock.roll_pricing.OnRollArcs` for why that is complete.
+see :class:`~colgen.problems.cutting_stock.roll_pricing.OnRollArcs` for why that is complete.
 
 Sources: M. Monaci, *Algorithms for packing and scheduling problems*, Ph.D. thesis, Bologna (2002); G. Belov,
 G. Scheithauer, *A cutting plane algorithm for the one-dimensional cutting stock problem with multiple stock lengths*,
@@ -47,11 +47,11 @@ from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
-from problems.cutting_stock import stock as kinds_of_rolls
-from problems.cutting_stock.parts import Order, Use
-from problems.cutting_stock.roll_pricing import OnRollArcs, RollArcFixing, RollLayout, RollOracle
-from problems.cutting_stock.stock import OnRollsUsed, cheaper, greedy, material
-from solvers.packing.knapsack import best_from, packings_above
+from colgen.problems.cutting_stock import stock as kinds_of_rolls
+from colgen.problems.cutting_stock.parts import Order, Use
+from colgen.problems.cutting_stock.roll_pricing import OnRollArcs, RollArcFixing, RollLayout, RollOracle
+from colgen.problems.cutting_stock.stock import OnRollsUsed, cheaper, greedy, material
+from colgen.solvers.packing.knapsack import best_from, packings_above
 
 
 class SeveralRolls(Problem[list[Use]]):

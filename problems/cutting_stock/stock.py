@@ -11,9 +11,9 @@ import pyomo.environ as pyo
 from numpy.typing import NDArray
 
 from colgen import Column, Duals, OnOriginalVariable, PricingContext, Solution, artificial
-from problems.cutting_stock.dual_feasible import dual_feasible
-from problems.cutting_stock.instance import Instance, Pattern
-from problems.cutting_stock.parts import Stock, Use
+from colgen.problems.cutting_stock.dual_feasible import dual_feasible
+from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.parts import Stock, Use
 
 SUPPLY = "supply"
 """Block of the rows of kinds of which there are only so many rolls."""

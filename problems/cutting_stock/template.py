@@ -29,26 +29,26 @@ from colgen import (
     Solution,
     Stabilization,
 )
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
-from colgen.proof.certifier import Certifier
-from problems.cutting_stock.bound import sharpened
-from problems.cutting_stock.branching import ArcFixing, OnArcFlow
-from problems.cutting_stock.dual_feasible import dual_feasible
-from problems.cutting_stock.enumeration import PatternEnumeration
-from problems.cutting_stock.exchanges import EXCHANGES
-from problems.cutting_stock.fitting import first_fit_decreasing
-from problems.cutting_stock.heuristics import Rounding, as_solution
-from problems.cutting_stock.instance import Instance, Pattern
-from problems.cutting_stock.layout import Layout
-from problems.cutting_stock.model import master
-from problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
-from problems.cutting_stock.pricing import PatternOracle
-from problems.cutting_stock.proof import PlanCertifier
-from problems.cutting_stock.variants import handed_on, variant_of
-from problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
+from colgen.problems.cutting_stock.bound import sharpened
+from colgen.problems.cutting_stock.branching import ArcFixing, OnArcFlow
+from colgen.problems.cutting_stock.dual_feasible import dual_feasible
+from colgen.problems.cutting_stock.enumeration import PatternEnumeration
+from colgen.problems.cutting_stock.exchanges import EXCHANGES
+from colgen.problems.cutting_stock.fitting import first_fit_decreasing
+from colgen.problems.cutting_stock.heuristics import Rounding, as_solution
+from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.layout import Layout
+from colgen.problems.cutting_stock.model import master
+from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from colgen.problems.cutting_stock.pricing import PatternOracle
+from colgen.problems.cutting_stock.proof import PlanCertifier
+from colgen.problems.cutting_stock.variants import handed_on, variant_of
+from colgen.problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -62,10 +62,10 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
     Parameters
     ----------
     exchanges
-        Dual-optimal inequalities by name, ``"ranks"`` or ``"subsets"`` (:mod:`problems.cutting_stock.exchanges`); None:
-        without.  They save a third of a relaxation's rounds and seconds.  Whole instances of 201 and 402 items take
-        two thirds of the time, but of hard28 some take twice as long and others half: a root solved by other columns
-        leads to another tree.
+        Dual-optimal inequalities by name, ``"ranks"`` or ``"subsets"``
+        (:mod:`colgen.problems.cutting_stock.exchanges`); None: without.  They save a third of a relaxation's rounds and
+        seconds.  Whole instances of 201 and 402 items take two thirds of the time, but of hard28 some take twice as
+        long and others half: a root solved by other columns leads to another tree.
     stock
         Rolls of several widths, their costs and supplies; the instance's roll is the widest.  An answer's entries are
         then ``(pattern, rolls, kind)``, with the number of the roll's width in the stock.
@@ -77,7 +77,7 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
     Notes
     -----
     Stock, patterns and conflicts change the program: each has rows, pricing problems, branching rules and heuristics of
-    its own (:mod:`problems.cutting_stock.variants`), which this template hands on.
+    its own (:mod:`colgen.problems.cutting_stock.variants`), which this template hands on.
     """
 
     objective_step: float | None = 1.0  # rolls are whole: a bound of 452.25 proves 453

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from colgen import Problem
-from problems.cutting_stock.parts import Order
+from colgen.problems.cutting_stock.parts import Order
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -24,15 +24,15 @@ def variant_of(order: Order) -> Problem[Any] | None:
     """The program of an order; None: that of the template."""
     # Imported when it is needed: programs bring models and kernels that the plain problem need not wait for.
     if order.conflicts is not None:
-        from problems.cutting_stock.with_conflicts import WithConflicts
+        from colgen.problems.cutting_stock.with_conflicts import WithConflicts
 
         return WithConflicts(order)
     if order.patterns is not None:
-        from problems.cutting_stock.few_patterns import FewPatterns
+        from colgen.problems.cutting_stock.few_patterns import FewPatterns
 
         return FewPatterns(order)
     if order.stock is not None:
-        from problems.cutting_stock.several_rolls import SeveralRolls
+        from colgen.problems.cutting_stock.several_rolls import SeveralRolls
 
         return SeveralRolls(order)
     return None

@@ -24,8 +24,8 @@ from colgen import (
 )
 from colgen.core.columns import Row
 from colgen.core.decision import fractionality
-from problems.cutting_stock.layout import Full, Layout
-from problems.cutting_stock.pricing import PatternOracle
+from colgen.problems.cutting_stock.layout import Full, Layout
+from colgen.problems.cutting_stock.pricing import PatternOracle
 
 _LEAST = 0.01
 """Violation of cuts that are worth it: smaller ones lift the bound as well, for it need not be lifted far."""

@@ -7,7 +7,7 @@ r"""Cutting stock with conflicts, from rolls of one width or several: bin packin
 
 where the sets S of kind k fit into its width C_k and hold no two pieces in conflict.  An item that is wanted d times
 is d pieces.  The reduced cost is c_k - σ_k - Σ_{i in S} π_i, the pricing problem a knapsack with conflicts
-(:mod:`solvers.packing.conflicts`), one for each kind.
+(:mod:`colgen.solvers.packing.conflicts`), one for each kind.
 
 Branching is on how many rolls of a kind are used, where there are several, and then on pairs of pieces (Ryan and
 Foster): on one roll, or on two.  Pieces that are together make a wider one whose conflicts are those of both, and two
@@ -50,12 +50,12 @@ from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
-from problems.colouring.branching import OnPairs
-from problems.cutting_stock import stock as kinds_of_rolls
-from problems.cutting_stock.conflict_pricing import DEMAND, ConflictOracle, MergedPieces, Packed, Pieces
-from problems.cutting_stock.parts import Order, Use
-from problems.cutting_stock.stock import OnRollsUsed, assigned, best_of, cheaper, greedy, material
-from solvers.packing.conflicts import first_fit, maximal_compatible
+from colgen.problems.colouring.branching import OnPairs
+from colgen.problems.cutting_stock import stock as kinds_of_rolls
+from colgen.problems.cutting_stock.conflict_pricing import DEMAND, ConflictOracle, MergedPieces, Packed, Pieces
+from colgen.problems.cutting_stock.parts import Order, Use
+from colgen.problems.cutting_stock.stock import OnRollsUsed, assigned, best_of, cheaper, greedy, material
+from colgen.solvers.packing.conflicts import first_fit, maximal_compatible
 
 _MIXES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 """Shares of the width in what the pieces of first plans are ordered by; the rest is how many conflicts they have."""
@@ -230,7 +230,7 @@ class OnPiecePairs(OnPairs):
     """Two pieces on one roll, or on two; where that is settled, whole sets are put onto the rolls that are used.
 
     Sets that share a piece are the same then, on several kinds of rolls perhaps, of which whole numbers are used: see
-    :func:`~problems.cutting_stock.stock.assigned`.
+    :func:`~colgen.problems.cutting_stock.stock.assigned`.
     """
 
     def __init__(self, problem: WithConflicts) -> None:

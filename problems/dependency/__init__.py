@@ -1,15 +1,16 @@
 """Dependency treebanks: sentences, files, factored scores with bounds, and learning; shared by the parsers.
 
 A score is a sum over templates, each the weight of a conjunction of token attributes and a relation of the tokens
-(:mod:`problems.dependency.features.vocabulary`).  Arcs are scored all at once, triples of tokens lazily and in batches;
-for each pair of tokens a bound on all triples with them is known offline (:mod:`problems.dependency.scorer`).
+(:mod:`colgen.problems.dependency.features.vocabulary`).  Arcs are scored all at once, triples of tokens lazily and in
+batches; for each pair of tokens a bound on all triples with them is known offline
+(:mod:`colgen.problems.dependency.scorer`).
 """
 
-from problems.dependency.conll import conll_lines, parse_conll, read_conll, write_conll
-from problems.dependency.features.vocabulary import Encoded, Vocabulary
-from problems.dependency.learning import Learner, Settings
-from problems.dependency.scorer import SentenceScorer, Weights
-from problems.dependency.sentence import Heads, Sentence, check_tree, find_cycle, is_projective
+from colgen.problems.dependency.conll import conll_lines, parse_conll, read_conll, write_conll
+from colgen.problems.dependency.features.vocabulary import Encoded, Vocabulary
+from colgen.problems.dependency.learning import Learner, Settings
+from colgen.problems.dependency.scorer import SentenceScorer, Weights
+from colgen.problems.dependency.sentence import Heads, Sentence, check_tree, find_cycle, is_projective
 
 __all__ = [
     "Encoded",

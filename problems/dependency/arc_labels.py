@@ -2,7 +2,7 @@
 
 The tree is then found with the relations in view, and no more has to be searched: the best relation of an arc is a
 maximum that no other arc changes.  What relations of several arcs say together, a tree's are found by
-(:mod:`problems.dependency.labels`), is left to a second look at the tree.
+(:mod:`colgen.problems.dependency.labels`), is left to a second look at the tree.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.dependency.features.arc_label_scores import NOTHING, Lists, best_of_arcs, mark_relations
-from problems.dependency.features.growing import least_kept, lengthen, owned
-from problems.dependency.features.label_scores import HEAD, keys_of_tree, rows_of
-from problems.dependency.features.margin_updates import norm_of_marks, settle_marks, step_of_marks
-from problems.dependency.features.relation_scores import RelationIndex, best_relations, relation_index
-from problems.dependency.features.vocabulary import KIND, Codes, Encoded, Vocabulary
-from problems.dependency.labels import LABEL_TEMPLATES, numbered, templates_of
-from problems.dependency.sentence import Sentence
-from solvers.arrays import as_floats, as_indices, as_integers
+from colgen.problems.dependency.features.arc_label_scores import NOTHING, Lists, best_of_arcs, mark_relations
+from colgen.problems.dependency.features.growing import least_kept, lengthen, owned
+from colgen.problems.dependency.features.label_scores import HEAD, keys_of_tree, rows_of
+from colgen.problems.dependency.features.margin_updates import norm_of_marks, settle_marks, step_of_marks
+from colgen.problems.dependency.features.relation_scores import RelationIndex, best_relations, relation_index
+from colgen.problems.dependency.features.vocabulary import KIND, Codes, Encoded, Vocabulary
+from colgen.problems.dependency.labels import LABEL_TEMPLATES, numbered, templates_of
+from colgen.problems.dependency.sentence import Sentence
+from colgen.solvers.arrays import as_floats, as_indices, as_integers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -51,7 +51,7 @@ class ArcLabels:
     relations
         Their names.
     sizes
-        How many codes each conjunction has (:attr:`~problems.dependency.features.vocabulary.Vocabulary.sizes`).
+        How many codes each conjunction has (:attr:`~colgen.problems.dependency.features.vocabulary.Vocabulary.sizes`).
     keys
         Of the features, ascending.
     starts
@@ -171,7 +171,7 @@ class GrowingArcLabels:
         return best, which
 
     def best_with_losses(self, codes: Codes, heads: Ints, right: Ints, losses: Floats) -> tuple[Floats, Shorts, Floats]:
-        """See :func:`~problems.dependency.features.arc_label_scores.best_of_arcs`."""
+        """See :func:`~colgen.problems.dependency.features.arc_label_scores.best_of_arcs`."""
         num = len(self.relations)
         return best_of_arcs(codes, self._templates, self._rows, self._lists, num, heads, right, losses)
 

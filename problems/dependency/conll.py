@@ -9,7 +9,7 @@ from typing import IO
 
 from colgen import InputError
 from colgen.core.files import read_bytes, writing
-from problems.dependency.sentence import Sentence, check_tree
+from colgen.problems.dependency.sentence import Sentence, check_tree
 
 NUM_COLUMNS = 10
 ID, FORM, LEMMA, COARSE, FINE, MORPHOLOGY, HEAD, RELATION = range(8)

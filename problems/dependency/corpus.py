@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
-from problems.dependency.conll import read_conll
-from problems.dependency.sentence import Sentence
+from colgen.problems.dependency.conll import read_conll
+from colgen.problems.dependency.sentence import Sentence
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def read_corpus(
     Parameters
     ----------
     skip
-        As of :func:`~problems.dependency.conll.read_conll`.
+        As of :func:`~colgen.problems.dependency.conll.read_conll`.
 
     Raises
     ------

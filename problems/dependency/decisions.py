@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Column, Decision
-from problems.dependency.sentence import Heads
+from colgen.problems.dependency.sentence import Heads
 
 Mask = NDArray[np.bool_]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from colgen import InputError
 from colgen.core.tolerances import TOLERANCES
-from colgen.reporting.figures import new_figure
+from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

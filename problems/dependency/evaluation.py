@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from colgen import InputError
-from problems.dependency.sentence import Sentence
+from colgen.problems.dependency.sentence import Sentence
 
 NO_CONTENT = frozenset({"aux", "case", "cc", "clf", "cop", "det", "mark", "punct"})
 """Relations of function words and of punctuation; all others are those of content words."""

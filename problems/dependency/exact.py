@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.proof.certifier import Record
-from colgen.proof.checker_pricing import NO
-from colgen.proof.checker_trees import Trees as Checked
-from colgen.proof.scaling import listed, places, whole_numbers
-from problems.dependency.sentence import cycle_of_arcs
-from solvers.trees.eisner import Parts, best_tree
+from colgen.certificate.certifier import Record
+from colgen.certificate.checker_pricing import NO
+from colgen.certificate.checker_trees import Trees as Checked
+from colgen.certificate.scaling import listed, places, whole_numbers
+from colgen.problems.dependency.sentence import cycle_of_arcs
+from colgen.solvers.trees.eisner import Parts, best_tree
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

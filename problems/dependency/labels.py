@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.dependency.features.label_scores import (
+from colgen.problems.dependency.features.label_scores import (
     BESIDE,
     HEAD,
     LEFT,
@@ -35,7 +35,7 @@ from problems.dependency.features.label_scores import (
     label_tree,
     learn_rows,
 )
-from problems.dependency.features.vocabulary import (
+from colgen.problems.dependency.features.vocabulary import (
     FT,
     LC,
     NL,
@@ -54,8 +54,8 @@ from problems.dependency.features.vocabulary import (
     Vocabulary,
     _0,
 )
-from problems.dependency.sentence import Sentence
-from solvers.arrays import as_floats, as_indices, as_integers
+from colgen.problems.dependency.sentence import Sentence
+from colgen.solvers.arrays import as_floats, as_indices, as_integers
 
 Ints = NDArray[np.int64]
 
@@ -99,7 +99,7 @@ class Labels:
     relations
         Their names.
     sizes
-        How many codes each conjunction has (:attr:`~problems.dependency.features.vocabulary.Vocabulary.sizes`).
+        How many codes each conjunction has (:attr:`~colgen.problems.dependency.features.vocabulary.Vocabulary.sizes`).
     scores
         The weights.
     """

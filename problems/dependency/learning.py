@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.dependency.arc_labels import GrowingArcLabels
-from problems.dependency.features.factored_scores import Table, table_of
-from problems.dependency.features.growing_arcs import GrowingArcs
-from problems.dependency.features.margin_updates import (
+from colgen.problems.dependency.arc_labels import GrowingArcLabels
+from colgen.problems.dependency.features.factored_scores import Table, table_of
+from colgen.problems.dependency.features.growing_arcs import GrowingArcs
+from colgen.problems.dependency.features.margin_updates import (
     mark_between,
     mark_triples,
     norm_of_marks,
@@ -26,10 +26,10 @@ from problems.dependency.features.margin_updates import (
     take_step,
     tree_triples,
 )
-from problems.dependency.features.vocabulary import Codes, Encoded, Vocabulary
-from problems.dependency.scorer import GRANDPARENTS, SIBLINGS, Weights
-from problems.dependency.sentence import Sentence
-from problems.dependency.training import Kept, one_pass
+from colgen.problems.dependency.features.vocabulary import Codes, Encoded, Vocabulary
+from colgen.problems.dependency.scorer import GRANDPARENTS, SIBLINGS, Weights
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.dependency.training import Kept, one_pass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from problems.dependency.sentence import Heads
-from solvers.arrays import ArrayError, as_integer
+from colgen.problems.dependency.sentence import Heads
+from colgen.solvers.arrays import ArrayError, as_integer
 
 _ROOM = 1 << 30
 """Bytes that the heads of the wanted trees may take."""

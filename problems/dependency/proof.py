@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Sense, Solution
-from colgen.proof.certifier import Certifier, Record, as_exact
-from colgen.proof.witness import Point
-from problems.dependency.exact import Arc, Products, TreeScores, WholeScores
-from solvers.trees.arborescence import arborescence
-from solvers.trees.eisner import Parts, best_tree
+from colgen.certificate.certifier import Certifier, Record, as_exact
+from colgen.certificate.witness import Point
+from colgen.problems.dependency.exact import Arc, Products, TreeScores, WholeScores
+from colgen.solvers.trees.arborescence import arborescence
+from colgen.solvers.trees.eisner import Parts, best_tree
 
 Floats = NDArray[np.float64]
 Closed = frozenset[Arc]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from colgen import InputError
 from colgen.cli.template import Material, whole_number
-from problems.dependency.conll import parse_conll, read_conll
-from problems.dependency.sentence import Sentence
+from colgen.problems.dependency.conll import parse_conll, read_conll
+from colgen.problems.dependency.sentence import Sentence
 
 SENTENCE = "number of the sentence to solve, counted from 1; all of them by default"
 """The option that chooses one of the sentences."""

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
-from colgen.core.arrays import reading
-from colgen.core.digest import digest_of
+from colgen.core.array_files import reading
 from colgen.core.files import parse_json, writing
-from problems.dependency.arc_labels import ArcLabels
-from problems.dependency.features.arc_scores import ArcIndex, arc_index, score_arcs
-from problems.dependency.features.factored_scores import (
+from colgen.core.serialization import digest_of
+from colgen.problems.dependency.arc_labels import ArcLabels
+from colgen.problems.dependency.features.arc_scores import ArcIndex, arc_index, score_arcs
+from colgen.problems.dependency.features.factored_scores import (
     RELATIONS,
     ROW,
     Table,
@@ -26,9 +26,9 @@ from problems.dependency.features.factored_scores import (
     score_triples,
     table_of,
 )
-from problems.dependency.features.score_bounds import bound_table, score_bounds
-from problems.dependency.features.triple_lists import Lists, lists_of
-from problems.dependency.features.vocabulary import (
+from colgen.problems.dependency.features.score_bounds import bound_table, score_bounds
+from colgen.problems.dependency.features.triple_lists import Lists, lists_of
+from colgen.problems.dependency.features.vocabulary import (
     ARC_TEMPLATES,
     GRANDPARENT_TEMPLATES,
     KIND,
@@ -36,9 +36,9 @@ from problems.dependency.features.vocabulary import (
     Encoded,
     Vocabulary,
 )
-from problems.dependency.labels import Labels
-from problems.dependency.sentence import Sentence
-from solvers.arrays import as_floats, as_integers
+from colgen.problems.dependency.labels import Labels
+from colgen.problems.dependency.sentence import Sentence
+from colgen.solvers.arrays import as_floats, as_integers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,7 +54,7 @@ _TEMPLATES = [
 ]
 
 # What each of the eight relations says of the two tokens that a bound knows, see
-# problems.dependency.features.factored_scores.
+# colgen.problems.dependency.features.factored_scores.
 _RELATION = np.arange(RELATIONS)
 _PARENT_CHILD = _RELATION & 1  # p > c
 _GRANDPARENT_PARENT = (_RELATION >> 2) & 1  # g > p

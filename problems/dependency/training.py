@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.cli.template import Figure
-from colgen.core.arrays import reading
+from colgen.core.array_files import reading
 from colgen.core.files import writing
-from problems.dependency.evaluation import Attachment
+from colgen.problems.dependency.evaluation import Attachment
 
 Say = Callable[[str], None]
 Arrays = Mapping[str, NDArray[np.generic]]

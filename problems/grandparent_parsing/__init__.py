@@ -27,21 +27,21 @@ factored scores provide.  Branching is on arcs.
 
 Without sibling parts most sentences need no master: the minimum over π(one_gp) of one maximum arborescence is the
 optimum of the relaxation, and mostly meets a tree's score
-(:mod:`problems.grandparent_parsing.kernels.grandparent_dual`).
+(:mod:`colgen.problems.grandparent_parsing.kernels.grandparent_dual`).
 
 As a rule :func:`parse` finds the same tree without a linear program, and faster: head automata under a Lagrangian,
-whose multipliers price the arcs that were left out (:mod:`problems.grandparent_parsing.kernels.second_order`).  It
-lists the k best trees too, and finds projective ones, by a dynamic program over the arcs that are left
-(:mod:`solvers.trees.eisner_grandsibling`).
+whose multipliers price the arcs that were left out (:mod:`colgen.problems.grandparent_parsing.kernels.second_order`).
+It lists the k best trees too, and finds projective ones, by a dynamic program over the arcs that are left
+(:mod:`colgen.solvers.trees.eisner_grandsibling`).
 
 Sources: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut: delayed column and row generation for graph based
 parsers*, EMNLP 2012; T. Koo, A. M. Rush, M. Collins, T. Jaakkola, D. Sontag, *Dual decomposition for parsing with
 non-projective head automata*, EMNLP 2010.
 """
 
-from problems.grandparent_parsing.automata import AutomataParsing
-from problems.grandparent_parsing.dual import CombinatorialDual
-from problems.grandparent_parsing.instance import (
+from colgen.problems.grandparent_parsing.automata import AutomataParsing
+from colgen.problems.grandparent_parsing.dual import CombinatorialDual
+from colgen.problems.grandparent_parsing.instance import (
     Instance,
     PartScores,
     from_scores,
@@ -50,14 +50,14 @@ from problems.grandparent_parsing.instance import (
     tree_objective,
     write,
 )
-from problems.grandparent_parsing.pairs import PairParsing
-from problems.grandparent_parsing.parser import parse
-from problems.grandparent_parsing.parses import Parse
-from problems.grandparent_parsing.pricing import Arcs, GrandparentParts, SiblingParts
-from problems.grandparent_parsing.separation import ArcGP, Crossing, Cuts
-from problems.grandparent_parsing.standard import StandardScores, standard_scores
-from problems.grandparent_parsing.template import GrandparentParsing
-from problems.grandparent_parsing.tightening import Tightening
+from colgen.problems.grandparent_parsing.pairs import PairParsing
+from colgen.problems.grandparent_parsing.parser import parse
+from colgen.problems.grandparent_parsing.parses import Parse
+from colgen.problems.grandparent_parsing.pricing import Arcs, GrandparentParts, SiblingParts
+from colgen.problems.grandparent_parsing.separation import ArcGP, Crossing, Cuts
+from colgen.problems.grandparent_parsing.standard import StandardScores, standard_scores
+from colgen.problems.grandparent_parsing.template import GrandparentParsing
+from colgen.problems.grandparent_parsing.tightening import Tightening
 
 __all__ = [
     "ArcGP",

@@ -1,6 +1,6 @@
 """Head automata on the engine: multipliers are guessed by an ascent, one oracle call at them proves a bound.
 
-:mod:`problems.grandparent_parsing.kernels.second_order` has both.
+:mod:`colgen.problems.grandparent_parsing.kernels.second_order` has both.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from colgen import (
     Solution,
     Termination,
 )
-from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
-from colgen.bounds.proving import Proved, prove, record
+from colgen.bounding.guesses import Proved, prove, record
+from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
-from colgen.master.lagrangian import LagrangianMaster
-from colgen.proof.certifier import Certifier
-from problems.dependency.decisions import ArcDecision, NoBetter
-from problems.dependency.exact import TreeScores
-from problems.dependency.pool import checked_k
-from problems.dependency.proof import TreeCertifier
-from problems.dependency.sentence import Heads, check_tree, is_projective
-from problems.grandparent_parsing.instance import (
+from colgen.master.lagrangian_master import LagrangianMaster
+from colgen.problems.dependency.decisions import ArcDecision, NoBetter
+from colgen.problems.dependency.exact import TreeScores
+from colgen.problems.dependency.pool import checked_k
+from colgen.problems.dependency.proof import TreeCertifier
+from colgen.problems.dependency.sentence import Heads, check_tree, is_projective
+from colgen.problems.grandparent_parsing.instance import (
     Floats,
     Instance,
     Ints,
@@ -59,16 +59,16 @@ from problems.grandparent_parsing.instance import (
     tree_objective,
     wants_projective,
 )
-from problems.grandparent_parsing.kernels import tree_parts
-from problems.grandparent_parsing.kernels.automata_dual import EPSILON, marginals
-from problems.grandparent_parsing.kernels.head_automata import Automata
-from problems.grandparent_parsing.kernels.patience import watching
-from problems.grandparent_parsing.kernels.second_order import ascend, bound_at, first_candidates
-from problems.grandparent_parsing.standard import StandardScores, is_single_root, standard_scores
-from problems.grandparent_parsing.tree_list import TreeList, first_order
-from problems.grandparent_parsing.work import Work, is_plain, laid_out
-from solvers.compiling import working_clock
-from solvers.trees.backbone import OutOfTimeError
+from colgen.problems.grandparent_parsing.kernels import tree_parts
+from colgen.problems.grandparent_parsing.kernels.automata_dual import EPSILON, marginals
+from colgen.problems.grandparent_parsing.kernels.deadlines import watching
+from colgen.problems.grandparent_parsing.kernels.head_automata import Automata
+from colgen.problems.grandparent_parsing.kernels.second_order import ascend, bound_at, first_candidates
+from colgen.problems.grandparent_parsing.standard import StandardScores, is_single_root, standard_scores
+from colgen.problems.grandparent_parsing.tree_list import TreeList, first_order
+from colgen.problems.grandparent_parsing.work import Work, is_plain, laid_out
+from colgen.solvers.compiling import working_clock
+from colgen.solvers.trees.backbone import OutOfTimeError
 
 WIDTH = 2
 """Candidate heads a modifier at the start."""
@@ -131,13 +131,14 @@ class AutomataParsing(Problem):
     in the other (Lawler, 1972, with two sets in the place of n).
 
     *Projective trees.*  Bounds on all trees hold for these.  Where the best of all is not projective, a dynamic program
-    (:mod:`solvers.trees.eisner_grandsibling`) over all arcs is exact; or, of long sentences and where several trees are
-    wanted, over those that are left once arcs that no tree better than the best projective ones known has are given up.
+    (:mod:`colgen.solvers.trees.eisner_grandsibling`) over all arcs is exact; or, of long sentences and where several
+    trees are wanted, over those that are left once arcs that no tree better than the best projective ones known has are
+    given up.
 
     Parameters
     ----------
     scores
-        See :func:`problems.grandparent_parsing.parser.parse`.
+        See :func:`colgen.problems.grandparent_parsing.parser.parse`.
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
     projective

@@ -15,11 +15,11 @@ import numpy as np
 
 from colgen import Formulation, FormulationCache, LinearMaster, MasterStatus
 from colgen.core.tolerances import TOLERANCES
-from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.instance import Floats, PartScores, as_heads, refuse_pairs, refuse_projective
-from problems.grandparent_parsing.model import complete
-from problems.grandparent_parsing.separation import Cuts
-from solvers.trees.arborescence import arborescence
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.grandparent_parsing.instance import Floats, PartScores, as_heads, refuse_pairs, refuse_projective
+from colgen.problems.grandparent_parsing.model import complete
+from colgen.problems.grandparent_parsing.separation import Cuts
+from colgen.solvers.trees.arborescence import arborescence
 
 _SHAPES = FormulationCache(12)  # that of 40 tokens takes 40 MB
 

@@ -6,13 +6,13 @@ from typing import TypeGuard
 
 import numpy as np
 
-from problems.dependency.scorer import SentenceScorer, Weights
-from problems.grandparent_parsing.instance import Floats, Ints, PartScores
-from problems.grandparent_parsing.kernels.dual_bound import lazy_bound
-from problems.grandparent_parsing.kernels.dual_state import Source
-from problems.grandparent_parsing.kernels.token_bounds import token_bounds
-from problems.grandparent_parsing.standard import StandardScores
-from solvers.trees.arborescence import solve_arborescence
+from colgen.problems.dependency.scorer import SentenceScorer, Weights
+from colgen.problems.grandparent_parsing.instance import Floats, Ints, PartScores
+from colgen.problems.grandparent_parsing.kernels.dual_bound import lazy_bound
+from colgen.problems.grandparent_parsing.kernels.dual_state import Source
+from colgen.problems.grandparent_parsing.kernels.token_bounds import token_bounds
+from colgen.problems.grandparent_parsing.standard import StandardScores
+from colgen.solvers.trees.arborescence import solve_arborescence
 
 _NO_CODES = np.zeros((1, 1), dtype=np.int32)
 
@@ -29,7 +29,7 @@ def _source(weights: Weights) -> Source:
 
 
 def bound_at(scores: StandardScores, pi: Floats, *, single_root: bool = False) -> tuple[Ints, float, int]:
-    """What dual values of grandparent parts prove (:mod:`problems.grandparent_parsing.kernels.dual_bound`).
+    """What dual values of grandparent parts prove (:mod:`colgen.problems.grandparent_parsing.kernels.dual_bound`).
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from colgen import BranchingRule, Column, Decision, Duals, LinearMaster, Reducti
 from colgen.core.columns import Key
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import TOLERANCES
-from problems.grandparent_parsing.instance import Mask
-from problems.grandparent_parsing.separation import arc_values
+from colgen.problems.grandparent_parsing.instance import Mask
+from colgen.problems.grandparent_parsing.separation import arc_values
 
 Arc = tuple[int, int]
 

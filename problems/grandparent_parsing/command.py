@@ -7,23 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.grandparent_parsing.bench import bench_grandparent_parsing
 from colgen import solve
 from colgen.cli.template import Material, Solved, Template, check_options, form_of
 from colgen.core.result import Result
 from colgen.core.stop import StopRule
-from problems.dependency.conll import conll_lines
-from problems.dependency.drawing import draw_tree
-from problems.dependency.reading import WantedTrees, heads_data, read_sentences
-from problems.dependency.scorer import SentenceScorer, Weights
-from problems.dependency.sentence import Sentence
-from problems.grandparent_parsing import reading, training
-from problems.grandparent_parsing.automata import AutomataParsing
-from problems.grandparent_parsing.demo import sentence, short_sentence
-from problems.grandparent_parsing.experiment import bench_grandparent_parsing
-from problems.grandparent_parsing.instance import Instance, PartScores, random, read, wants_projective, write
-from problems.grandparent_parsing.pairs import PairParsing
-from problems.grandparent_parsing.parses import Parse, parsed_list
-from problems.grandparent_parsing.reading import (
+from colgen.problems.dependency.conll import conll_lines
+from colgen.problems.dependency.drawing import draw_tree
+from colgen.problems.dependency.reading import WantedTrees, heads_data, read_sentences
+from colgen.problems.dependency.scorer import SentenceScorer, Weights
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.grandparent_parsing import reading, training
+from colgen.problems.grandparent_parsing.automata import AutomataParsing
+from colgen.problems.grandparent_parsing.demo import sentence, short_sentence
+from colgen.problems.grandparent_parsing.instance import Instance, PartScores, random, read, wants_projective, write
+from colgen.problems.grandparent_parsing.pairs import PairParsing
+from colgen.problems.grandparent_parsing.parses import Parse, parsed_list
+from colgen.problems.grandparent_parsing.reading import (
     ScoredSentence,
     check_length,
     is_model,
@@ -34,8 +34,8 @@ from problems.grandparent_parsing.reading import (
     read_instance,
     score_instance,
 )
-from problems.grandparent_parsing.template import GrandparentParsing
-from problems.grandparent_parsing.training import train_from_files
+from colgen.problems.grandparent_parsing.template import GrandparentParsing
+from colgen.problems.grandparent_parsing.training import train_from_files
 
 
 def _problem(scores: PartScores) -> GrandparentParsing | AutomataParsing:

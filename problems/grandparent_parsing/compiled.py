@@ -12,8 +12,8 @@ from scipy import sparse
 from colgen import Formulation, InputError, Sense
 from colgen.core.columns import Key
 from colgen.model.formulation import Block
-from problems.grandparent_parsing.instance import Floats, Ints
-from problems.grandparent_parsing.model import CONNECTIVITIES
+from colgen.problems.grandparent_parsing.instance import Floats, Ints
+from colgen.problems.grandparent_parsing.model import CONNECTIVITIES
 
 
 @lru_cache(64)
@@ -33,7 +33,7 @@ def compiled_master(
     siblings: bool = False,
     single_root: bool = False,
 ) -> Formulation:
-    """What compiling :func:`~problems.grandparent_parsing.model.master` gives, its rows and columns in the same order.
+    """Return the compiled :func:`~colgen.problems.grandparent_parsing.model.master`, rows and columns in its order.
 
     Sentences have many lengths, and a model of long ones takes seconds to build.  Made once a length; nobody writes to
     what it returns.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.vocabulary import Encoded
-from problems.dependency.scorer import Weights
-from problems.grandparent_parsing.kernels.second_order import narrowed, restricted
-from problems.grandparent_parsing.kernels.tree_parts import lazy_parts
+from colgen.problems.dependency.features.vocabulary import Encoded
+from colgen.problems.dependency.scorer import Weights
+from colgen.problems.grandparent_parsing.kernels.second_order import narrowed, restricted
+from colgen.problems.grandparent_parsing.kernels.tree_parts import lazy_parts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from colgen import solve
 from colgen.cli.template import DemoLine
-from problems.grandparent_parsing.baseline import solve_complete
-from problems.grandparent_parsing.instance import random
-from problems.grandparent_parsing.model import grandparent_triples
-from problems.grandparent_parsing.template import GrandparentParsing
-from solvers.compiling import working_clock
+from colgen.problems.grandparent_parsing.baseline import solve_complete
+from colgen.problems.grandparent_parsing.instance import random
+from colgen.problems.grandparent_parsing.model import grandparent_triples
+from colgen.problems.grandparent_parsing.template import GrandparentParsing
+from colgen.solvers.compiling import working_clock
 
 
 def short_sentence() -> list[DemoLine]:

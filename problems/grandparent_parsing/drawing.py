@@ -1,17 +1,17 @@
-"""Pictures: seconds by sentence length; a parse is drawn by :func:`problems.dependency.drawing.draw_tree`."""
+"""Pictures: seconds by sentence length; a parse is drawn by :func:`colgen.problems.dependency.drawing.draw_tree`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from colgen.reporting.figures import new_figure
-from problems.dependency.drawing import draw_tree
+from colgen.problems.dependency.drawing import draw_tree
+from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
-    from problems.grandparent_parsing.compared import Compared
+    from benchmarks.grandparent_parsing.compared import Compared
 
 __all__ = ["draw_seconds", "draw_tree"]
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from colgen import Column, Solution
 from colgen.core.columns import Key
-from problems.dependency.sentence import Heads, cycle_of_arcs
-from problems.grandparent_parsing.bounds import is_plain, source_of
-from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores, as_heads, tree_objective
-from problems.grandparent_parsing.kernels.dual_state import start, supply
-from problems.grandparent_parsing.kernels.grandparent_dual import EPSILON, descend, descend_lazily
-from problems.grandparent_parsing.kernels.patience import expired
-from problems.grandparent_parsing.pricing import grandparent_column
-from problems.grandparent_parsing.standard import StandardScores, standard_scores
+from colgen.problems.dependency.sentence import Heads, cycle_of_arcs
+from colgen.problems.grandparent_parsing.bounds import is_plain, source_of
+from colgen.problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores, as_heads, tree_objective
+from colgen.problems.grandparent_parsing.kernels.deadlines import expired
+from colgen.problems.grandparent_parsing.kernels.dual_state import start, supply
+from colgen.problems.grandparent_parsing.kernels.grandparent_dual import EPSILON, descend, descend_lazily
+from colgen.problems.grandparent_parsing.pricing import grandparent_column
+from colgen.problems.grandparent_parsing.standard import StandardScores, standard_scores
 
 ITERATIONS = 1000
 """Of the descent, at most: where the relaxation is fractional no number would do."""
@@ -32,8 +32,8 @@ _NEAR = 1e-3
 class CombinatorialDual:
     """The best tree of arcs and grandparent parts, and the optimum of their relaxation with cuts, as far as it goes.
 
-    Its dual values π are those of the ``one_gp`` rows; :mod:`problems.grandparent_parsing.kernels.grandparent_dual`
-    tells how they are found.
+    Its dual values π are those of the ``one_gp`` rows;
+    :mod:`colgen.problems.grandparent_parsing.kernels.grandparent_dual` tells how they are found.
 
     Parameters
     ----------
@@ -49,7 +49,8 @@ class CombinatorialDual:
     ----------
     bound, score
         Upper bound on the relaxation and so on all trees, and the best tree's score; -inf both if there is no tree.
-        Where time ran out (:func:`problems.grandparent_parsing.kernels.patience.expired`) both hold all the same.
+        Where time ran out (:func:`colgen.problems.grandparent_parsing.kernels.deadlines.expired`) both hold all the
+        same.
     is_closed
         Whether they meet.
     heads

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError, Result, Termination
-from colgen.core.arrays import reading
-from colgen.core.digest import digest_of, digest_of_object
+from colgen.core.array_files import reading
 from colgen.core.files import writing
+from colgen.core.serialization import digest_of, digest_of_object
 from colgen.core.tolerances import power_of_two
-from problems.dependency.features.margin_updates import tree_triples
-from problems.dependency.sentence import Heads, check_tree, is_projective
-from solvers.arrays import ArrayError, as_booleans, as_numbers
+from colgen.problems.dependency.features.margin_updates import tree_triples
+from colgen.problems.dependency.sentence import Heads, check_tree, is_projective
+from colgen.solvers.arrays import ArrayError, as_booleans, as_numbers
 
 if TYPE_CHECKING:
     known_once = property  # which a protocol's property can be met by
@@ -35,8 +35,8 @@ Mask = NDArray[np.bool_]
 class PartScores(Protocol):
     """Scores of a sentence's parts: what a parser asks for.
 
-    :class:`Instance` has them in arrays, :class:`~problems.dependency.scorer.SentenceScorer` computes those that are
-    asked for from a trained model; a class of your own may do anything else.
+    :class:`Instance` has them in arrays, :class:`~colgen.problems.dependency.scorer.SentenceScorer` computes those that
+    are asked for from a trained model; a class of your own may do anything else.
     """
 
     def __len__(self) -> int:
@@ -98,7 +98,7 @@ class Instance:
         Whether exactly one token must hang from the root.
     pair_scores
         By head h and any two of its modifiers s < m, adjacent or not, on any sides, likewise; other places are not
-        looked at.  With them an instance is one of :class:`~problems.grandparent_parsing.pairs.PairParsing`.
+        looked at.  With them an instance is one of :class:`~colgen.problems.grandparent_parsing.pairs.PairParsing`.
     projective
         Whether the tree must be projective.
 

@@ -38,8 +38,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError, artificial
-from colgen.core.doors import Late
-from problems.grandparent_parsing.instance import Instance, refuse_projective
+from colgen.core.lazy_imports import Late
+from colgen.problems.grandparent_parsing.instance import Instance, refuse_projective
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

@@ -14,11 +14,11 @@ import numpy as np
 
 from colgen import Termination, solve
 from colgen.core.stop import StopRule, TimeLimit
-from problems.dependency.pool import checked_k
-from problems.grandparent_parsing.instance import Floats, Instance, Mask
-from problems.grandparent_parsing.pairs import PairParsing
-from problems.grandparent_parsing.parses import Parse, parsed_pairs
-from solvers.trees.arborescence import arborescence
+from colgen.problems.dependency.pool import checked_k
+from colgen.problems.grandparent_parsing.instance import Floats, Instance, Mask
+from colgen.problems.grandparent_parsing.pairs import PairParsing
+from colgen.problems.grandparent_parsing.parses import Parse, parsed_pairs
+from colgen.solvers.trees.arborescence import arborescence
 
 _ROUNDING = 1e-9
 """Of sums of scores, relative to their size."""

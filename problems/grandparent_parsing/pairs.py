@@ -1,7 +1,7 @@
 r"""Arbitrary siblings: pairs of modifiers of one head, adjacent or not, on any sides, priced and cut.
 
 With w_hsm = 1 if (h, s) and (h, m) are in the tree, s < m, the program of
-:mod:`problems.grandparent_parsing` gets + Σ s_hsm w_hsm and
+:mod:`colgen.problems.grandparent_parsing` gets + Σ s_hsm w_hsm and
 
     w_hsm ≤ z_hs,   w_hsm ≤ z_hm        for each pair of positive score       [pair_arc, ≥ 0]
     z_hs + z_hm - w_hsm ≤ 1             for each pair of negative score       [pair_both, ≥ 0]
@@ -42,12 +42,12 @@ from colgen import (
 from colgen.core.columns import Key
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES, power_of_two
-from problems.dependency.sentence import Heads, is_projective
-from problems.grandparent_parsing.instance import Floats, Instance, pair_objective, pairs_of
-from problems.grandparent_parsing.separation import Crossing, arc_values
-from problems.grandparent_parsing.standard import StandardScores, standard_scores
-from problems.grandparent_parsing.template import GrandparentParsing
-from problems.grandparent_parsing.tree_list import first_order
+from colgen.problems.dependency.sentence import Heads, is_projective
+from colgen.problems.grandparent_parsing.instance import Floats, Instance, pair_objective, pairs_of
+from colgen.problems.grandparent_parsing.separation import Crossing, arc_values
+from colgen.problems.grandparent_parsing.standard import StandardScores, standard_scores
+from colgen.problems.grandparent_parsing.template import GrandparentParsing
+from colgen.problems.grandparent_parsing.tree_list import first_order
 
 _TOLERANCE = TOLERANCES.feasibility
 
@@ -64,9 +64,9 @@ class PairParsing(GrandparentParsing):
         default those of the instance.
     projective
         Whether the tree must be projective, by rows that are separated
-        (:class:`~problems.grandparent_parsing.separation.Crossing`); by default what the instance says.
+        (:class:`~colgen.problems.grandparent_parsing.separation.Crossing`); by default what the instance says.
     options
-        As :class:`~problems.grandparent_parsing.GrandparentParsing` has them.
+        As :class:`~colgen.problems.grandparent_parsing.GrandparentParsing` has them.
 
     Raises
     ------

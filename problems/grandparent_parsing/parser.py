@@ -1,7 +1,7 @@
 """The exact parser: the best trees of arcs, grandparent parts and consecutive sibling parts, with a proof.
 
 Nearly all sentences are proved by one oracle call at multipliers that an ascent has guessed
-(:mod:`problems.grandparent_parsing.automata`); what is left over goes to branch and bound.
+(:mod:`colgen.problems.grandparent_parsing.automata`); what is left over goes to branch and bound.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 from colgen import solve
 from colgen.core.errors import InputError
 from colgen.core.stop import StopRule
-from problems.grandparent_parsing.automata import AutomataParsing
-from problems.grandparent_parsing.instance import Instance, PartScores
-from problems.grandparent_parsing.pair_lists import best_with_pairs
-from problems.grandparent_parsing.pairs import PairParsing
-from problems.grandparent_parsing.parses import Parse, parsed, parsed_list, parsed_pairs
-from solvers.arrays import ArrayError, as_batch
+from colgen.problems.grandparent_parsing.automata import AutomataParsing
+from colgen.problems.grandparent_parsing.instance import Instance, PartScores
+from colgen.problems.grandparent_parsing.pair_lists import best_with_pairs
+from colgen.problems.grandparent_parsing.pairs import PairParsing
+from colgen.problems.grandparent_parsing.parses import Parse, parsed, parsed_list, parsed_pairs
+from colgen.solvers.arrays import ArrayError, as_batch
 
 
 @overload
@@ -66,9 +66,9 @@ def parse(
     scores
         Scores of arcs, an array or whatever makes one, shape (n + 1, n + 1) by head and modifier, the root first, -inf
         where there is no arc, or a batch of them, shape (sentences, n + 1, n + 1); more arrays
-        (:class:`~problems.grandparent_parsing.instance.Instance`); a trained model's scorer, or a class of your own
-        (all of whose parts are then scored).  An instance with scores of pairs goes to branch and bound at once
-        (:class:`~problems.grandparent_parsing.pairs.PairParsing`).
+        (:class:`~colgen.problems.grandparent_parsing.instance.Instance`); a trained model's scorer, or a class of your
+        own (all of whose parts are then scored).  An instance with scores of pairs goes to branch and bound at once
+        (:class:`~colgen.problems.grandparent_parsing.pairs.PairParsing`).
     lengths
         How many tokens each sentence of a batch has; by default n.
     single_root

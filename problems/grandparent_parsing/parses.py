@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 
 from colgen import Result, Termination
-from colgen.reporting.proofs import proved_by_engine
-from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.automata import AutomataParsing
-from problems.grandparent_parsing.instance import Instance, tree_objective
-from problems.grandparent_parsing.pairs import PairParsing
-from problems.grandparent_parsing.tree_list import first_order
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.grandparent_parsing.automata import AutomataParsing
+from colgen.problems.grandparent_parsing.instance import Instance, tree_objective
+from colgen.problems.grandparent_parsing.pairs import PairParsing
+from colgen.problems.grandparent_parsing.tree_list import first_order
+from colgen.reporting.compared import proved_by_engine
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ reduced cost; of the others, only g with min(B_pc, B'_gp) > π_pc(one_gp) + π_g
 exact reduced cost is *positive* become columns.  (Equation 10 of the source removes those, by a slip of the sign.)
 
 Raising dual values first, the source's section 4.3.3, is a stabilization's affair:
-:class:`~problems.grandparent_parsing.tightening.Tightening`.
+:class:`~colgen.problems.grandparent_parsing.tightening.Tightening`.
 
 *Arcs pay for parts.*  The dual value ρ_gpc of the row ``gp_arc`` of a part that is not in the master may be more than 0
 as well.  Lowering π_gp(one_gp) by Σ_c ρ_gpc leaves the reduced cost of z_gp what it was, and the dual objective, for
@@ -52,9 +52,9 @@ import numpy as np
 from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult, Row
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
-from problems.grandparent_parsing.bounds import bound_at
-from problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores
-from problems.grandparent_parsing.standard import StandardScores
+from colgen.problems.grandparent_parsing.bounds import bound_at
+from colgen.problems.grandparent_parsing.instance import Floats, Ints, Mask, PartScores
+from colgen.problems.grandparent_parsing.standard import StandardScores
 
 SLICE = 1000
 """So many columns are made, or looked up, between two looks at the clock: some hundredths of a second."""

@@ -9,16 +9,16 @@ from typing import Any
 
 from colgen import InputError
 from colgen.cli.template import Material, check_options
-from colgen.core.arrays import arrays_in
+from colgen.core.array_files import arrays_in
 from colgen.core.files import check_readable
 from colgen.core.stop import StopRule
-from problems.dependency.conll import conll_lines
-from problems.dependency.reading import SENTENCE, TREES, WantedTrees, choose_sentence, heads_data
-from problems.dependency.scorer import SentenceScorer, Weights
-from problems.dependency.sentence import Heads, Sentence
-from problems.grandparent_parsing.instance import Instance, read
-from problems.grandparent_parsing.parser import parse
-from problems.grandparent_parsing.parses import Parse
+from colgen.problems.dependency.conll import conll_lines
+from colgen.problems.dependency.reading import SENTENCE, TREES, WantedTrees, choose_sentence, heads_data
+from colgen.problems.dependency.scorer import SentenceScorer, Weights
+from colgen.problems.dependency.sentence import Heads, Sentence
+from colgen.problems.grandparent_parsing.instance import Instance, read
+from colgen.problems.grandparent_parsing.parser import parse
+from colgen.problems.grandparent_parsing.parses import Parse
 
 LONGEST = 2000
 """Words of a sentence, at most: so many take up to 4 GB, and twice as many four times that."""
@@ -101,7 +101,7 @@ def parse_sentences(
     Parameters
     ----------
     stop, single_root, projective
-        See :func:`problems.grandparent_parsing.parser.parse`.
+        See :func:`colgen.problems.grandparent_parsing.parser.parse`.
     """
     for sentence in sentences:
         check_length(sentence.forms)

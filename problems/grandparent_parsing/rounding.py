@@ -8,11 +8,11 @@ import numpy as np
 
 from colgen import Heuristic, HeuristicContext, Solution
 from colgen.core.tolerances import TOLERANCES, size
-from problems.dependency.sentence import Heads, is_projective
-from problems.grandparent_parsing.separation import arc_values
-from problems.grandparent_parsing.standard import StandardScores
-from problems.grandparent_parsing.tree_list import first_order
-from solvers.trees.arborescence import is_tree
+from colgen.problems.dependency.sentence import Heads, is_projective
+from colgen.problems.grandparent_parsing.separation import arc_values
+from colgen.problems.grandparent_parsing.standard import StandardScores
+from colgen.problems.grandparent_parsing.tree_list import first_order
+from colgen.solvers.trees.arborescence import is_tree
 
 _BETTER = 1e-9
 """Trees are better by more than this, relative to the unit of the scores."""

@@ -10,8 +10,8 @@ import numpy as np
 from colgen import Row, Separation, SeparationContext, Solution
 from colgen.core.columns import Key
 from colgen.core.tolerances import TOLERANCES
-from problems.grandparent_parsing.instance import Floats
-from solvers.flows.min_cut import violated_cuts
+from colgen.problems.grandparent_parsing.instance import Floats
+from colgen.solvers.flows.min_cut import violated_cuts
 
 _TOLERANCE = TOLERANCES.feasibility
 
@@ -79,7 +79,7 @@ class Crossing(Separation):
 class ArcGP(Separation):
     """z_gp + z_pc - u_gpc ≤ 1, the source's section 4.4, as rows that know the columns to come.
 
-    Needed only where the columns bring no GPArc rows; see :mod:`problems.grandparent_parsing.model`.
+    Needed only where the columns bring no GPArc rows; see :mod:`colgen.problems.grandparent_parsing.model`.
     """
 
     def __init__(self, tokens: int) -> None:

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colgen.core.tolerances import TOLERANCES
-from problems.dependency.features.margin_updates import tree_triples
-from problems.dependency.scorer import SentenceScorer, Weights
-from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
-from problems.grandparent_parsing.kernels.second_order import restricted
-from problems.grandparent_parsing.kernels.tree_parts import given_parts
-from solvers.trees.arborescence import arborescence
+from colgen.problems.dependency.features.margin_updates import tree_triples
+from colgen.problems.dependency.scorer import SentenceScorer, Weights
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
+from colgen.problems.grandparent_parsing.kernels.second_order import restricted
+from colgen.problems.grandparent_parsing.kernels.tree_parts import given_parts
+from colgen.solvers.trees.arborescence import arborescence
 
 _ROUNDING = 1e-12
 """What rounding may leave of numbers that are taken away, relative to them."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from colgen import LinearMaster
-from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.compiled import arc_ends
-from problems.grandparent_parsing.instance import Ints
-from problems.grandparent_parsing.pricing import GrandparentParts
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.grandparent_parsing.compiled import arc_ends
+from colgen.problems.grandparent_parsing.instance import Ints
+from colgen.problems.grandparent_parsing.pricing import GrandparentParts
 
 
 @dataclass(frozen=True, eq=False)

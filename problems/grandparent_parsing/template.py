@@ -36,22 +36,22 @@ from colgen import (
     Solution,
     Stabilization,
 )
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.pool import Pool
-from colgen.core.row_batches import RowBatch
+from colgen.core.row_batch import RowBatch
 from colgen.core.warm_start import WarmStart
-from colgen.proof.certifier import Certifier
-from problems.dependency.exact import TreeScores
-from problems.dependency.features.margin_updates import tree_triples
-from problems.dependency.proof import TreeCertifier
-from problems.dependency.scorer import SentenceScorer
-from problems.dependency.sentence import Heads, check_tree
-from problems.grandparent_parsing.branching import ArcFixing, OnArc
-from problems.grandparent_parsing.compiled import arc_ends, compiled_master
-from problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
-from problems.grandparent_parsing.instance import (
+from colgen.problems.dependency.exact import TreeScores
+from colgen.problems.dependency.features.margin_updates import tree_triples
+from colgen.problems.dependency.proof import TreeCertifier
+from colgen.problems.dependency.scorer import SentenceScorer
+from colgen.problems.dependency.sentence import Heads, check_tree
+from colgen.problems.grandparent_parsing.branching import ArcFixing, OnArc
+from colgen.problems.grandparent_parsing.compiled import arc_ends, compiled_master
+from colgen.problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
+from colgen.problems.grandparent_parsing.instance import (
     Floats,
     Instance,
     Ints,
@@ -66,9 +66,9 @@ from problems.grandparent_parsing.instance import (
     refuse_projective,
     tree_objective,
 )
-from problems.grandparent_parsing.kernels.patience import watching
-from problems.grandparent_parsing.model import master
-from problems.grandparent_parsing.pricing import (
+from colgen.problems.grandparent_parsing.kernels.deadlines import watching
+from colgen.problems.grandparent_parsing.model import master
+from colgen.problems.grandparent_parsing.pricing import (
     SLICE,
     Arcs,
     GrandparentParts,
@@ -77,12 +77,12 @@ from problems.grandparent_parsing.pricing import (
     TreeDuals,
     vertices_of,
 )
-from problems.grandparent_parsing.rounding import Rounding
-from problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
-from problems.grandparent_parsing.standard import StandardScores, standard_scores
-from problems.grandparent_parsing.starting import FirstTree, begin_at, first_tree
-from problems.grandparent_parsing.tightening import Tightening
-from solvers.trees.arborescence import arborescence
+from colgen.problems.grandparent_parsing.rounding import Rounding
+from colgen.problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
+from colgen.problems.grandparent_parsing.standard import StandardScores, standard_scores
+from colgen.problems.grandparent_parsing.starting import FirstTree, begin_at, first_tree
+from colgen.problems.grandparent_parsing.tightening import Tightening
+from colgen.solvers.trees.arborescence import arborescence
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -106,7 +106,7 @@ class GrandparentParsing(Problem):
     scores
         An instance, a lazy scorer, or an array of arc scores by head and modifier.
     grandparent_scores, sibling_scores
-        If ``scores`` is an array: see :class:`~problems.grandparent_parsing.instance.Instance`.
+        If ``scores`` is an array: see :class:`~colgen.problems.grandparent_parsing.instance.Instance`.
     siblings
         Whether consecutive siblings are scored; by default if the scores say so.
     formulation
@@ -114,14 +114,13 @@ class GrandparentParsing(Problem):
     connectivity
         ``"cuts"``, separated by minimum cuts; or the source's ``"flow"``.
     start
-        ``"dual"``: with the combinatorial dual (:mod:`problems.grandparent_parsing.dual`).  Where its bound does not
-        meet its tree, the linear program begins with the tree's parts, those that its dual values do not price out, and
-        the arcs nearest to being used: the others are columns.
-        ``"tree"``: with the parts of the best first-order tree, and all arcs.
-        ``"parts"``: with the source's initial parts, and all arcs; where there are no sibling parts, at the basis of
-        the best first-order tree (:mod:`problems.grandparent_parsing.starting`).
-        By default ``"dual"`` where that knows the whole relaxation: all rows, cuts, no sibling parts, and no method of
-        a subclass that adds to them; ``"tree"`` elsewhere.
+        ``"dual"``: with the combinatorial dual (:mod:`colgen.problems.grandparent_parsing.dual`).  Where its bound does
+        not meet its tree, the linear program begins with the tree's parts, those that its dual values do not price out,
+        and the arcs nearest to being used: the others are columns. ``"tree"``: with the parts of the best first-order
+        tree, and all arcs. ``"parts"``: with the source's initial parts, and all arcs; where there are no sibling
+        parts, at the basis of the best first-order tree (:mod:`colgen.problems.grandparent_parsing.starting`). By
+        default ``"dual"`` where that knows the whole relaxation: all rows, cuts, no sibling parts, and no method of a
+        subclass that adds to them; ``"tree"`` elsewhere.
     tighten
         Raise dual values before pricing.
     single_root

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from colgen import Duals, LinearMaster, Stabilization
-from problems.grandparent_parsing.instance import Ints
+from colgen.problems.grandparent_parsing.instance import Ints
 
 _EXACT = 1e-9
 """Reduced costs nearer to 0 than this, relative to the scale of the objective, leave nothing to raise."""

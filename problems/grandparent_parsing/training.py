@@ -12,17 +12,17 @@ from pathlib import Path
 
 from colgen import InputError
 from colgen.cli.template import Figure, TrainOptions, whole_number
-from problems.dependency.conll import read_conll
-from problems.dependency.corpus import Corpus, read_corpus
-from problems.dependency.evaluation import Attachment, attachment
-from problems.dependency.features.vocabulary import Encoded, Vocabulary
-from problems.dependency.labels import learn_labels
-from problems.dependency.learning import RELATIONS, Learner, Settings
-from problems.dependency.scorer import Weights
-from problems.dependency.sentence import Sentence
-from problems.dependency.training import attachment_figures, run_passes
-from problems.grandparent_parsing.decoding import NarrowDecoder
-from problems.grandparent_parsing.reading import parse_sentences
+from colgen.problems.dependency.conll import read_conll
+from colgen.problems.dependency.corpus import Corpus, read_corpus
+from colgen.problems.dependency.evaluation import Attachment, attachment
+from colgen.problems.dependency.features.vocabulary import Encoded, Vocabulary
+from colgen.problems.dependency.labels import learn_labels
+from colgen.problems.dependency.learning import RELATIONS, Learner, Settings
+from colgen.problems.dependency.scorer import Weights
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.dependency.training import attachment_figures, run_passes
+from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
+from colgen.problems.grandparent_parsing.reading import parse_sentences
 
 EPOCHS = 15
 AGGRESSIVENESS = Settings.aggressiveness

@@ -9,19 +9,19 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from problems.dependency.pool import Pool
-from problems.dependency.sentence import Heads, is_projective
-from problems.grandparent_parsing.instance import Floats, Ints, Mask, as_heads
-from problems.grandparent_parsing.kernels.head_automata import tree_score
-from problems.grandparent_parsing.kernels.patience import expired
-from problems.grandparent_parsing.kernels.second_order import narrowed
-from problems.grandparent_parsing.kernels.tree_lists import list_all, list_near
-from problems.grandparent_parsing.kernels.tree_parts import automata_of
-from problems.grandparent_parsing.work import Work
-from solvers.trees.backbone import Backbone, NonProjective, OutOfTimeError, Projective
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_grandsibling import best_of_parts
-from solvers.trees.eisner_items import IMPOSSIBLE, NEG
+from colgen.problems.dependency.pool import Pool
+from colgen.problems.dependency.sentence import Heads, is_projective
+from colgen.problems.grandparent_parsing.instance import Floats, Ints, Mask, as_heads
+from colgen.problems.grandparent_parsing.kernels.deadlines import expired
+from colgen.problems.grandparent_parsing.kernels.head_automata import tree_score
+from colgen.problems.grandparent_parsing.kernels.second_order import narrowed
+from colgen.problems.grandparent_parsing.kernels.tree_lists import list_all, list_near
+from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of
+from colgen.problems.grandparent_parsing.work import Work
+from colgen.solvers.trees.backbone import Backbone, NonProjective, OutOfTimeError, Projective
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_grandsibling import best_of_parts
+from colgen.solvers.trees.eisner_items import IMPOSSIBLE, NEG
 
 WIDTH = 4
 """Candidate heads a modifier for a projective tree to begin with, at least."""
@@ -36,7 +36,8 @@ class TreeList:
     Attributes
     ----------
     pool
-        The trees, with the negative of what is left of their scores (:mod:`problems.grandparent_parsing.standard`).
+        The trees, with the negative of what is left of their scores
+        (:mod:`colgen.problems.grandparent_parsing.standard`).
     is_complete
         Whether there are no other trees.
     """

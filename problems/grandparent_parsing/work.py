@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from colgen import Decision
-from problems.dependency.decisions import restrict
-from problems.dependency.features.score_bounds import score_ends
-from problems.dependency.scorer import SentenceScorer
-from problems.dependency.sentence import Heads
-from problems.grandparent_parsing.instance import Floats, Instance, PartScores, tree_objective
-from problems.grandparent_parsing.kernels import tree_parts
-from problems.grandparent_parsing.kernels.arc_prices import Bounds
-from problems.grandparent_parsing.standard import StandardScores
+from colgen.problems.dependency.decisions import restrict
+from colgen.problems.dependency.features.score_bounds import score_ends
+from colgen.problems.dependency.scorer import SentenceScorer
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.grandparent_parsing.instance import Floats, Instance, PartScores, tree_objective
+from colgen.problems.grandparent_parsing.kernels import tree_parts
+from colgen.problems.grandparent_parsing.kernels.arc_prices import Bounds
+from colgen.problems.grandparent_parsing.standard import StandardScores
 
 _ALL = 160
 """Of so many vertices, all parts are scored at once; of more, those that are asked for."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from colgen import compile_model, solve_complete
-from problems.dependency.sentence import Heads
-from problems.nonlocal_parsing.instance import Instance
-from problems.nonlocal_parsing.model import full
-from solvers.linear.lp import LPStatus
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.model import full
+from colgen.solvers.linear.lp import LPStatus
 
 
 @dataclass(frozen=True)

@@ -10,20 +10,20 @@ from typing import Literal
 import numpy as np
 
 from colgen import BranchingRule, Column, Decision, Solution
-from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.core.budget import Budget
-from problems.dependency.decisions import ArcDecision, NoBetter, restrict
-from problems.nonlocal_parsing.factors import Floats, Ints
-from problems.nonlocal_parsing.instance import Instance
-from problems.nonlocal_parsing.kernels import tree_bound
-from problems.nonlocal_parsing.kernels.products import tighten_below
-from problems.nonlocal_parsing.kernels.screening import bound_many
-from problems.nonlocal_parsing.kernels.tree_bound import FIXING, POLYAK, SUBGRADIENT, Scores, bound_node
-from problems.nonlocal_parsing.losses import Losses, NearOne
-from problems.nonlocal_parsing.pool import Effort, Pool
-from problems.nonlocal_parsing.pricing import BestTrees, Shares, scores_of
-from solvers.trees.backbone import OutOfTimeError
-from solvers.trees.eisner_items import NEG
+from colgen.problems.dependency.decisions import ArcDecision, NoBetter, restrict
+from colgen.problems.nonlocal_parsing.factors import Floats, Ints
+from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.kernels import tree_bound
+from colgen.problems.nonlocal_parsing.kernels.products import tighten_below
+from colgen.problems.nonlocal_parsing.kernels.screening import bound_many
+from colgen.problems.nonlocal_parsing.kernels.tree_bound import FIXING, POLYAK, SUBGRADIENT, Scores, bound_node
+from colgen.problems.nonlocal_parsing.losses import Losses, NearOne
+from colgen.problems.nonlocal_parsing.pool import Effort, Pool
+from colgen.problems.nonlocal_parsing.pricing import BestTrees, Shares, scores_of
+from colgen.solvers.trees.backbone import OutOfTimeError
+from colgen.solvers.trees.eisner_items import NEG
 
 Method = Literal["fixing", "polyak", "subgradient"]
 METHODS: dict[Method, int] = {
@@ -46,7 +46,7 @@ class Ascent:
         trees that are not among them: if ψ's k-th best tree does not beat the k-th best value then no unlisted tree
         does (the source's proposition 2).
     method
-        How the bound is brought down, see :mod:`problems.nonlocal_parsing.kernels.tree_bound`.
+        How the bound is brought down, see :mod:`colgen.problems.nonlocal_parsing.kernels.tree_bound`.
     most_calls, patience
         Calls of the parser a node, and calls without progress after which a node is split.
     lower_bounds

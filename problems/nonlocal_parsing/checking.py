@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from colgen.core.errors import InfeasibleAnswerError
-from problems.dependency.sentence import Heads
-from problems.nonlocal_parsing.instance import Instance
-from problems.nonlocal_parsing.losses import backbone_of
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_items import NEG
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.losses import backbone_of
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_items import NEG
 
 _ROUNDING = 1e-9
 """Of sums of scores, relative to their size."""

@@ -42,17 +42,17 @@ from colgen.core.budget import Budget
 from colgen.core.decision import fractionality
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
-from problems.dependency.decisions import ArcDecision
-from problems.dependency.sentence import Heads
-from problems.nonlocal_parsing.checking import checked
-from problems.nonlocal_parsing.factors import Floats, Ints
-from problems.nonlocal_parsing.instance import Instance
-from problems.nonlocal_parsing.losses import Losses, Relative, backbone_of
-from problems.nonlocal_parsing.model import master
-from problems.nonlocal_parsing.template import NonlocalParsing
-from solvers.trees.backbone import OutOfTimeError
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_items import NEG
+from colgen.problems.dependency.decisions import ArcDecision
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.nonlocal_parsing.checking import checked
+from colgen.problems.nonlocal_parsing.factors import Floats, Ints
+from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.losses import Losses, Relative, backbone_of
+from colgen.problems.nonlocal_parsing.model import master
+from colgen.problems.nonlocal_parsing.template import NonlocalParsing
+from colgen.solvers.trees.backbone import OutOfTimeError
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_items import NEG
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -239,7 +239,7 @@ class Products:
         )
 
     def formulation(self, constant: float) -> Formulation:
-        """What compiling :func:`problems.nonlocal_parsing.model.master` gives, its rows and columns in this order."""
+        """Return the compiled :func:`colgen.problems.nonlocal_parsing.model.master`, rows and columns in this order."""
         count, rows = len(self.scores), 1 + len(self.at_most) + len(self.at_least)
         entries = np.concatenate([[count], self.owners, self.members])
         column_keys: list[Key] = [*(("y", c) for c in range(count)), ("missing", None)]

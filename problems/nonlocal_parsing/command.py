@@ -7,22 +7,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.nonlocal_parsing.bench import bench_nonlocal_parsing
 from colgen import solve
 from colgen.cli.template import Material, Solved, Template, form_of
 from colgen.core.result import Result
 from colgen.core.stop import StopRule
-from problems.dependency.conll import conll_lines
-from problems.dependency.drawing import draw_tree
-from problems.dependency.reading import heads_data, read_sentences
-from problems.dependency.sentence import Heads
-from problems.nonlocal_parsing import training
-from problems.nonlocal_parsing.demo import bracketed, planted, random_factors
-from problems.nonlocal_parsing.experiment import bench_nonlocal_parsing
-from problems.nonlocal_parsing.instance import Instance, read, write
-from problems.nonlocal_parsing.reading import OPTIONS, ScoredSentence, Scorer, is_model, read_instance, score_instance
-from problems.nonlocal_parsing.scoring import Model
-from problems.nonlocal_parsing.template import NonlocalParsing
-from problems.nonlocal_parsing.training import train_from_files
+from colgen.problems.dependency.conll import conll_lines
+from colgen.problems.dependency.drawing import draw_tree
+from colgen.problems.dependency.reading import heads_data, read_sentences
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.nonlocal_parsing import training
+from colgen.problems.nonlocal_parsing.demo import bracketed, planted, random_factors
+from colgen.problems.nonlocal_parsing.instance import Instance, read, write
+from colgen.problems.nonlocal_parsing.reading import (
+    OPTIONS,
+    ScoredSentence,
+    Scorer,
+    is_model,
+    read_instance,
+    score_instance,
+)
+from colgen.problems.nonlocal_parsing.scoring import Model
+from colgen.problems.nonlocal_parsing.template import NonlocalParsing
+from colgen.problems.nonlocal_parsing.training import train_from_files
 
 
 def _problem(instance: Instance) -> NonlocalParsing:

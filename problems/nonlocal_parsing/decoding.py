@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from colgen import InputError, TimeLimit, solve
-from problems.dependency.sentence import Heads, Sentence
-from problems.nonlocal_parsing.instance import Instance
-from problems.nonlocal_parsing.scoring import Model
-from problems.nonlocal_parsing.template import NonlocalParsing
-from solvers.trees.eisner import best_tree
+from colgen.problems.dependency.sentence import Heads, Sentence
+from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.scoring import Model
+from colgen.problems.nonlocal_parsing.template import NonlocalParsing
+from colgen.solvers.trees.eisner import best_tree
 
 _LIMIT = 0.5
 """Seconds that a sentence may take in training; its best tree so far is then taken for the best."""

@@ -8,12 +8,12 @@ import numpy as np
 
 from colgen import solve
 from colgen.cli.template import DemoLine
-from problems.nonlocal_parsing.baseline import in_highs
-from problems.nonlocal_parsing.factors import Factors
-from problems.nonlocal_parsing.instance import Instance, random
-from problems.nonlocal_parsing.template import NonlocalParsing
-from solvers.compiling import working_clock
-from solvers.trees.eisner import Parts
+from colgen.problems.nonlocal_parsing.baseline import in_highs
+from colgen.problems.nonlocal_parsing.factors import Factors
+from colgen.problems.nonlocal_parsing.instance import Instance, random
+from colgen.problems.nonlocal_parsing.template import NonlocalParsing
+from colgen.solvers.compiling import working_clock
+from colgen.solvers.trees.eisner import Parts
 
 
 def planted() -> list[DemoLine]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from colgen.reporting.figures import new_axes, new_figure
-from problems.dependency.drawing import draw_tree as draw_arcs
-from problems.nonlocal_parsing.measuring import Parsed
+from benchmarks.nonlocal_parsing.search import Parsed
+from colgen.problems.dependency.drawing import draw_tree as draw_arcs
+from colgen.reporting.axes import new_axes, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def draw_tree(
     *,
     marked: Collection[tuple[int, int]] = (),
 ) -> Axes:
-    """A tree as arcs over its words, see :func:`problems.dependency.drawing.draw_tree`; ``marked`` arcs are thick."""
+    """Draw a tree by :func:`colgen.problems.dependency.drawing.draw_tree`; ``marked`` arcs are thick."""
     if ax is None:
         ax = new_axes((max(4.0, 0.9 * len(words)), 2.6))
     draw_arcs(words, heads, marked=marked, ax=ax)

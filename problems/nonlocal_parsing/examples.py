@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.dependency.arc_labels import GrowingArcLabels
-from problems.dependency.features.mixed_radix import keys_of
-from problems.dependency.features.vocabulary import Encoded, Vocabulary
-from problems.dependency.sentence import Sentence
-from problems.nonlocal_parsing.decoding import usable
-from problems.nonlocal_parsing.families import Words
-from problems.nonlocal_parsing.local_parts import Tuples, allowed_by, tree_arcs, tree_parts
-from problems.nonlocal_parsing.scoring import Model
+from colgen.problems.dependency.arc_labels import GrowingArcLabels
+from colgen.problems.dependency.features.mixed_radix import keys_of
+from colgen.problems.dependency.features.vocabulary import Encoded, Vocabulary
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.nonlocal_parsing.decoding import usable
+from colgen.problems.nonlocal_parsing.families import Words
+from colgen.problems.nonlocal_parsing.local_parts import Tuples, allowed_by, tree_arcs, tree_parts
+from colgen.problems.nonlocal_parsing.scoring import Model
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from solvers.arrays import ArrayError, as_floats, as_integer, as_integers, as_offsets
+from colgen.solvers.arrays import ArrayError, as_floats, as_integer, as_integers, as_offsets
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

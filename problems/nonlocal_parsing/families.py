@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.dependency.features.vocabulary import FT, LC, C, F, L, T, _0
-from problems.dependency.sentence import Sentence
-from problems.nonlocal_parsing.kernels import factor_sets
+from colgen.problems.dependency.features.vocabulary import FT, LC, C, F, L, T, _0
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.nonlocal_parsing.kernels import factor_sets
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -51,7 +51,7 @@ class Family(ABC):
     name
         Under which the weights are kept.
     templates
-        Each names a conjunction of :mod:`problems.dependency.features.vocabulary` for each word of a row.
+        Each names a conjunction of :mod:`colgen.problems.dependency.features.vocabulary` for each word of a row.
     relations
         How many values :meth:`relation` can have.
     """

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.arrays import reading
+from colgen.core.array_files import reading
 from colgen.core.files import writing
-from problems.dependency.sentence import check_tree, is_projective
-from problems.nonlocal_parsing.factors import Factors
-from problems.nonlocal_parsing.kernels.products import value
-from solvers.arrays import ArrayError, as_booleans, as_floats
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_items import FIRST
+from colgen.problems.dependency.sentence import check_tree, is_projective
+from colgen.problems.nonlocal_parsing.factors import Factors
+from colgen.problems.nonlocal_parsing.kernels.products import value
+from colgen.solvers.arrays import ArrayError, as_booleans, as_floats
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_items import FIRST
 
 Bools = NDArray[np.bool_]
 
@@ -32,7 +32,7 @@ class Instance:
     Parameters
     ----------
     parts
-        What the dynamic program holds, see :class:`solvers.trees.eisner.Parts`.
+        What the dynamic program holds, see :class:`colgen.solvers.trees.eisner.Parts`.
     factors
         What it does not hold; None for nothing.
     allowed
@@ -196,7 +196,8 @@ def random(
     Parameters
     ----------
     order
-        Which parser's local parts: :data:`solvers.trees.eisner.FIRST` and so on; triples with three kinds of words.
+        Which parser's local parts: :data:`colgen.solvers.trees.eisner.FIRST` and so on; triples with three kinds of
+        words.
     num_factors
         By default ten a word.
     strength

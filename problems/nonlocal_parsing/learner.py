@@ -12,17 +12,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.arc_labels import GrowingArcLabels
-from problems.dependency.features.margin_updates import mark_between, take_step
-from problems.dependency.features.tuple_scores import mark_tuples, table_of
-from problems.dependency.features.vocabulary import Encoded
-from problems.dependency.training import Say, one_pass
-from problems.nonlocal_parsing.decoding import decode
-from problems.nonlocal_parsing.examples import Example, Examples, tree_tuples
-from problems.nonlocal_parsing.kernels import factor_sets
-from problems.nonlocal_parsing.local_parts import Tuples, tree_arcs
-from problems.nonlocal_parsing.scoring import Model
-from solvers.trees.eisner import Parts, best_tree
+from colgen.problems.dependency.arc_labels import GrowingArcLabels
+from colgen.problems.dependency.features.margin_updates import mark_between, take_step
+from colgen.problems.dependency.features.tuple_scores import mark_tuples, table_of
+from colgen.problems.dependency.features.vocabulary import Encoded
+from colgen.problems.dependency.training import Say, one_pass
+from colgen.problems.nonlocal_parsing.decoding import decode
+from colgen.problems.nonlocal_parsing.examples import Example, Examples, tree_tuples
+from colgen.problems.nonlocal_parsing.kernels import factor_sets
+from colgen.problems.nonlocal_parsing.local_parts import Tuples, tree_arcs
+from colgen.problems.nonlocal_parsing.scoring import Model
+from colgen.solvers.trees.eisner import Parts, best_tree
 
 Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from problems.dependency.labels import Labels, learn_labels
-from problems.dependency.sentence import Sentence
-from problems.dependency.training import Kept, Say, run_passes
-from problems.nonlocal_parsing.examples import Examples
-from problems.nonlocal_parsing.learner import Learner
-from problems.nonlocal_parsing.scoring import Model
+from colgen.problems.dependency.labels import Labels, learn_labels
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.dependency.training import Kept, Say, run_passes
+from colgen.problems.nonlocal_parsing.examples import Examples
+from colgen.problems.nonlocal_parsing.learner import Learner
+from colgen.problems.nonlocal_parsing.scoring import Model
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Settings:
     Attributes
     ----------
     backbone, families
-        See :class:`~problems.nonlocal_parsing.scoring.Model`.
+        See :class:`~colgen.problems.nonlocal_parsing.scoring.Model`.
     filter_epochs, epochs, family_epochs
         Passes over the sentences: of the filter, of the backbone, and of the backbone with the families.
     least

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.vocabulary import ARC_TEMPLATES, FT, LC, C, F, L, T, _0
-from problems.nonlocal_parsing.families import Grandchildren
-from problems.nonlocal_parsing.kernels import factor_sets
-from problems.nonlocal_parsing.kernels.part_tuples import (
+from colgen.problems.dependency.features.vocabulary import ARC_TEMPLATES, FT, LC, C, F, L, T, _0
+from colgen.problems.nonlocal_parsing.families import Grandchildren
+from colgen.problems.nonlocal_parsing.kernels import factor_sets
+from colgen.problems.nonlocal_parsing.kernels.part_tuples import (
     ADJACENT_RELATIONS,
     ARC_RELATIONS,
     NUM_BINS,

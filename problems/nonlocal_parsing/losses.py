@@ -7,7 +7,7 @@ one.  A tree's loss is a sum of numbers that are zero or more, one for each of i
 it and no difference of large numbers.  Once a tree of loss ℓ is known, none that beats it has a part that alone loses
 more, so that every loss is as good as 2ℓ if it is more than that: what is left is of one order of magnitude, however
 far below the others a penalty lies.  Divided by a power of two it is near 1, where the tolerances of
-:mod:`problems.nonlocal_parsing.kernels.tree_bound` mean the same for all instances.
+:mod:`colgen.problems.nonlocal_parsing.kernels.tree_bound` mean the same for all instances.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import NamedTuple
 import numpy as np
 
 from colgen.core.tolerances import power_of_two
-from problems.dependency.sentence import Heads
-from problems.nonlocal_parsing.factors import Factors, Floats, Ints
-from problems.nonlocal_parsing.instance import Instance
-from problems.nonlocal_parsing.kernels.part_losses import GRANDCHILDREN, OUTERMOST, SIBLINGS, take_losses
-from problems.nonlocal_parsing.kernels.products import loss, start_at
-from problems.nonlocal_parsing.kernels.tree_bound import Scores, bound_node
-from solvers.trees.backbone import Backbone, NonProjective, Projective
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_items import NEG
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.nonlocal_parsing.factors import Factors, Floats, Ints
+from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.kernels.part_losses import GRANDCHILDREN, OUTERMOST, SIBLINGS, take_losses
+from colgen.problems.nonlocal_parsing.kernels.products import loss, start_at
+from colgen.problems.nonlocal_parsing.kernels.tree_bound import Scores, bound_node
+from colgen.solvers.trees.backbone import Backbone, NonProjective, Projective
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_items import NEG
 
 _COARSE = 2.0**10
 """Numbers that are larger than they need be by less than this are left as they are."""

@@ -6,10 +6,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from colgen import InputError, artificial
-from colgen.core.doors import Late
-from problems.nonlocal_parsing.instance import Instance
-from solvers.trees.eisner_hypergraph import hypergraph
-from solvers.trees.eisner_items import FIRST
+from colgen.core.lazy_imports import Late
+from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.solvers.trees.eisner_hypergraph import hypergraph
+from colgen.solvers.trees.eisner_items import FIRST
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colgen import Column, Solution
-from problems.dependency import pool
-from problems.nonlocal_parsing.instance import Instance
+from colgen.problems.dependency import pool
+from colgen.problems.nonlocal_parsing.instance import Instance
 
 
 @dataclass

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from colgen import Decision, Pricing, PricingContext, PricingResult, Solution
 from colgen.core.tolerances import TOLERANCES
-from problems.dependency.decisions import restrict
-from problems.nonlocal_parsing.kernels.tree_bound import Scores, Stage, bound_at, meets
-from problems.nonlocal_parsing.losses import NearOne
-from problems.nonlocal_parsing.pool import Effort, Pool
-from solvers.trees.backbone import OutOfTimeError
-from solvers.trees.eisner_items import NEG
+from colgen.problems.dependency.decisions import restrict
+from colgen.problems.nonlocal_parsing.kernels.tree_bound import Scores, Stage, bound_at, meets
+from colgen.problems.nonlocal_parsing.losses import NearOne
+from colgen.problems.nonlocal_parsing.pool import Effort, Pool
+from colgen.solvers.trees.backbone import OutOfTimeError
+from colgen.solvers.trees.eisner_items import NEG
 
 Bools = NDArray[np.bool_]
 

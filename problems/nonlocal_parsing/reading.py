@@ -8,13 +8,13 @@ from pathlib import Path
 
 from colgen import InputError
 from colgen.cli.template import Material, check_options, whole_number
-from colgen.core.arrays import arrays_in
+from colgen.core.array_files import arrays_in
 from colgen.core.files import check_readable
-from problems.dependency.reading import SENTENCE, TREES, WantedTrees, choose_sentence
-from problems.dependency.sentence import Heads, Sentence
-from problems.nonlocal_parsing.families import Words
-from problems.nonlocal_parsing.instance import Instance, read
-from problems.nonlocal_parsing.scoring import Model
+from colgen.problems.dependency.reading import SENTENCE, TREES, WantedTrees, choose_sentence
+from colgen.problems.dependency.sentence import Heads, Sentence
+from colgen.problems.nonlocal_parsing.families import Words
+from colgen.problems.nonlocal_parsing.instance import Instance, read
+from colgen.problems.nonlocal_parsing.scoring import Model
 
 CANDIDATES = 10
 

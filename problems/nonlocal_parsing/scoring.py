@@ -12,22 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.arrays import reading
+from colgen.core.array_files import reading
 from colgen.core.files import parse_json, writing
-from problems.dependency.arc_labels import ArcLabels, GrowingArcLabels
-from problems.dependency.features.mixed_radix import radix_of
-from problems.dependency.features.tuple_scores import Table, score_tuples, table_of
-from problems.dependency.features.vocabulary import Encoded, Vocabulary
-from problems.dependency.labels import Labels
-from problems.dependency.sentence import Sentence
-from problems.nonlocal_parsing.factors import Factors
-from problems.nonlocal_parsing.families import FAMILIES, Family, Words
-from problems.nonlocal_parsing.instance import Instance
-from problems.nonlocal_parsing.kernels import factor_sets
-from problems.nonlocal_parsing.kernels.part_tuples import adjacent_tuples, in_cube, outermost_tuples, score_arcs
-from problems.nonlocal_parsing.local_parts import ARCS, BACKBONES, FILTER, GRAND, Kind, Tuples, kinds_of
-from solvers.arrays import as_floats, as_integers
-from solvers.trees.eisner import Parts, max_marginals
+from colgen.problems.dependency.arc_labels import ArcLabels, GrowingArcLabels
+from colgen.problems.dependency.features.mixed_radix import radix_of
+from colgen.problems.dependency.features.tuple_scores import Table, score_tuples, table_of
+from colgen.problems.dependency.features.vocabulary import Encoded, Vocabulary
+from colgen.problems.dependency.labels import Labels
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.nonlocal_parsing.factors import Factors
+from colgen.problems.nonlocal_parsing.families import FAMILIES, Family, Words
+from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.kernels import factor_sets
+from colgen.problems.nonlocal_parsing.kernels.part_tuples import adjacent_tuples, in_cube, outermost_tuples, score_arcs
+from colgen.problems.nonlocal_parsing.local_parts import ARCS, BACKBONES, FILTER, GRAND, Kind, Tuples, kinds_of
+from colgen.solvers.arrays import as_floats, as_integers
+from colgen.solvers.trees.eisner import Parts, max_marginals
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -44,9 +44,9 @@ class Model:
     Attributes
     ----------
     backbone
-        Which local parts there are: one of :data:`~problems.nonlocal_parsing.local_parts.BACKBONES`.
+        Which local parts there are: one of :data:`~colgen.problems.nonlocal_parsing.local_parts.BACKBONES`.
     families
-        Names of the factor families, keys of :data:`~problems.nonlocal_parsing.families.FAMILIES`.
+        Names of the factor families, keys of :data:`~colgen.problems.nonlocal_parsing.families.FAMILIES`.
     tables
         By name: "filter", "arcs", the local parts', and each family's.
     between

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from colgen import BranchingRule, InputError, Pricing, Problem, RestrictedMaster, Sense, Solution
-from colgen.bounds.bounding import Bounding
+from colgen.bounding.protocol import Bounding
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
-from colgen.master.lagrangian import LagrangianMaster
-from colgen.proof.certifier import Certifier
-from problems.dependency.exact import TreeScores
-from problems.dependency.pool import checked_k
-from problems.dependency.proof import TreeCertifier
-from problems.dependency.sentence import Heads
-from problems.nonlocal_parsing.bound import METHODS, Ascent, Method, OnBlame, TreeBounding
-from problems.nonlocal_parsing.checking import checked, checked_list
-from problems.nonlocal_parsing.instance import Instance
-from problems.nonlocal_parsing.losses import NearOne
-from problems.nonlocal_parsing.pool import Effort, Pool
-from problems.nonlocal_parsing.pricing import BestTrees
-from solvers.trees.eisner_items import FIRST
+from colgen.master.lagrangian_master import LagrangianMaster
+from colgen.problems.dependency.exact import TreeScores
+from colgen.problems.dependency.pool import checked_k
+from colgen.problems.dependency.proof import TreeCertifier
+from colgen.problems.dependency.sentence import Heads
+from colgen.problems.nonlocal_parsing.bound import METHODS, Ascent, Method, OnBlame, TreeBounding
+from colgen.problems.nonlocal_parsing.checking import checked, checked_list
+from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.losses import NearOne
+from colgen.problems.nonlocal_parsing.pool import Effort, Pool
+from colgen.problems.nonlocal_parsing.pricing import BestTrees
+from colgen.solvers.trees.eisner_items import FIRST
 
 
 class NonlocalParsing(Problem):
@@ -36,7 +36,7 @@ class NonlocalParsing(Problem):
     k
         How many trees are wanted.
     method, most_calls, patience, warm
-        See :mod:`problems.nonlocal_parsing.bound`; ``method="subgradient"`` with ``warm=True`` is the
+        See :mod:`colgen.problems.nonlocal_parsing.bound`; ``method="subgradient"`` with ``warm=True`` is the
         source's.
     lower_bounds
         How often the lower bound π is improved in turn before the root is bounded; the source does so at the start.

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from colgen import InputError
 from colgen.cli.template import Figure, TrainOptions, whole_number
-from problems.dependency.conll import read_conll
-from problems.dependency.corpus import Corpus, read_corpus
-from problems.dependency.evaluation import attachment
-from problems.dependency.learning import RELATIONS
-from problems.dependency.training import attachment_figures
-from problems.nonlocal_parsing.decoding import accuracy, labelled, parse, usable
-from problems.nonlocal_parsing.families import COMBINATION, FAMILIES
-from problems.nonlocal_parsing.learning import Settings, train
-from problems.nonlocal_parsing.local_parts import BACKBONES
+from colgen.problems.dependency.conll import read_conll
+from colgen.problems.dependency.corpus import Corpus, read_corpus
+from colgen.problems.dependency.evaluation import attachment
+from colgen.problems.dependency.learning import RELATIONS
+from colgen.problems.dependency.training import attachment_figures
+from colgen.problems.nonlocal_parsing.decoding import accuracy, labelled, parse, usable
+from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES
+from colgen.problems.nonlocal_parsing.learning import Settings, train
+from colgen.problems.nonlocal_parsing.local_parts import BACKBONES
 
 _QUICK = 150
 """Sentences of a quick training."""

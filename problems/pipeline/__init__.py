@@ -3,14 +3,16 @@
 A text is parted into atoms by rule: runs of letters, runs of digits, single other characters, each with a mark where
 blanks stand before it.  Each step is the exact answer of a problem that another template solves:
 
-    tokens         the best labelling of a paragraph's atoms, a chain (:mod:`problems.chain_map`): an atom begins a
+    tokens         the best labelling of a paragraph's atoms, a chain (:mod:`colgen.problems.chain_map`): an atom begins
+    a
                    token, or belongs to the token before
     sentences      the most probable breaks between a paragraph's tokens
     words          of a token that is several ("don't"), by rules of suffixes that were learned
     tags           the best labelling of a sentence's words, a chain: part of speech, fine tag and
                    morphology in one label
     lemmas         by rules of suffixes, given the tag
-    trees          the best tree with grandparent and sibling parts (:mod:`problems.grandparent_parsing`), and the best
+    trees          the best tree with grandparent and sibling parts (:mod:`colgen.problems.grandparent_parsing`), and
+    the best
                    relations of its arcs
 
 What is proved of an answer is proved of each step given the ones before it; nothing is proved of all steps together.
@@ -20,8 +22,8 @@ Source: D. Zeman and others, *CoNLL 2018 shared task: multilingual parsing from 
 UD 2.0 with UDPipe*, CoNLL 2017 shared task (2017), for what it is compared with.
 """
 
-from problems.pipeline.evaluation import Scores, compare
-from problems.pipeline.model import Analysed, Pipeline
-from problems.pipeline.texts import Token, paragraphs_of
+from colgen.problems.pipeline.evaluation import Scores, compare
+from colgen.problems.pipeline.model import Analysed, Pipeline
+from colgen.problems.pipeline.texts import Token, paragraphs_of
 
 __all__ = ["Analysed", "Pipeline", "Scores", "Token", "compare", "paragraphs_of"]

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from problems.pipeline.clusters import letters_of
-from problems.pipeline.texts import Token
-from solvers.arrays import as_floats
+from colgen.problems.pipeline.clusters import letters_of
+from colgen.problems.pipeline.texts import Token
+from colgen.solvers.arrays import as_floats
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

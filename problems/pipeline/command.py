@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.pipeline.bench import bench_pipeline
 from colgen.cli.template import Material, Solved, check_options, whole_number
-from colgen.core.arrays import arrays_in
+from colgen.core.array_files import arrays_in
 from colgen.core.errors import InputError
 from colgen.core.stop import StopRule
-from problems.dependency.conll import conll_lines
-from problems.dependency.reading import heads_data
-from problems.grandparent_parsing import command as parsing
-from problems.grandparent_parsing.instance import PartScores
-from problems.grandparent_parsing.reading import ScoredSentence
-from problems.pipeline import training
-from problems.pipeline.experiment import bench_pipeline
-from problems.pipeline.model import Analysed, Pipeline
-from problems.pipeline.texts import read_paragraphs
-from problems.pipeline.training import train_from_files
+from colgen.problems.dependency.conll import conll_lines
+from colgen.problems.dependency.reading import heads_data
+from colgen.problems.grandparent_parsing import command as parsing
+from colgen.problems.grandparent_parsing.instance import PartScores
+from colgen.problems.grandparent_parsing.reading import ScoredSentence
+from colgen.problems.pipeline import training
+from colgen.problems.pipeline.model import Analysed, Pipeline
+from colgen.problems.pipeline.texts import read_paragraphs
+from colgen.problems.pipeline.training import train_from_files
 
 OPTIONS = {"sentence": "number of the sentence of the text whose tree to find, counted from 1; all of them by default"}
 

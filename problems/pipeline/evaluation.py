@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from colgen import InputError
-from problems.dependency.evaluation import NO_CONTENT
-from problems.dependency.sentence import Sentence
-from problems.pipeline.texts import tokens_of
+from colgen.problems.dependency.evaluation import NO_CONTENT
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.pipeline.texts import tokens_of
 
 Span = tuple[int, int]
 

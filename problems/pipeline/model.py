@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.arrays import reading
+from colgen.core.array_files import reading
 from colgen.core.errors import InputError
 from colgen.core.files import parse_json, writing
 from colgen.core.stop import StopRule
-from problems.chain_map.learning import Tagger
-from problems.dependency.scorer import Weights
-from problems.dependency.sentence import Sentence
-from problems.grandparent_parsing.parses import Parse
-from problems.grandparent_parsing.reading import check_length, parse_sentences
-from problems.pipeline.breaks import Breaks
-from problems.pipeline.segmentation import Segmenter
-from problems.pipeline.suffixes import SuffixRules
-from problems.pipeline.texts import Token, check_written
+from colgen.problems.chain_map.learning import Tagger
+from colgen.problems.dependency.scorer import Weights
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.grandparent_parsing.parses import Parse
+from colgen.problems.grandparent_parsing.reading import check_length, parse_sentences
+from colgen.problems.pipeline.breaks import Breaks
+from colgen.problems.pipeline.segmentation import Segmenter
+from colgen.problems.pipeline.suffixes import SuffixRules
+from colgen.problems.pipeline.texts import Token, check_written
 
 FORMAT = "colgen pipeline 3"
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from colgen.core.errors import InputError
-from problems.chain_map.corpus import Tagged
-from problems.chain_map.learning import Examples, Tagger, train_perceptron
-from problems.pipeline.breaks import Breaks, learn_breaks
-from problems.pipeline.clusters import UNSPACED, cluster_begins, letters_of, outline
-from problems.pipeline.suffixes import SuffixRules, learn_suffixes
-from problems.pipeline.texts import Token, check_characters
+from colgen.problems.chain_map.corpus import Tagged
+from colgen.problems.chain_map.learning import Examples, Tagger, train_perceptron
+from colgen.problems.pipeline.breaks import Breaks, learn_breaks
+from colgen.problems.pipeline.clusters import UNSPACED, cluster_begins, letters_of, outline
+from colgen.problems.pipeline.suffixes import SuffixRules, learn_suffixes
+from colgen.problems.pipeline.texts import Token, check_characters
 
 TOKEN, SAME = "token", "same"
 LABELS = (SAME, TOKEN)
@@ -79,7 +79,7 @@ def atoms_of(paragraph: str) -> Atoms:
     """Addresses, runs of letters, numbers, runs of one sign, and brackets and quotes one by one.
 
     Letters of scripts that are written without blanks between words are atoms of their own.  Characters that belong
-    together (:mod:`problems.pipeline.clusters`) are in one atom.
+    together (:mod:`colgen.problems.pipeline.clusters`) are in one atom.
     """
     clusters = cluster_begins(paragraph)
     found = list(_ATOM.finditer(outline(paragraph, clusters)))

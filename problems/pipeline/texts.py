@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from colgen.core.errors import InfeasibleAnswerError, InputError
-from problems.dependency.conll import FORM, ID, NUM_COLUMNS, conll_lines, parse_conll
-from problems.dependency.sentence import Sentence
+from colgen.problems.dependency.conll import FORM, ID, NUM_COLUMNS, conll_lines, parse_conll
+from colgen.problems.dependency.sentence import Sentence
 
 _MISC = NUM_COLUMNS - 1
 _NO_SPACE = "SpaceAfter=No"

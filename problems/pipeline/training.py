@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from colgen.cli.template import Figure, TrainOptions, check_options, whole_number
-from problems.chain_map.corpus import Tagged
-from problems.chain_map.learning import Examples, Tagger, train_perceptron
-from problems.dependency.conll import read_conll
-from problems.dependency.corpus import Corpus, read_corpus
-from problems.dependency.learning import Settings
-from problems.dependency.sentence import Sentence
-from problems.grandparent_parsing import training as parsing
-from problems.pipeline.evaluation import Scores, compare
-from problems.pipeline.model import Pipeline, contexts, tags_of, with_tags
-from problems.pipeline.segmentation import learn_segmenter
-from problems.pipeline.suffixes import SuffixRules, learn_suffixes
-from problems.pipeline.texts import paragraphs_of, text_of
+from colgen.problems.chain_map.corpus import Tagged
+from colgen.problems.chain_map.learning import Examples, Tagger, train_perceptron
+from colgen.problems.dependency.conll import read_conll
+from colgen.problems.dependency.corpus import Corpus, read_corpus
+from colgen.problems.dependency.learning import Settings
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.grandparent_parsing import training as parsing
+from colgen.problems.pipeline.evaluation import Scores, compare
+from colgen.problems.pipeline.model import Pipeline, contexts, tags_of, with_tags
+from colgen.problems.pipeline.segmentation import learn_segmenter
+from colgen.problems.pipeline.suffixes import SuffixRules, learn_suffixes
+from colgen.problems.pipeline.texts import paragraphs_of, text_of
 
 FOLDS = 5
 
@@ -78,7 +78,7 @@ def _learn_tagger(sentences: Sequence[Sentence], epochs: int, seed: int, say: Sa
 
 
 def learn_lemmas(sentences: Sequence[Sentence]) -> SuffixRules:
-    """Rules of lemmas, in the contexts of :func:`problems.pipeline.model.contexts`; none where there are no lemmas."""
+    """Learn rules of lemmas, in contexts of :func:`colgen.problems.pipeline.model.contexts`; None without lemmas."""
     return learn_suffixes(
         (context, form, lemma)
         for sentence in sentences

@@ -11,17 +11,18 @@ x_p = 1 if walk p is chosen,
 
 The reduced cost of a walk is c_p - π - Σ_c λ_c a_cp, so the pricing problem is the heaviest walk of k vertices: a
 dynamic program over (position, vertex) in O(k n²).  Its value with penalties λ is the Lagrangian bound, at its best as
-strong as the relaxation above (:mod:`solvers.paths.walks`).  What that leaves open is closed by remembering visits:
-with the row of class c comes the memory of c into the state of the dynamic program, and then the row holds for every
-walk (decremental state-space relaxation, :mod:`solvers.paths.elementary_path`).  Walks that cannot beat the best path
-known are left out.
+strong as the relaxation above (:mod:`colgen.solvers.paths.walks`).  What that leaves open is closed by remembering
+visits: with the row of class c comes the memory of c into the state of the dynamic program, and then the row holds for
+every walk (decremental state-space relaxation, :mod:`colgen.solvers.paths.elementary_path`).  Walks that cannot beat
+the best path known are left out.
 
 Titles are one use of it: vertices are the content words of a text, classes their stems, weights the log-probabilities
-that a word is in the title, and that it follows another one (:mod:`problems.title_path.learning`).
+that a word is in the title, and that it follows another one (:mod:`colgen.problems.title_path.learning`).
 
-The methods that it is compared with are in :mod:`problems.title_path.baseline`: colour coding
-(:mod:`solvers.paths.colour_coding`), integer programs with flow variables (:mod:`problems.title_path.model`) and with
-cycles cut off as they appear (:mod:`problems.title_path.lazy`), beam search, A* and exhaustive search.
+The methods that it is compared with are in :mod:`colgen.problems.title_path.baseline`: colour coding
+(:mod:`colgen.solvers.paths.colour_coding`), integer programs with flow variables
+(:mod:`colgen.problems.title_path.model`) and with cycles cut off as they appear
+(:mod:`colgen.problems.title_path.lazy`), beam search, A* and exhaustive search.
 
 Sources: P. Deshpande, R. Barzilay, D. R. Karger, *Randomized decoding for selection-and-ordering problems*, NAACL
 (2007); N. Christofides, A. Mingozzi, P. Toth, *State-space relaxation procedures for the computation of bounds to
@@ -29,11 +30,11 @@ routing problems*, Networks 11 (1981); G. Righini, M. Salani, *New dynamic progr
 constrained elementary shortest path problem*, Networks 51 (2008).
 """
 
-from problems.title_path.files import read, write
-from problems.title_path.instance import Instance, Path, from_graph, random
-from problems.title_path.lazy import LazyPath
-from problems.title_path.outcome import PathResult
-from problems.title_path.template import TitlePath
+from colgen.problems.title_path.files import read, write
+from colgen.problems.title_path.instance import Instance, Path, from_graph, random
+from colgen.problems.title_path.lazy import LazyPath
+from colgen.problems.title_path.outcome import PathResult
+from colgen.problems.title_path.template import TitlePath
 
 __all__ = [
     "Instance",

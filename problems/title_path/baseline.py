@@ -1,4 +1,4 @@
-"""The methods that are compared, each from an instance to a :class:`~problems.title_path.outcome.PathResult`."""
+"""The methods that are compared, each from an instance to a :class:`~colgen.problems.title_path.outcome.PathResult`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from colgen import Executor, InputError, Problem, Result, Termination, TimeLimit, seeds_from, solve, solve_complete
-from colgen.reporting.proofs import proved_by_engine
-from problems.title_path.instance import Instance, Path
-from problems.title_path.lazy import LazyPath
-from problems.title_path.model import arcs, arrays, centred
-from problems.title_path.outcome import PathResult
-from problems.title_path.template import TitlePath
-from solvers.linear.lp import LPStatus
-from solvers.paths import colour_coding as kernels
-from solvers.paths.path_beam import beam as beam_kernel
-from solvers.paths.walks import ascend, completions
+from colgen.problems.title_path.instance import Instance, Path
+from colgen.problems.title_path.lazy import LazyPath
+from colgen.problems.title_path.model import arcs, arrays, centred
+from colgen.problems.title_path.outcome import PathResult
+from colgen.problems.title_path.template import TitlePath
+from colgen.reporting.compared import proved_by_engine
+from colgen.solvers.linear.lp import LPStatus
+from colgen.solvers.paths import colour_coding as kernels
+from colgen.solvers.paths.path_beam import beam as beam_kernel
+from colgen.solvers.paths.walks import ascend, completions
 
 MEMORY = 1 << 30
 """Bytes that the tables of colour coding may take together."""
@@ -220,7 +220,7 @@ def colour_coding(
     bound: bool = False,
     time_limit: float = math.inf,
 ) -> PathResult:
-    """Colour coding: optimal with probability 1 - δ or more (:mod:`solvers.paths.colour_coding`).
+    """Colour coding: optimal with probability 1 - δ or more (:mod:`colgen.solvers.paths.colour_coding`).
 
     The same seed gives the same path on any number of processors, unless it is cut short by the clock.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 from colgen import SeparationContext
-from colgen.bounds.bounding import Bounded, Bounding, NodeState, Outcome, Parts
-from colgen.bounds.checks import check_row
-from colgen.bounds.proving import prove
-from colgen.bounds.recorder import PRICING, SEPARATION, Recorder
-from problems.title_path.master import WalkMaster, as_solution
-from problems.title_path.pricing import WalkPricing, no_penalties
+from colgen.bounding.checks import check_row
+from colgen.bounding.guesses import prove
+from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.bounding.run import PRICING, SEPARATION, Recorder
+from colgen.problems.title_path.master import WalkMaster, as_solution
+from colgen.problems.title_path.pricing import WalkPricing, no_penalties
 
 
 class Memory(Bounding):

@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
+from benchmarks.title_path.bench import bench_title_path
 from colgen import solve
 from colgen.cli.template import Material, Solved, Template, check_options, form_of
 from colgen.core.result import Result
 from colgen.core.stop import StopRule
-from problems.title_path import reading
-from problems.title_path.demo import of_the_engine, of_the_kernels, of_the_templates
-from problems.title_path.drawing import draw_path
-from problems.title_path.experiment import bench_title_path
-from problems.title_path.files import read, write
-from problems.title_path.instance import Instance, Path, random
-from problems.title_path.learning import TitleModel
-from problems.title_path.reading import is_model, read_instance, read_sections, score_instance, section_instance
-from problems.title_path.template import TitlePath
-from problems.title_path.training import train_from_folder
+from colgen.problems.title_path import reading
+from colgen.problems.title_path.demo import of_the_engine, of_the_kernels, of_the_templates
+from colgen.problems.title_path.drawing import draw_path
+from colgen.problems.title_path.files import read, write
+from colgen.problems.title_path.instance import Instance, Path, random
+from colgen.problems.title_path.learning import TitleModel
+from colgen.problems.title_path.reading import is_model, read_instance, read_sections, score_instance, section_instance
+from colgen.problems.title_path.template import TitlePath
+from colgen.problems.title_path.training import train_from_folder
 
 
 def _lines(instance: Instance, result: Result) -> list[str]:

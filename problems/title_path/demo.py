@@ -13,15 +13,15 @@ import numpy as np
 
 from colgen import solve
 from colgen.cli.template import DemoLine
-from problems.title_path.baseline import exhaustive
-from problems.title_path.instance import Instance, random
-from problems.title_path.language import estimate
-from problems.title_path.learning import NUM_AUXILIARY, title_graph
-from problems.title_path.sections import Section, docstrings
-from problems.title_path.selection import background_of, features, stems_of
-from problems.title_path.template import TitlePath
-from problems.title_path.text import ARTICLES, PREPOSITIONS, sentences
-from solvers.compiling import working_clock
+from colgen.problems.title_path.baseline import exhaustive
+from colgen.problems.title_path.instance import Instance, random
+from colgen.problems.title_path.language import estimate
+from colgen.problems.title_path.learning import NUM_AUXILIARY, title_graph
+from colgen.problems.title_path.sections import Section, docstrings
+from colgen.problems.title_path.selection import background_of, features, stems_of
+from colgen.problems.title_path.template import TitlePath
+from colgen.problems.title_path.text import ARTICLES, PREPOSITIONS, sentences
+from colgen.solvers.compiling import working_clock
 
 _SECTIONS = 40
 """Docstrings that the scores are estimated from."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
-from colgen.reporting.figures import new_figure
-from problems.title_path.instance import Instance, Path
+from colgen.problems.title_path.instance import Instance, Path
+from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

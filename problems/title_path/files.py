@@ -11,7 +11,7 @@ import numpy as np
 
 from colgen import InputError
 from colgen.core.files import read_json, write_text
-from problems.title_path.instance import Instance, from_arcs
+from colgen.problems.title_path.instance import Instance, from_arcs
 
 FORMAT = "colgen title_path graph"
 

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from colgen import InputError
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.numbers import as_whole
-from problems.title_path.scaled import Scaled, scaled
-from solvers.paths import walks
+from colgen.problems.title_path.scaled import Scaled, scaled
+from colgen.solvers.paths import walks
 
 Path: TypeAlias = tuple[int, ...]
 """The vertices of a path from source to sink, those two left out, by number."""

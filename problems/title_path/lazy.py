@@ -40,9 +40,9 @@ from colgen import (
 )
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
-from problems.title_path.instance import Instance, Path, checked
-from problems.title_path.model import SINK, SOURCE, arrays, centred, full
-from solvers.paths.path_beam import beam
+from colgen.problems.title_path.instance import Instance, Path, checked
+from colgen.problems.title_path.model import SINK, SOURCE, arrays, centred, full
+from colgen.solvers.paths.path_beam import beam
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

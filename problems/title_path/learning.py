@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.arrays import reading
+from colgen.core.array_files import reading
 from colgen.core.files import parse_json, writing
-from problems.title_path.instance import Instance, check_size
-from problems.title_path.language import BEGIN, END, BigramModel, estimate
-from problems.title_path.sections import Section
-from problems.title_path.selection import Background, Selection, fit
-from problems.title_path.text import ARTICLES, PREPOSITIONS, sentences
-from solvers.arrays import as_float, as_floats, as_indices, as_integer, as_integers
+from colgen.problems.title_path.instance import Instance, check_size
+from colgen.problems.title_path.language import BEGIN, END, BigramModel, estimate
+from colgen.problems.title_path.sections import Section
+from colgen.problems.title_path.selection import Background, Selection, fit
+from colgen.problems.title_path.text import ARTICLES, PREPOSITIONS, sentences
+from colgen.solvers.arrays import as_float, as_floats, as_indices, as_integer, as_integers
 
 Floats = NDArray[np.float64]
 

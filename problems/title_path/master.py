@@ -11,8 +11,8 @@ import numpy as np
 from colgen import Column, LagrangianMaster, Row, Sense, Solution
 from colgen.core.columns import Key
 from colgen.core.duals import RowNames
-from problems.title_path.instance import Floats, Instance, Path
-from solvers.paths.walks import Mask
+from colgen.problems.title_path.instance import Floats, Instance, Path
+from colgen.solvers.paths.walks import Mask
 
 WALK = ("walk", None)
 """The row that says that one walk is chosen."""

@@ -17,7 +17,7 @@ variables, which counts the arcs down from k + 1 to 1 along the path:
                 Σ_j f_sj = k + 1,   Σ_i f_it = 1                                                     (12), (13)
 
 ``"lazy"`` leaves f out; it is complete only together with rows that are separated as they are violated
-(:mod:`problems.title_path.lazy`).
+(:mod:`colgen.problems.title_path.lazy`).
 
 The numbers are those of the source, from which two statements differ here.  It has the balance (5) for the source and
 the sink as well, which would contradict (2) and (3).  And it says that (5) lets no vertex be entered twice; that is so
@@ -36,9 +36,9 @@ from scipy import sparse
 
 from colgen import Formulation, InputError, Sense
 from colgen.core.columns import Key
-from colgen.core.doors import Late
+from colgen.core.lazy_imports import Late
 from colgen.model.formulation import Block
-from problems.title_path.instance import Floats, Instance, Ints
+from colgen.problems.title_path.instance import Floats, Instance, Ints
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

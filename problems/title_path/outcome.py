@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from colgen.core.wording import percent
-from problems.title_path.instance import Path
+from colgen.core.text import percent
+from colgen.problems.title_path.instance import Path
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from colgen import Pricing, PricingContext, PricingResult
-from problems.title_path.instance import Instance, Path
-from problems.title_path.master import WalkDuals, as_solution
-from problems.title_path.search import possible
-from solvers.paths.colour_coding import complete, is_small
-from solvers.paths.elementary_path import heaviest
-from solvers.paths.walks import Mask, Relaxed, relax, tolerance
+from colgen.problems.title_path.instance import Instance, Path
+from colgen.problems.title_path.master import WalkDuals, as_solution
+from colgen.problems.title_path.search import possible
+from colgen.solvers.paths.colour_coding import complete, is_small
+from colgen.solvers.paths.elementary_path import heaviest
+from colgen.solvers.paths.walks import Mask, Relaxed, relax, tolerance
 
 _EFFORT = 100_000
 """States after which it takes less time to remember all classes that are left, where these are few."""
@@ -23,10 +23,10 @@ class WalkPricing(Pricing):
     """The heaviest walk of k vertices, by dynamic programs.
 
     At penalties λ one over (position, vertex), O(k n²), bounds all paths, and says through which vertices none passes
-    that is heavier than the path known (:func:`solvers.paths.walks.relax`).  Where memory is wanted, another one over
-    (position, vertex, remembered classes) searches what is left (:mod:`solvers.paths.elementary_path`); penalties bound
-    what is to come.  If that needs too many states while few classes are left, all of them are remembered, in a dynamic
-    program over their sets (:mod:`solvers.paths.colour_coding`).
+    that is heavier than the path known (:func:`colgen.solvers.paths.walks.relax`).  Where memory is wanted, another one
+    over (position, vertex, remembered classes) searches what is left (:mod:`colgen.solvers.paths.elementary_path`);
+    penalties bound what is to come.  If that needs too many states while few classes are left, all of them are
+    remembered, in a dynamic program over their sets (:mod:`colgen.solvers.paths.colour_coding`).
 
     Attributes
     ----------

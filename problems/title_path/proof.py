@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from colgen import Sense, Solution
-from colgen.proof.certifier import Certifier, Record, as_exact
-from colgen.proof.checker_paths import Paths
-from colgen.proof.checker_pricing import WrongError
-from colgen.proof.scaling import as_whole, places
-from colgen.proof.witness import Point
-from problems.title_path.instance import Instance
-from problems.title_path.master import WalkDuals
+from colgen.certificate.certifier import Certifier, Record, as_exact
+from colgen.certificate.checker_paths import Paths
+from colgen.certificate.checker_pricing import WrongError
+from colgen.certificate.scaling import as_whole, places
+from colgen.certificate.witness import Point
+from colgen.problems.title_path.instance import Instance
+from colgen.problems.title_path.master import WalkDuals
 
 _MOST_LABELS = 300_000
 """Walks that may be left in a dynamic program of the checker; beyond that it is asked to trust the run."""

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from colgen import InputError
 from colgen.cli.template import Material, check_options, whole_number
-from colgen.core.arrays import arrays_in
+from colgen.core.array_files import arrays_in
 from colgen.core.files import check_readable
-from problems.title_path.files import read
-from problems.title_path.instance import Instance
-from problems.title_path.learning import TitleModel
-from problems.title_path.sections import Section, read_file
+from colgen.problems.title_path.files import read
+from colgen.problems.title_path.instance import Instance
+from colgen.problems.title_path.learning import TitleModel
+from colgen.problems.title_path.sections import Section, read_file
 
 OPTIONS = {
     "length": "content words of the title; by default those of the section's own title, or the model's median",

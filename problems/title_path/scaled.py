@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from colgen.core.tolerances import TOLERANCES
-from solvers.paths.path_beam import beam
-from solvers.paths.walks import Floats, Graph, checked, scale_of
+from colgen.solvers.paths.path_beam import beam
+from colgen.solvers.paths.walks import Floats, Graph, checked, scale_of
 
 _WIDTH = 4
 """Of the beam that looks for any path at all."""

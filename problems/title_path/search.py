@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from problems.title_path.instance import Ints, Path
-from problems.title_path.scaled import Scaled
-from solvers.paths.path_beam import guided_beam
-from solvers.paths.walks import ROUNDS, Graph, Relaxed, ascend, tolerance
+from colgen.problems.title_path.instance import Ints, Path
+from colgen.problems.title_path.scaled import Scaled
+from colgen.solvers.paths.path_beam import guided_beam
+from colgen.solvers.paths.walks import ROUNDS, Graph, Relaxed, ascend, tolerance
 
 _FIRST_ROUNDS = 12
 """Subgradient steps before the first path is looked for: enough for penalties that guide a beam."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from colgen import InputError
 from colgen.core.files import parse_json, read_text
-from problems.title_path.text import is_content, words
+from colgen.problems.title_path.text import is_content, words
 
 PACKAGES = ("networkx", "numpy", "scipy")
 """Every installation has these."""

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.title_path.sections import Section
-from problems.title_path.text import is_content, sentences, stem, words
+from colgen.problems.title_path.sections import Section
+from colgen.problems.title_path.text import is_content, sentences, stem, words
 
 Floats = NDArray[np.float64]
 

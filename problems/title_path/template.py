@@ -16,14 +16,14 @@ from colgen import (
     Solution,
     WarmStart,
 )
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
-from colgen.proof.certifier import Certifier
-from problems.title_path.bound import Memory
-from problems.title_path.instance import Instance, Path, checked
-from problems.title_path.master import ONCE, WalkDuals, WalkMaster
-from problems.title_path.pricing import WalkPricing
-from problems.title_path.proof import PathCertifier
-from problems.title_path.search import Start
+from colgen.problems.title_path.bound import Memory
+from colgen.problems.title_path.instance import Instance, Path, checked
+from colgen.problems.title_path.master import ONCE, WalkDuals, WalkMaster
+from colgen.problems.title_path.pricing import WalkPricing
+from colgen.problems.title_path.proof import PathCertifier
+from colgen.problems.title_path.search import Start
 
 
 class TitlePath(Problem[Path]):

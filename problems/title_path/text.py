@@ -15,7 +15,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|\n\s*\n")
 def _function_words() -> dict[str, frozenset[str]]:
     """Function words by kind: article, preposition, other."""
     kinds: dict[str, set[str]] = {}
-    text = resources.files("problems.title_path").joinpath("function_words.txt").read_text(encoding="utf-8")
+    text = resources.files("colgen.problems.title_path").joinpath("function_words.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
         if not line.startswith("#"):
             kind, _, words = line.partition(":")

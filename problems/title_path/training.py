@@ -6,14 +6,14 @@ import time
 from statistics import fmean
 
 from colgen.cli.template import Figure, TrainOptions
-from problems.title_path.baseline import exact
-from problems.title_path.instance import Instance
-from problems.title_path.learning import train
-from problems.title_path.outcome import PathResult
-from problems.title_path.rouge import rouge_l
-from problems.title_path.sections import Section, read_sections, split
-from problems.title_path.selection import log_loss
-from problems.title_path.text import has_stemmer, words
+from colgen.problems.title_path.baseline import exact
+from colgen.problems.title_path.instance import Instance
+from colgen.problems.title_path.learning import train
+from colgen.problems.title_path.outcome import PathResult
+from colgen.problems.title_path.rouge import rouge_l
+from colgen.problems.title_path.sections import Section, read_sections, split
+from colgen.problems.title_path.selection import log_loss
+from colgen.problems.title_path.text import has_stemmer, words
 
 _QUICK = 30
 """Sections of a file in a quick training."""

@@ -13,7 +13,8 @@ a route is driven,
 The reduced cost of a route is c_r - Σ_i π_i a_ir - π_0, so the pricing problem is an elementary shortest path problem
 with resource constraints: each arc costs d_ij - π_j.  It is relaxed to *ng-routes* (Baldacci, Mingozzi and Roberti,
 2011), which may return to a customer once they have left those near to it, and solved by labelling
-(:mod:`solvers.paths.labelling`).  Rank-1 cuts over the customers' rows have dual values that routes pay for on the way.
+(:mod:`colgen.solvers.paths.labelling`).  Rank-1 cuts over the customers' rows have dual values that routes pay for on
+the way.
 
 Branching is on the number of routes, then on arcs.  An arc that no better answer drives is forbidden by its reduced
 cost; where few routes are left within the gap, all of them are listed and the node is closed by a mixed-integer program
@@ -24,10 +25,10 @@ routing*, Mathematical Programming Computation 9 (2017); M. Desrochers, J. Desro
 algorithm for the vehicle routing problem with time windows*, Operations Research 40 (1992).
 """
 
-from problems.vehicle_routing.files import read, read_solution, write, write_solution
-from problems.vehicle_routing.instance import CONVENTIONS, Instance, Route, euclidean, random
-from problems.vehicle_routing.pricing import RouteOracle
-from problems.vehicle_routing.template import VehicleRouting
+from colgen.problems.vehicle_routing.files import read, read_solution, write, write_solution
+from colgen.problems.vehicle_routing.instance import CONVENTIONS, Instance, Route, euclidean, random
+from colgen.problems.vehicle_routing.pricing import RouteOracle
+from colgen.problems.vehicle_routing.template import VehicleRouting
 
 __all__ = [
     "CONVENTIONS",

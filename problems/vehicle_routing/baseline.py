@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from colgen import solve_complete
-from problems.vehicle_routing.instance import Instance
-from problems.vehicle_routing.model import full
-from solvers.linear.mip import MIPSolution
+from colgen.problems.vehicle_routing.instance import Instance
+from colgen.problems.vehicle_routing.model import full
+from colgen.solvers.linear.mip import MIPSolution
 
 
 def solve_full(instance: Instance, formulation: str = "two_index", time_limit: float = math.inf) -> MIPSolution:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Bound, Column, Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
-from problems.vehicle_routing.decisions import ArcsForbidden
-from problems.vehicle_routing.instance import Route
-from problems.vehicle_routing.pricing import ARC, EDGE, VEHICLES, RouteOracle, as_arc
+from colgen.problems.vehicle_routing.decisions import ArcsForbidden
+from colgen.problems.vehicle_routing.instance import Route
+from colgen.problems.vehicle_routing.pricing import ARC, EDGE, VEHICLES, RouteOracle, as_arc
 
 
 def arcs_of(column: Column) -> Mapping[Hashable, float]:

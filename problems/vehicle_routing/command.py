@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from benchmarks.vehicle_routing.bench import bench_vehicle_routing
+from benchmarks.vehicle_routing.labelling import bench_labelling
 from colgen import InputError
 from colgen.cli.template import Template, form_of, of_answer, whole_number
 from colgen.core.result import Result
-from problems.vehicle_routing.demo import capacities, time_windows
-from problems.vehicle_routing.drawing import draw_routes
-from problems.vehicle_routing.experiment import bench_vehicle_routing
-from problems.vehicle_routing.files import read, solution_lines, write
-from problems.vehicle_routing.instance import Instance, Route, random
-from problems.vehicle_routing.labelling_bench import bench_labelling
-from problems.vehicle_routing.template import VehicleRouting
+from colgen.problems.vehicle_routing.demo import capacities, time_windows
+from colgen.problems.vehicle_routing.drawing import draw_routes
+from colgen.problems.vehicle_routing.files import read, solution_lines, write
+from colgen.problems.vehicle_routing.instance import Instance, Route, random
+from colgen.problems.vehicle_routing.template import VehicleRouting
 
 
 def _read(path: Path, **options: str) -> Instance:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Column, Decision
-from problems.vehicle_routing.layout import Layout
+from colgen.problems.vehicle_routing.layout import Layout
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from colgen import WarmStart
-from colgen.cli.beside import beside
+from colgen.cli.demonstration import beside
 from colgen.cli.template import DemoLine
 from colgen.core.budget import Budget
-from problems.vehicle_routing.baseline import solve_full
-from problems.vehicle_routing.instance import Instance, random
-from problems.vehicle_routing.template import VehicleRouting
+from colgen.problems.vehicle_routing.baseline import solve_full
+from colgen.problems.vehicle_routing.instance import Instance, random
+from colgen.problems.vehicle_routing.template import VehicleRouting
 
 
 def time_windows() -> list[DemoLine]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
-from colgen.reporting.figures import new_figure
-from problems.vehicle_routing.instance import Instance
+from colgen.problems.vehicle_routing.instance import Instance
+from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from colgen import Bound, Enumerated, Enumeration
-from colgen.bounds.fixing import ReductionContext
 from colgen.core.columns import Key
 from colgen.core.tolerances import TOLERANCES, size
-from problems.vehicle_routing.pricing import EDGE, RouteOracle
+from colgen.fixing import ReductionContext
+from colgen.problems.vehicle_routing.pricing import EDGE, RouteOracle
 
 
 class RouteEnumeration(Enumeration):
@@ -25,7 +25,7 @@ class RouteEnumeration(Enumeration):
     seconds
         For the program over the list.
     effort
-        For the list: see :meth:`solvers.paths.labelling.Labelling.enumerate`.
+        For the list: see :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`.
     """
 
     def __init__(self, oracle: RouteOracle, limit: int = 20_000, seconds: float = 30.0, effort: float = 5e9) -> None:

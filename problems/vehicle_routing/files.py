@@ -10,7 +10,7 @@ from pathlib import Path
 
 from colgen import InputError
 from colgen.core.files import read_text, write_text
-from problems.vehicle_routing.instance import Instance, Route, euclidean
+from colgen.problems.vehicle_routing.instance import Instance, Route, euclidean
 
 Line = tuple[int, str]
 """Its number in the file, and its text."""
@@ -27,8 +27,8 @@ def read(
     ----------
     convention
         How the Euclidean distances of Solomon's text, or of TSPLIB's EUC_2D, are rounded
-        (:data:`~problems.vehicle_routing.instance.CONVENTIONS`); None: as the literature does, Solomon's truncated to
-        one decimal, TSPLIB's to whole numbers.
+        (:data:`~colgen.problems.vehicle_routing.instance.CONVENTIONS`); None: as the literature does, Solomon's
+        truncated to one decimal, TSPLIB's to whole numbers.
     customers
         Only the first so many: Solomon's instances of 25 and 50 customers are made so.
     vehicles

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from problems.vehicle_routing.instance import Instance, Route
-from problems.vehicle_routing.kernels.local_search import improve
-from problems.vehicle_routing.kernels.ruin import ruin_and_recreate
-from problems.vehicle_routing.kernels.savings import savings
-from problems.vehicle_routing.kernels.tours import Data
+from colgen.problems.vehicle_routing.instance import Instance, Route
+from colgen.problems.vehicle_routing.kernels.local_search import improve
+from colgen.problems.vehicle_routing.kernels.ruin import ruin_and_recreate
+from colgen.problems.vehicle_routing.kernels.savings import savings
+from colgen.problems.vehicle_routing.kernels.tours import Data
 
 _COOLING = 100.0
 """Times that ruin and recreate ends colder than it begins."""

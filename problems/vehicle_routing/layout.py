@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.vehicle_routing.instance import Instance, Route
-from solvers.paths.labelling import Labelling, Network, Resource, nearest
+from colgen.problems.vehicle_routing.instance import Instance, Route
+from colgen.solvers.paths.labelling import Labelling, Network, Resource, nearest
 
 Arc = tuple[int, int]
 """Two locations, 0 the depot at either end."""

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Bound, Column, Columns, Count, Duals, Linear, Marginals, Pricing, PricingContext, PricingResult
-from problems.vehicle_routing.decisions import ArcsForbidden
-from problems.vehicle_routing.instance import Route
-from problems.vehicle_routing.layout import Arc, Layout
-from solvers.paths.labelling import RankOneDuals, Routes
+from colgen.problems.vehicle_routing.decisions import ArcsForbidden
+from colgen.problems.vehicle_routing.instance import Route
+from colgen.problems.vehicle_routing.layout import Arc, Layout
+from colgen.solvers.paths.labelling import RankOneDuals, Routes
 
 Mode = Literal["exact", "relaxed", "sparse"]
 

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen import Duals, Problem, Sense, Solution, solve
+from colgen.certificate.certifier import Certifier, Record, as_exact
+from colgen.certificate.checker_pricing import State, WrongError
+from colgen.certificate.checker_routes import Routes as Checked
+from colgen.certificate.witness import Point
 from colgen.core.warm_start import WarmStart
-from colgen.proof.certifier import Certifier, Record, as_exact
-from colgen.proof.checker_pricing import State, WrongError
-from colgen.proof.checker_routes import Routes as Checked
-from colgen.proof.witness import Point
-from problems.vehicle_routing.instance import Instance
-from problems.vehicle_routing.layout import Layout
-from problems.vehicle_routing.pricing import RouteOracle
-from solvers.linear.lp import LinearProgram
-from solvers.paths.labelling import Labelling
+from colgen.problems.vehicle_routing.instance import Instance
+from colgen.problems.vehicle_routing.layout import Layout
+from colgen.problems.vehicle_routing.pricing import RouteOracle
+from colgen.solvers.linear.lp import LinearProgram
+from colgen.solvers.paths.labelling import Labelling
 
 _LARGEST = 40
 """Customers: of more of them the checker's labels are too many."""

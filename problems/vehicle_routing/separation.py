@@ -8,9 +8,9 @@ from typing import Any
 
 from colgen import PricingContext, RankOne, RoundedCapacity, Separation, SeparationContext, Solution
 from colgen.core.columns import Key, Row
-from problems.vehicle_routing.branching import arcs_of
-from problems.vehicle_routing.instance import Instance
-from problems.vehicle_routing.pricing import ARC, RouteOracle, visits
+from colgen.problems.vehicle_routing.branching import arcs_of
+from colgen.problems.vehicle_routing.instance import Instance
+from colgen.problems.vehicle_routing.pricing import ARC, RouteOracle, visits
 
 _NARROWER = 0.9
 """Where too many routes were left, so much of the gap must be left before they are counted again."""

@@ -21,23 +21,23 @@ from colgen import (
     StrongBranching,
     Wentges,
 )
+from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
-from colgen.core.domains import real
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.numbers import real
 from colgen.core.sense import Sense
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
-from colgen.proof.certifier import Certifier
-from problems.vehicle_routing.branching import ArcFixing, OnArcs, OnVehicles
-from problems.vehicle_routing.enumeration import RouteEnumeration
-from problems.vehicle_routing.instance import Instance, Route
-from problems.vehicle_routing.layout import Layout
-from problems.vehicle_routing.model import master
-from problems.vehicle_routing.pricing import RouteOracle
-from problems.vehicle_routing.proof import RoutesCertifier
-from problems.vehicle_routing.separation import capacity_then_rank_one
-from problems.vehicle_routing.warm_start import first_routes
+from colgen.problems.vehicle_routing.branching import ArcFixing, OnArcs, OnVehicles
+from colgen.problems.vehicle_routing.enumeration import RouteEnumeration
+from colgen.problems.vehicle_routing.instance import Instance, Route
+from colgen.problems.vehicle_routing.layout import Layout
+from colgen.problems.vehicle_routing.model import master
+from colgen.problems.vehicle_routing.pricing import RouteOracle
+from colgen.problems.vehicle_routing.proof import RoutesCertifier
+from colgen.problems.vehicle_routing.separation import capacity_then_rank_one
+from colgen.problems.vehicle_routing.warm_start import first_routes
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from colgen.core.budget import Budget
-from problems.vehicle_routing.heuristics import by_pyvrp, by_savings, improved
-from problems.vehicle_routing.instance import Instance, Route
+from colgen.problems.vehicle_routing.heuristics import by_pyvrp, by_savings, improved
+from colgen.problems.vehicle_routing.instance import Instance, Route
 
 _STEPS = 8
 """Times the square of the number of customers: steps of ruin and recreate."""

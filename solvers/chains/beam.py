@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_integer
-from solvers.chains.viterbi import Ints, Offsets, Scores, Values, checked, longest
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_integer
+from colgen.solvers.chains.viterbi import Ints, Offsets, Scores, Values, checked, longest
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
 
 
 def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: int) -> tuple[Ints, Values]:
@@ -22,14 +22,14 @@ def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: in
     Parameters
     ----------
     scores, offsets, transitions
-        As of :func:`solvers.chains.viterbi.viterbi`, with one matrix of transitions.
+        As of :func:`colgen.solvers.chains.viterbi.viterbi`, with one matrix of transitions.
     width
         Labels of a token that are followed, 1 or more.
 
     Returns
     -------
     labels, values
-        As of :func:`solvers.chains.viterbi.viterbi`; -1 and -inf where everything in the beam came to an end.
+        As of :func:`colgen.solvers.chains.viterbi.viterbi`; -1 and -inf where everything in the beam came to an end.
     """
     scores, offsets, transitions = checked(scores, offsets, transitions, steps=False)
     width = as_integer(width, "width", low=1)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]

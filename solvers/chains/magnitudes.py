@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.chains.vectors import row_argmax, row_least
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.solvers.chains.vectors import row_argmax, row_least
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 
 def largest(array: NDArray[Any]) -> float:

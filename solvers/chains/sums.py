@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_floats
-from solvers.chains.viterbi import checked
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_floats
+from colgen.solvers.chains.viterbi import checked
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -94,7 +94,7 @@ def chain_sums(scores: ArrayLike, offsets: ArrayLike, transitions: ArrayLike) ->
     Parameters
     ----------
     scores, offsets, transitions
-        As of :func:`solvers.chains.viterbi.viterbi`; -inf forbids a label or a transition.
+        As of :func:`colgen.solvers.chains.viterbi.viterbi`; -inf forbids a label or a transition.
     """
     double = np.asarray(scores, dtype=np.float64) if np.asarray(scores).dtype.kind in "fiu" else scores
     theta, starts, matrix = checked(double, offsets, transitions)  # type: ignore[arg-type]

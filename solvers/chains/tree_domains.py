@@ -42,10 +42,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats
-from solvers.chains.forest import NONE, Forest, Ints, Offsets
-from solvers.chains.magnitudes import largest
-from solvers.chains.vectors import (
+from colgen.solvers.arrays import as_floats
+from colgen.solvers.chains.forest import NONE, Forest, Ints, Offsets
+from colgen.solvers.chains.magnitudes import largest
+from colgen.solvers.chains.vectors import (
     WIDTH,
     above,
     any_above,
@@ -57,10 +57,10 @@ from solvers.chains.vectors import (
     row_max,
     sum_rows,
 )
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.kernels import inner
-from solvers.tiers import tiered
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
+from colgen.solvers.tiers import tiered
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -154,7 +154,7 @@ class Sweep:
     Parameters
     ----------
     forest
-        Trees, numbered as :mod:`solvers.chains.forest` says.
+        Trees, numbered as :mod:`colgen.solvers.chains.forest` says.
     scores
         θ, shape (nodes, labels), C order, float32 or float64; -inf forbids a label.
     tables

@@ -7,7 +7,7 @@ With D_i the domain of node i, c a child of p and F, G as below, the messages al
 
 In a chain up is the forward message α and down the backward message β.  Both are known for all labels once F_c is known
 on D_c and G_c on D_p: these few numbers are what is kept, one for each label of a domain, and whoever needs a message
-of all labels takes the maximum over the domain at its other end (:mod:`problems.chain_map.kernels.tree_prices`).
+of all labels takes the maximum over the domain at its other end (:mod:`colgen.problems.chain_map.kernels.tree_prices`).
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), section 4.2.
 """
@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.chains.forest import NONE, Forest, Ints, Offsets
-from solvers.chains.tree_domains import Domains
-from solvers.kernel_cache import njit
-from solvers.kernels import inner, kernel
+from colgen.solvers.chains.forest import NONE, Forest, Ints, Offsets
+from colgen.solvers.chains.tree_domains import Domains
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner, kernel
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_offsets
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.literals import truth
+from colgen.solvers.arrays import as_floats, as_offsets
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import truth
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]

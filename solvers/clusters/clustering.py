@@ -19,12 +19,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_indices, as_integer
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.sorting import order_by
-from solvers.stopping import Expired, never
+from colgen.solvers.arrays import as_floats, as_indices, as_integer
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.sorting import order_by
+from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

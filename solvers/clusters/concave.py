@@ -7,8 +7,8 @@ With W - D negative semidefinite it is concave, and each point y of the cube bou
 
     f(x) ≤ φ(y) + Σ_j max(v_j (1 - y_j), -v_j y_j)        v = ∇φ(y).
 
-Shares of positive scores (:mod:`solvers.clusters.subset`) know nothing of negative ones: where scores are dense and of
-both signs, this bound is a small part of theirs.  A subset of the items needs no other D.
+Shares of positive scores (:mod:`colgen.solvers.clusters.subset`) know nothing of negative ones: where scores are dense
+and of both signs, this bound is a small part of theirs.  A subset of the items needs no other D.
 
 *Point.*  Coordinate ascent from the point of the node above, O(m²) a sweep: until the tangent proves enough, or φ(y)
 itself is more than that, so that no point can.
@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.kernel_cache import njit
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -46,11 +46,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_indices, as_integer
-from solvers.clusters.connectivity import summed
-from solvers.kernel_cache import njit
-from solvers.stopping import Expired, never
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_floats, as_indices, as_integer
+from colgen.solvers.clusters.connectivity import summed
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.stopping import Expired, never
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,9 +10,9 @@ any other clustering is then worth at most Σ_i π_i, which is what this one is 
 connected components of the graph of positive scores, so that each component has its own clustering and its own proof.
 
 The first guess is half of what an item scores in its own cluster; then no part of a cluster that is best as a whole
-violates its inequality.  An exact search (:mod:`solvers.clusters.subset`) finds for each anchor the set S that is
-violated most.  Each is a cut, and the relaxation method projects π on it, along the subspace of the equations: with s_C
-= |S ∩ C| / |C| the step goes along 1_S - Σ_C s_C 1_C.  It is repeated over all cuts found so far until none is
+violates its inequality.  An exact search (:mod:`colgen.solvers.clusters.subset`) finds for each anchor the set S that
+is violated most.  Each is a cut, and the relaxation method projects π on it, along the subspace of the equations: with
+s_C = |S ∩ C| / |C| the step goes along 1_S - Σ_C s_C 1_C.  It is repeated over all cuts found so far until none is
 violated, and the search looks for more.  Where S is a union of clusters there is no such step, and the clustering is
 not best; where the relaxation of set partitioning is fractional there is no such π, and the method gives up.
 
@@ -32,15 +32,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_indices, as_integer
-from solvers.clusters.clustering import descend, search
-from solvers.clusters.contraction import components
-from solvers.clusters.subset import anchored
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.stopping import Expired, never
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_floats, as_indices, as_integer
+from colgen.solvers.clusters.clustering import descend, search
+from colgen.solvers.clusters.contraction import components
+from colgen.solvers.clusters.subset import anchored
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.stopping import Expired, never
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -5,18 +5,19 @@
 Three reductions take turns, cheap ones first, each of which leaves an instance whose optimum is the same:
 
 1. Clusters never need to span components of the graph of positive scores, and dual values often prove a component's
-   clustering best (:mod:`solvers.clusters.dual_proof`): it is *settled*.
-2. Where they do not, dual values of the triangle inequalities (:mod:`solvers.clusters.triangle_dual`) prove a bound
+   clustering best (:mod:`colgen.solvers.clusters.dual_proof`): it is *settled*.
+2. Where they do not, dual values of the triangle inequalities (:mod:`colgen.solvers.clusters.triangle_dual`) prove a
+bound
    near the optimum, and where those leave nearly everything open, dual values of stars
-   (:mod:`solvers.clusters.star_dual`), which are also asked what parting pairs costs, one after the other
-   (:mod:`solvers.clusters.probing`).  That settles the component, or decides which pairs are together and which are
-   apart: components fall to pieces then, and searches are short.
-3. Items that provably share a cluster are contracted (:mod:`solvers.clusters.contraction`).
+   (:mod:`colgen.solvers.clusters.star_dual`), which are also asked what parting pairs costs, one after the other
+   (:mod:`colgen.solvers.clusters.probing`).  That settles the component, or decides which pairs are together and which
+   are apart: components fall to pieces then, and searches are short.
+3. Items that provably share a cluster are contracted (:mod:`colgen.solvers.clusters.contraction`).
 
 A seed decides the outcome as long as there is time: searches have so many nodes, the ascent looks at so many triangles,
 and a round that decides little is the last one.  Together they take seconds at worst.  Whoever has less time says so by
-``expired``, and less is decided then.  What is decided comes with its steps (:mod:`solvers.clusters.steps`), which
-prove it to anybody who takes them again.
+``expired``, and less is decided then.  What is decided comes with its steps (:mod:`colgen.solvers.clusters.steps`),
+which prove it to anybody who takes them again.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_integer
-from solvers.clusters.contraction import components, contract
-from solvers.clusters.dual_proof import settle
-from solvers.clusters.probing import joins
-from solvers.clusters.star_dual import star_bound
-from solvers.clusters.steps import (
+from colgen.solvers.arrays import as_floats, as_integer
+from colgen.solvers.clusters.contraction import components, contract
+from colgen.solvers.clusters.dual_proof import settle
+from colgen.solvers.clusters.probing import joins
+from colgen.solvers.clusters.star_dual import star_bound
+from colgen.solvers.clusters.steps import (
     Bounded,
     Contracted,
     Probed,
@@ -45,8 +46,8 @@ from solvers.clusters.steps import (
     renumbered,
     take,
 )
-from solvers.clusters.triangle_dual import triangle_bound
-from solvers.stopping import Expired, never
+from colgen.solvers.clusters.triangle_dual import triangle_bound
+from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -2,8 +2,8 @@ r"""Pairs that every clustering as good as a given one has together, for stars b
 
     max Σ_{i<j} w_ij x_ij        over clusterings, w symmetric, of any sign.
 
-Dual values λ of stars (:mod:`solvers.clusters.star_dual`) often come close to the optimum, and yet decide no pair:
-where many of them are positive the reduced score of every pair is near zero.  What parting a pair costs has to be
+Dual values λ of stars (:mod:`colgen.solvers.clusters.star_dual`) often come close to the optimum, and yet decide no
+pair: where many of them are positive the reduced score of every pair is near zero.  What parting a pair costs has to be
 asked.  With a score so low that nothing is lost by parting it, a few sweeps from λ on bound all clusterings that part
 it; if that is less than the score of a clustering that has it together, then the pair is one item from there on.  Fewer
 items are bounded sooner and better, so that the first pairs take longest, and the last ones next to nothing.
@@ -25,11 +25,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_indices
-from solvers.clusters.contraction import merged
-from solvers.clusters.star_dual import evaluated, sweep, with_violated
-from solvers.clusters.triangle_dual import Rows, TriangleBound, kept_apart
-from solvers.stopping import Expired, never
+from colgen.solvers.arrays import as_floats, as_indices
+from colgen.solvers.clusters.contraction import merged
+from colgen.solvers.clusters.star_dual import evaluated, sweep, with_violated
+from colgen.solvers.clusters.triangle_dual import Rows, TriangleBound, kept_apart
+from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -76,7 +76,7 @@ class Join(NamedTuple):
     first, second
         The items, numbered as they are after the joins before.
     stars, duals
-        As :func:`solvers.clusters.star_dual.proved_by` takes them.
+        As :func:`colgen.solvers.clusters.star_dual.proved_by` takes them.
     """
 
     first: int

@@ -4,15 +4,15 @@ r"""Bounds on clusterings from dual values of two-partition inequalities: *stars
     subject to  Σ_{t in T} x_kt - Σ_{s<t in T} x_st ≤ 1   for each item k and set T of others     [λ_kT ≥ 0]
                 0 ≤ x_ij ≤ 1
 
-Stars of two items are the triangle inequalities (:mod:`solvers.clusters.triangle_dual`).  Those alone leave sparse
-graphs half of every edge: at x = ½ on the edges and 0 elsewhere none is violated.  A star of three edges forbids that,
-and larger ones more.  With the reduced scores r = w - Σ a λ every λ ≥ 0 proves that no clustering scores more than
-B(λ) = Σ λ + Σ_{i<j} max(0, r_ij), and decides pairs as triangles do.
+Stars of two items are the triangle inequalities (:mod:`colgen.solvers.clusters.triangle_dual`).  Those alone leave
+sparse graphs half of every edge: at x = ½ on the edges and 0 elsewhere none is violated.  A star of three edges forbids
+that, and larger ones more.  With the reduced scores r = w - Σ a λ every λ ≥ 0 proves that no clustering scores more
+than B(λ) = Σ λ + Σ_{i<j} max(0, r_ij), and decides pairs as triangles do.
 
 *Ascent.*  Hildreth's projections on the rows, with the kinks of B rounded off, as for triangles.  Violated stars are
-looked for greedily where x is now (:mod:`solvers.clusters.two_partition` has the same for linear programs), together
-with the most violated triangle of each pair; rows whose dual value is zero are let go.  O(n² a) for a star that is
-grown by a items, and a sweep takes O(Σ |T|²).
+looked for greedily where x is now (:mod:`colgen.solvers.clusters.two_partition` has the same for linear programs),
+together with the most violated triangle of each pair; rows whose dual value is zero are let go.  O(n² a) for a star
+that is grown by a items, and a sweep takes O(Σ |T|²).
 
 Sources: M. Grötschel and Y. Wakabayashi, *Facets of the clique partitioning polytope*, Mathematical Programming 47
 (1990), for the inequalities; those of the triangles' module for the ascent.
@@ -23,11 +23,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_indices
-from solvers.clusters.transitivity import violated_triangles
-from solvers.clusters.triangle_dual import Rows, TriangleBound, near_clustering
-from solvers.kernel_cache import njit
-from solvers.stopping import Expired, never
+from colgen.solvers.arrays import as_floats, as_indices
+from colgen.solvers.clusters.transitivity import violated_triangles
+from colgen.solvers.clusters.triangle_dual import Rows, TriangleBound, near_clustering
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -2,21 +2,22 @@ r"""Steps that decide a clustering in part, and what each of them proves when it
 
     max Σ_{clusters S} Σ_{i<j in S} w_ij,        w symmetric, of any sign.
 
-Whoever has decided something (:mod:`solvers.clusters.persistency`) hands over the steps that led there.  They hold dual
-values, multipliers and groups, and no claims: taking them again, from the scores alone, recomputes what they prove.
-Four kinds of steps take turns, each on the *items* that the ones before have left, groups of those of the beginning.
+Whoever has decided something (:mod:`colgen.solvers.clusters.persistency`) hands over the steps that led there.  They
+hold dual values, multipliers and groups, and no claims: taking them again, from the scores alone, recomputes what they
+prove. Four kinds of steps take turns, each on the *items* that the ones before have left, groups of those of the
+beginning.
 
 * :class:`Settled`: dual values π of the items of some connected components of the graph of positive scores.  The
   components price separately: with z the value of the best packing of clusters S worth w(S) - π(S) each, no clustering
   of them scores more than Σ π + z (:func:`overpriced`, an exact search).  They are done with.
 * :class:`Bounded`: multipliers λ ≥ 0 of triangle inequalities or stars of a component, and one of its clusterings, of
-  score z.  The bound B(λ) is recomputed (:mod:`solvers.clusters.triangle_dual`, :mod:`solvers.clusters.star_dual`).
-  Where it meets z the component is done with;
-  elsewhere the reduced scores say which pairs are together, and which apart, in all clusterings that score z or more.
-  The given one is one of those, so that what is left has the same optimum.
+  score z.  The bound B(λ) is recomputed (:mod:`colgen.solvers.clusters.triangle_dual`,
+  :mod:`colgen.solvers.clusters.star_dual`). Where it meets z the component is done with; elsewhere the reduced scores
+  say which pairs are together, and which apart, in all clusterings that score z or more. The given one is one of those,
+  so that what is left has the same optimum.
 * :class:`Probed`: pairs of a component, one after the other, each with multipliers of stars at which all clusterings
-  that part it score less than a given one, which does not (:mod:`solvers.clusters.probing`).  They are joined.
-* :class:`Contracted`: groups that pass the test of :mod:`solvers.clusters.contraction`.
+  that part it score less than a given one, which does not (:mod:`colgen.solvers.clusters.probing`).  They are joined.
+* :class:`Contracted`: groups that pass the test of :mod:`colgen.solvers.clusters.contraction`.
 
 Complexity: O(n²) for a step, O(rows) for multipliers, and one search for each component with dual values, as long as
 the last one that was made in finding them.
@@ -31,15 +32,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats
-from solvers.clusters.contraction import components, merged, passes
-from solvers.clusters.probing import Join, enough, in_one, parted
-from solvers.clusters.star_dual import proved_by as stars_proved_by
-from solvers.clusters.subset_search import anchored
-from solvers.clusters.triangle_dual import Rows, kept_apart, proved_by
-from solvers.kernel_cache import njit
-from solvers.stopping import Expired, never
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_floats
+from colgen.solvers.clusters.contraction import components, merged, passes
+from colgen.solvers.clusters.probing import Join, enough, in_one, parted
+from colgen.solvers.clusters.star_dual import proved_by as stars_proved_by
+from colgen.solvers.clusters.subset_search import anchored
+from colgen.solvers.clusters.triangle_dual import Rows, kept_apart, proved_by
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.stopping import Expired, never
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -68,7 +69,7 @@ class Triangles(NamedTuple):
 
 
 class Stars(NamedTuple):
-    """The same with stars, as :func:`solvers.clusters.star_dual.proved_by` takes them."""
+    """The same with stars, as :func:`colgen.solvers.clusters.star_dual.proved_by` takes them."""
 
     items: Ints
     stars: Rows

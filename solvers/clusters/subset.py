@@ -20,8 +20,9 @@ g_j = c_j + d_P(j), a node is worth at most
 
 Equal shares are cheap and do for most searches.  A search that lasts looks for the best shares near its root: they are
 a maximum flow from items with a surplus, g_j + Σ_k y_jk > 0, to items without, whose arcs' capacities are the shares.
-It also asks concave bounds (:mod:`solvers.clusters.concave`), which count negative scores: they are the better ones
-where scores are dense and of both signs, shares where they are sparse.  One that seldom closes a node is seldom asked.
+It also asks concave bounds (:mod:`colgen.solvers.clusters.concave`), which count negative scores: they are the better
+ones where scores are dense and of both signs, shares where they are sparse.  One that seldom closes a node is seldom
+asked.
 
 A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 whatever is added, and is dropped; if an included item
 violates 1 in the same way then the node is closed.  Dropping one item makes others drop.  A node takes O(|C|) time for
@@ -43,12 +44,22 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats
-from solvers.clusters.subset_ascent import ascend
-from solvers.clusters.subset_search import NODES, ROUNDING, TINY, VISITS, Stack, anchored, begin, go_on, unfinished
-from solvers.clusters.subset_tabu import tabu
-from solvers.clusters.subsets import LEAST, Subsets, largest_of
-from solvers.stopping import Expired, never
+from colgen.solvers.arrays import as_floats
+from colgen.solvers.clusters.subset_ascent import ascend
+from colgen.solvers.clusters.subset_search import (
+    NODES,
+    ROUNDING,
+    TINY,
+    VISITS,
+    Stack,
+    anchored,
+    begin,
+    go_on,
+    unfinished,
+)
+from colgen.solvers.clusters.subset_tabu import tabu
+from colgen.solvers.clusters.subsets import LEAST, Subsets, largest_of
+from colgen.solvers.stopping import Expired, never
 
 __all__ = ["SHORT", "Subsets", "anchored", "ascend", "promising", "search", "tabu"]
 

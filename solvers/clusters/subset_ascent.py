@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_indices
-from solvers.clusters.subsets import LEAST, Subsets, largest_of
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.stopping import Expired, never
+from colgen.solvers.arrays import as_floats, as_indices
+from colgen.solvers.clusters.subsets import LEAST, Subsets, largest_of
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

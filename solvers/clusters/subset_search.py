@@ -1,4 +1,4 @@
-"""The depth-first search of :mod:`solvers.clusters.subset`: its stack, its bound, and how it goes on where it was."""
+"""The depth-first search of :mod:`colgen.solvers.clusters.subset`: its stack, its bound, and how it resumes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.clusters.concave import concave_bound, curve, not_far_below
-from solvers.clusters.shares import move_shares
-from solvers.kernel_cache import njit
-from solvers.literals import whole
+from colgen.solvers.clusters.concave import concave_bound, curve, not_far_below
+from colgen.solvers.clusters.shares import move_shares
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

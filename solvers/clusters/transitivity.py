@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_float, as_floats
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_float, as_floats
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

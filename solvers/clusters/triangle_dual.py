@@ -14,7 +14,7 @@ coefficients of the pair in all rows, every λ ≥ 0 proves that no clustering s
 row is violated at x, over the sum of the three 1 / ε_ij (half as much again is faster), and never below zero: these
 are Hildreth's projections on the rows.  ε is proportional to the scores, so that pairs of all sizes move equally
 fast, and it is halved every few sweeps.  It starts from dual values of rows that are tight at the best clustering known
-(:mod:`solvers.clusters.triangle_packing`).
+(:mod:`colgen.solvers.clusters.triangle_packing`).
 
 *Rows.*  Only rows that have been violated at some x are kept, and only while their dual values are positive.  A row is
 looked for where x_ik + x_kj > 1, so that each k is looked at with the pairs of its neighbours at x > 0 alone, and a row
@@ -23,10 +23,11 @@ takes O(Σ_k d_k²) time to look for rows, d_k the neighbours of k, and a sweep 
 
 *Decisions.*  Let a clustering of score z be known, and g = B(λ) - z.  A clustering that parts two items has all pairs
 of some cut between them apart, and loses their max(0, r_ij) of the bound: where every such cut weighs more than g, no
-clustering that scores z or more does it (:mod:`solvers.clusters.connectivity`).  So items are together whose pairs
-would say nothing one by one.  One that joins two groups of them loses Σ max(0, -r_ij) between the two; if that is more
-than g then they are apart.  Groups are contracted, and pairs that are apart are given a score so bad that parting them
-loses nothing.  What is left is a smaller instance with the same optimum, and if g is zero then the clustering is best.
+clustering that scores z or more does it (:mod:`colgen.solvers.clusters.connectivity`).  So items are together whose
+pairs would say nothing one by one.  One that joins two groups of them loses Σ max(0, -r_ij) between the two; if that is
+more than g then they are apart.  Groups are contracted, and pairs that are apart are given a score so bad that parting
+them loses nothing.  What is left is a smaller instance with the same optimum, and if g is zero then the clustering is
+best.
 
 Sources: C. Hildreth, *A quadratic programming procedure*, Naval Research Logistics Quarterly 4 (1957); N. Veldt, D. F.
 Gleich, A. Wirth, J. Saunderson, *Metric-constrained optimization for graph clustering algorithms*, SIAM Journal on
@@ -41,13 +42,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_booleans, as_floats, as_indices, as_integer
-from solvers.clusters.clustering import local_search
-from solvers.clusters.connectivity import ROUNDED, inseparable, summed
-from solvers.clusters.triangle_packing import packed_triangles
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.stopping import Expired, never
+from colgen.solvers.arrays import as_booleans, as_floats, as_indices, as_integer
+from colgen.solvers.clusters.clustering import local_search
+from colgen.solvers.clusters.connectivity import ROUNDED, inseparable, summed
+from colgen.solvers.clusters.triangle_packing import packed_triangles
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,7 +13,7 @@ which neither may come to the wrong side of zero.  What is left of scores on the
 bound.
 
 It takes O(n) for each pair that is paid for, and comes nearer to the optimum than many sweeps of an ascent from zero do
-(:mod:`solvers.clusters.triangle_dual`), with a row or two for each of these pairs.
+(:mod:`colgen.solvers.clusters.triangle_dual`), with a row or two for each of these pairs.
 
 Source: J.-H. Lange, A. Karrenbauer, B. Andres, *Partial optimality and fast lower bounds for weighted correlation
 clustering*, ICML (2018), for packing cycles; that they are tight at a known clustering is this module's own.
@@ -24,9 +24,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_indices
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_floats, as_indices
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,7 +52,7 @@ def packed_triangles(scores: Floats, labels: Ints) -> tuple[Rows, Floats]:
     Returns
     -------
     rows, duals
-        As :func:`solvers.clusters.triangle_dual.proved_by` takes them, ordered by k.
+        As :func:`colgen.solvers.clusters.triangle_dual.proved_by` takes them, ordered by k.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),)).astype(np.int64)

@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_float, as_floats, as_integer
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_float, as_floats, as_integer
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

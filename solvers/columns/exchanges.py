@@ -19,11 +19,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.graphs.bits import draw, seeded
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.stopping import Expired, never
-from solvers.tiers import tiered
+from colgen.solvers.graphs.bits import draw, seeded
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.stopping import Expired, never
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from solvers.columns.kinds import FLOATS, NUMBERS, POSITIONS, SIGNATURES, typed
-from solvers.kernel_cache import njit
+from colgen.solvers.columns.compressed import FLOATS, NUMBERS, POSITIONS, SIGNATURES, typed
+from colgen.solvers.kernel_cache import njit
 
 _ROW, _VALUE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

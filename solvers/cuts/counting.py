@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_integers, as_offsets
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import ArrayError, as_integers, as_offsets
+from colgen.solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 

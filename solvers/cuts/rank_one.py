@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_float, as_floats, as_integer, as_integers, as_offsets
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.literals import whole
+from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_integer, as_integers, as_offsets
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_floats
+from colgen.solvers.arrays import as_floats
 
 Floats = NDArray[np.float64]
 

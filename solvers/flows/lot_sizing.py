@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_floats
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_floats
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 

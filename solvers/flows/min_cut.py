@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_float, as_numbers
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_float, as_numbers
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_floats, as_indices, as_integer
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_floats, as_indices, as_integer
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from solvers.kernels import kernel
+from colgen.solvers.kernels import kernel
 
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]

@@ -15,14 +15,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_indices, as_integer
-from solvers.graphs.bits import draw, seeded
-from solvers.graphs.stable_search import lists_of
-from solvers.graphs.stable_set import as_graph
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.stopping import Expired, never
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_indices, as_integer
+from colgen.solvers.graphs.bits import draw, seeded
+from colgen.solvers.graphs.stable_search import lists_of
+from colgen.solvers.graphs.stable_set import as_graph
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.stopping import Expired, never
+from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_integer
-from solvers.graphs.stable_search import lists_of
-from solvers.graphs.stable_set import as_graph
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.stopping import Expired, never
+from colgen.solvers.arrays import as_integer
+from colgen.solvers.graphs.stable_search import lists_of
+from colgen.solvers.graphs.stable_set import as_graph
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -2,9 +2,9 @@ r"""Stable sets of largest weight where what is counted in a set is charged for:
 
     max over stable sets S    Σ_{v in S} w_v - Σ_c f_c ⌊Σ_{v in S} a_cv / q_c⌋        w, a, f ≥ 0 whole numbers
 
-The search is that of :mod:`solvers.graphs.stable_set`, whose bound by cliques holds all the more where charges are left
-out of it.  Charges are paid as vertices come in; as a set may be worth more without the last of them, every set on the
-way is looked at.  All numbers are whole: whoever has fractions rounds weights up and charges down.
+The search is that of :mod:`colgen.solvers.graphs.stable_set`, whose bound by cliques holds all the more where charges
+are left out of it.  Charges are paid as vertices come in; as a set may be worth more without the last of them, every
+set on the way is looked at.  All numbers are whole: whoever has fractions rounds weights up and charges down.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_integer, as_integers
-from solvers.graphs.bits import put
-from solvers.graphs.stable_set import (
+from colgen.solvers.arrays import ArrayError, as_integer, as_integers
+from colgen.solvers.graphs.bits import put
+from colgen.solvers.graphs.stable_set import (
     LARGEST_SUM,
     Search,
     StableSets,
@@ -26,8 +26,8 @@ from solvers.graphs.stable_set import (
     next_included,
     run,
 )
-from solvers.kernel_cache import njit
-from solvers.stopping import Expired, never
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
 
@@ -74,7 +74,7 @@ def heaviest_counted(
     Parameters
     ----------
     adjacency, weights, above, most, nodes, seconds, expired
-        As for :func:`solvers.graphs.stable_set.heaviest`.
+        As for :func:`colgen.solvers.graphs.stable_set.heaviest`.
     amounts
         Of each vertex in each count, shape (counts, n); whole, from 0.
     divisors

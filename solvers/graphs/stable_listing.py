@@ -1,6 +1,6 @@
 """All stable sets of at least a weight to which nothing can be added.
 
-The depth-first search of :mod:`solvers.graphs.stable_set`, with the vertices that have been left out (C. Bron,
+The depth-first search of :mod:`colgen.solvers.graphs.stable_set`, with the vertices that have been left out (C. Bron,
 J. Kerbosch, *Algorithm 457: finding all cliques of an undirected graph*, Communications of the ACM 16, 1973): a set to
 which one of them could be added has been, or will be, listed with it.
 """
@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_integer
-from solvers.graphs.bits import Words, put, unpacked
-from solvers.graphs.stable_set import Search, as_graph, as_weights, begin, next_included
-from solvers.kernel_cache import njit
-from solvers.stopping import Expired, never
+from colgen.solvers.arrays import as_integer
+from colgen.solvers.graphs.bits import Words, put, unpacked
+from colgen.solvers.graphs.stable_set import Search, as_graph, as_weights, begin, next_included
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -13,14 +13,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_integer
-from solvers.copying import overwrite
-from solvers.graphs.bits import draw, seeded
-from solvers.graphs.stable_set import as_graph, as_weights
-from solvers.kernel_cache import njit
-from solvers.kernels import inner
-from solvers.literals import whole
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_integer
+from colgen.solvers.copying import overwrite
+from colgen.solvers.graphs.bits import draw, seeded
+from colgen.solvers.graphs.stable_set import as_graph, as_weights
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
+from colgen.solvers.literals import whole
+from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

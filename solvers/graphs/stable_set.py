@@ -30,12 +30,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
-from solvers.graphs.bits import Words, drop, holds, lowest, num_words, packed, put, unpacked
-from solvers.kernel_cache import njit
-from solvers.kernels import folded, inner
-from solvers.stopping import Expired, never
-from solvers.tiers import tiered
+from colgen.solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
+from colgen.solvers.graphs.bits import Words, drop, holds, lowest, num_words, packed, put, unpacked
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded, inner
+from colgen.solvers.stopping import Expired, never
+from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -6,7 +6,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.linear.highs import Ints
+from colgen.solvers.linear.highs import Ints
 
 _AT_LOWER, _BASIC = highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic
 

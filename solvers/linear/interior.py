@@ -5,7 +5,7 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
-from solvers.linear.highs import INFINITY, Floats, check, new_highs
+from colgen.solvers.linear.highs import INFINITY, Floats, check, new_highs
 
 _STEPS = 100
 """Of the interior point method: it takes a few dozen, or never ends."""

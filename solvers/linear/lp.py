@@ -13,9 +13,9 @@ entries, the objective by the size of the costs that the answers are made of.  I
 ones, and a program whose costs are multiplied by a power of two is the same program to it.  All arrays here are in the
 caller's units.
 
-Which solver it is, :mod:`solvers.linear.backends` says.  Copies of a program (with whole columns, or solved by an
-interior point method) are HiGHS's in any case.  Source: Q. Huangfu and J. A. J. Hall, *Parallelizing the dual revised
-simplex method*, Mathematical Programming Computation 10 (2018).
+Which solver it is, :mod:`colgen.solvers.linear.backends` says.  Copies of a program (with whole columns, or solved by
+an interior point method) are HiGHS's in any case.  Source: Q. Huangfu and J. A. J. Hall, *Parallelizing the dual
+revised simplex method*, Mathematical Programming Computation 10 (2018).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from solvers.linear.backends.highs import HighsBackend
-from solvers.linear.backends.protocol import LPBackend
-from solvers.linear.backends.registry import new_backend
-from solvers.linear.bases import basis_of, extended
-from solvers.linear.highs import (
+from colgen.solvers.linear.backends.highs import HighsBackend
+from colgen.solvers.linear.backends.protocol import LPBackend
+from colgen.solvers.linear.backends.registry import new_backend
+from colgen.solvers.linear.bases import basis_of, extended
+from colgen.solvers.linear.highs import (
     FEASIBILITY_TOLERANCE,
     INFINITY,
     Floats,
@@ -45,13 +45,13 @@ from solvers.linear.highs import (
     highs_lp,
     not_finite,
 )
-from solvers.linear.interior import interior_duals
-from solvers.linear.mip import MIPSolution, solve_built_mip
-from solvers.linear.options import Options
-from solvers.linear.present import PresentPoint
-from solvers.linear.retrying import run_or_retry
-from solvers.linear.scaling import FAR, SCALINGS, better_scale, row_sizes, scaled, typical_size
-from solvers.linear.units import from_solver, to_solver
+from colgen.solvers.linear.interior import interior_duals
+from colgen.solvers.linear.last_solution import PresentPoint
+from colgen.solvers.linear.mip import MIPSolution, solve_built_mip
+from colgen.solvers.linear.options import Options
+from colgen.solvers.linear.retries import run_or_retry
+from colgen.solvers.linear.scaling import FAR, SCALINGS, better_scale, row_sizes, scaled, typical_size
+from colgen.solvers.linear.units import from_solver, to_solver
 
 __all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
 
@@ -102,9 +102,9 @@ class LinearProgram:
     units
         What the solver counts each column in, powers of two; by default 1.
     options
-        Of HiGHS, by name, checked by :func:`solvers.linear.options.check_options`.
+        Of HiGHS, by name, checked by :func:`colgen.solvers.linear.options.check_options`.
     backend
-        The name of the solver, checked by :func:`solvers.linear.backends.registry.check_backend`.
+        The name of the solver, checked by :func:`colgen.solvers.linear.backends.registry.check_backend`.
     scale
         The size of the costs that answers are made of, a power of two; by default what the costs make of it, at first.
     """

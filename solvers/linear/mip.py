@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from solvers.arrays import integral_bounds
-from solvers.linear.highs import (
+from colgen.solvers.arrays import integral_bounds
+from colgen.solvers.linear.highs import (
     INFINITY,
     LOOSER,
     Floats,
@@ -26,7 +26,7 @@ from solvers.linear.highs import (
     run_in_thread,
     set_tolerance,
 )
-from solvers.linear.scaling import SCALINGS, better_scale, column_units, row_sizes, scaled, typical_size
+from colgen.solvers.linear.scaling import SCALINGS, better_scale, column_units, row_sizes, scaled, typical_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ def solve_built_mip(
 ) -> MIPSolution:
     """Solve a program whose costs have been multiplied by ``factor``, and whose columns are counted in ``units``.
 
-    Bounds of integer columns are rounded inward first, see :func:`~solvers.arrays.integral_bounds`.  ``endless``: the
-    relaxation is known to be unbounded, and so is the program if it has a point.
+    Bounds of integer columns are rounded inward first, see :func:`~colgen.solvers.arrays.integral_bounds`.
+    ``endless``: the relaxation is known to be unbounded, and so is the program if it has a point.
     """
     lower, upper = integral_bounds(np.array(lp.col_lower_) * units, np.array(lp.col_upper_) * units, integer)
     hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from solvers.arrays import integral_bounds
-from solvers.linear.highs import (
+from colgen.solvers.arrays import integral_bounds
+from colgen.solvers.linear.highs import (
     INFINITY,
     LOOSER,
     Floats,
@@ -28,7 +28,7 @@ from solvers.linear.highs import (
     run_in_thread,
     set_tolerance,
 )
-from solvers.linear.scaling import row_sizes, scaled, typical_size
+from colgen.solvers.linear.scaling import row_sizes, scaled, typical_size
 
 _INTEGRALITY = 1e-9
 """How far HiGHS may be off whole numbers: what is rounded afterwards should still satisfy the rows."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_numbers
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_numbers
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from solvers.columns.kinds import FLOAT, FLOATS, NUMBERS, POSITIONS, typed
-from solvers.sorting import median
+from colgen.solvers.columns.compressed import FLOAT, FLOATS, NUMBERS, POSITIONS, typed
+from colgen.solvers.sorting import median
 
 _ENTRIES = types.Tuple((types.boolean, types.boolean, FLOAT, FLOAT[::1], FLOAT[::1]))
 _OPTIMUM = types.Tuple((FLOAT, FLOAT[::1], FLOAT[::1], FLOAT[::1]))

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.packing.chains import chain, slide, successors
-from solvers.packing.doors import SWEEPS, arrays, check, in_portions
-from solvers.packing.network import Floats, Network, look_away
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.packing.chains import chain, slide, successors
+from colgen.solvers.packing.network import Floats, Network, look_away
+from colgen.solvers.packing.network_arguments import SWEEPS, arrays, check, in_portions
 
 NEVER = -1e30
 """The value of what cannot be reached."""

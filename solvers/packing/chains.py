@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernel_cache import njit
+from colgen.solvers.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -28,9 +28,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_booleans, as_float, as_floats, as_integer, as_integers
-from solvers.kernel_cache import njit
-from solvers.packing.network import look_away
+from colgen.solvers.arrays import ArrayError, as_booleans, as_float, as_floats, as_integer, as_integers
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.packing.network import look_away
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

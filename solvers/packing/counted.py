@@ -3,10 +3,10 @@ r"""Zero-one knapsacks in which what is counted in a set is charged for: the pri
     max Σ_i p_i x_i - Σ_c f_c ⌊Σ_i w_ci x_i / q_c⌋    subject to    Σ_i a_i x_i ≤ C,  x binary,  f ≥ 0,
 
 for each of several knapsacks, whose counts are the same.  Items that no count has are packed by a table over all loads
-(:mod:`solvers.packing.zero_one`).  The others come before them, one after the other, by labels: load, value, and of
-each count that has items on both sides of the place where the search stands what is left of its sum.  A label is
-dominated by one of no larger load whose value is no less, once it has paid for each count of which it has more
-left; that is what the other may be spared at the most.
+(:mod:`colgen.solvers.packing.zero_one`).  The others come before them, one after the other, by labels: load, value, and
+of each count that has items on both sides of the place where the search stands what is left of its sum.  A label is
+dominated by one of no larger load whose value is no less, once it has paid for each count of which it has more left;
+that is what the other may be spared at the most.
 
 What a label can still gain is bounded by a table, too.  For any λ between 0 and 1,
 
@@ -30,10 +30,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_floats, as_integers
-from solvers.kernel_cache import njit
-from solvers.packing.network import look_away
-from solvers.packing.zero_one import checked, fill, trace
+from colgen.solvers.arrays import ArrayError, as_floats, as_integers
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.packing.network import look_away
+from colgen.solvers.packing.zero_one import checked, fill, trace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -152,7 +152,7 @@ def best_counted(
     Parameters
     ----------
     profits, sizes, capacities
-        As for :func:`solvers.packing.zero_one.best_sets`.
+        As for :func:`colgen.solvers.packing.zero_one.best_sets`.
     weights
         Of each item in each count, shape (counts, items); whole, from 0 to the divisor less 1.
     divisors

@@ -2,11 +2,11 @@ r"""The best packings of a network in which what is counted is charged for: the 
 
     max Σ_i Σ_c profit(i, position of the c-th copy of i) - Σ_k f_k ⌊Σ_i w_ki a_i / q_k⌋,    f ≥ 0,
 
-over the packings a of a network (:mod:`solvers.packing.network`).  Labels go through the items in turn: a state, what
-has been earned and charged, and of each count that has items on both sides of the place what is left of its sum.  A
-label is dominated by one in the same state that has earned no less once it has paid for each count of which it has more
-left, for that is what the other may be spared at the most.  What a label can still earn is bounded by the table of
-:func:`solvers.packing.knapsack.best_from`, which charges for nothing; only labels that may come to more than a
+over the packings a of a network (:mod:`colgen.solvers.packing.network`).  Labels go through the items in turn: a state,
+what has been earned and charged, and of each count that has items on both sides of the place what is left of its sum.
+A label is dominated by one in the same state that has earned no less once it has paid for each count of which it has
+more left, for that is what the other may be spared at the most.  What a label can still earn is bounded by the table of
+:func:`colgen.solvers.packing.knapsack.best_from`, which charges for nothing; only labels that may come to more than a
 threshold are kept, so that near the end of column generation there are few.
 
 Source: M. Jepsen, B. Petersen, S. Spoorendonk, D. Pisinger, *Subset-row inequalities applied to the vehicle-routing
@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_float, as_floats, as_indices, as_integer, as_integers, as_offsets
-from solvers.kernel_cache import njit
-from solvers.packing.arc_values import NEVER
-from solvers.packing.doors import arrays, check
-from solvers.packing.network import Floats, Ints, Network, look_away
+from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_indices, as_integer, as_integers, as_offsets
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.packing.arc_values import NEVER
+from colgen.solvers.packing.network import Floats, Ints, Network, look_away
+from colgen.solvers.packing.network_arguments import arrays, check
 
 LABELS = 1 << 17
 """A search ends where more labels than this are left of one item."""
@@ -142,7 +142,7 @@ def best_counted_packings(
     Parameters
     ----------
     net, values, profits
-        A network, the table of :func:`solvers.packing.knapsack.best_from`, and what it was given.
+        A network, the table of :func:`colgen.solvers.packing.knapsack.best_from`, and what it was given.
     starts, members, weights
         Count k weighs items ``members[starts[k]:starts[k + 1]]``, none of them twice, by whole numbers from 1 to its
         divisor less 1.

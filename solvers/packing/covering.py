@@ -26,10 +26,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.stopping import Expired, never
+from colgen.solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
 

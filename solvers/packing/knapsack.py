@@ -23,14 +23,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from solvers.arrays import as_float, as_floats
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.packing.arc_values import NEVER, arc_values, arc_work
-from solvers.packing.chains import chain, slide, successors
-from solvers.packing.doors import SWEEPS, arrays, as_profits, check, in_portions
-from solvers.packing.listing import packings_above
-from solvers.packing.network import (
+from colgen.solvers.arrays import as_float, as_floats
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.packing.arc_values import NEVER, arc_values, arc_work
+from colgen.solvers.packing.chains import chain, slide, successors
+from colgen.solvers.packing.listing import packings_above
+from colgen.solvers.packing.network import (
     LARGEST_CAPACITY,
     Floats,
     Ints,
@@ -42,7 +41,8 @@ from solvers.packing.network import (
     network,
     restricted,
 )
-from solvers.tiers import tiered
+from colgen.solvers.packing.network_arguments import SWEEPS, arrays, as_profits, check, in_portions
+from colgen.solvers.tiers import tiered
 
 __all__ = [
     "LARGEST_CAPACITY",

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.arrays import as_float, as_integer
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.packing.doors import arrays, check
-from solvers.packing.network import PORTION, Floats, Ints, Network, arc_at, look_away
+from colgen.solvers.arrays import as_float, as_integer
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.packing.network import PORTION, Floats, Ints, Network, arc_at, look_away
+from colgen.solvers.packing.network_arguments import arrays, check
 
 
 def packings_above(

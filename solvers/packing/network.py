@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_booleans, as_integer, as_integers
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_booleans, as_integer, as_integers
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -4,8 +4,8 @@ r"""Several zero-one knapsacks at once, and what the best set is worth with each
 
 The table over the items and all loads up to the capacity is filled item by item, a row at a time, which is what a
 processor does fastest: n C_j cells, of which a byte is kept where only the best set is wanted.  It is for capacities of
-moderate size; where those are large and few sums of sizes can be reached, :mod:`solvers.packing.knapsack` is the better
-one.
+moderate size; where those are large and few sums of sizes can be reached, :mod:`colgen.solvers.packing.knapsack` is the
+better one.
 
 Sources: R. Bellman, *Dynamic Programming* (1957); for items forced in, by tables from both ends, H. Kellerer,
 U. Pferschy, D. Pisinger, *Knapsack Problems* (2004), section 2.3.
@@ -18,11 +18,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_floats, as_integers
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.packing.network import look_away
-from solvers.tiers import tiered
+from colgen.solvers.arrays import ArrayError, as_floats, as_integers
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.packing.network import look_away
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

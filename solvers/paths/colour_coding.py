@@ -36,9 +36,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import ArrayError, as_float, as_integer
-from solvers.kernel_cache import njit
-from solvers.paths.walks import Graph, checked
+from colgen.solvers.arrays import ArrayError, as_float, as_integer
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.paths.walks import Graph, checked
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

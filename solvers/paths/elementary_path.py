@@ -6,7 +6,7 @@ A state is (position, vertex, which of the *remembered* classes were visited).  
 is exact and far too large; with few of them it is a relaxation whose optimum is a walk that may still visit one of the
 other classes twice.  Remembering the classes that the optimal walk repeats, and solving again, ends in a path
 (decremental state-space relaxation).  The states are kept few by bounds: a state is dropped if what is to come,
-bounded by penalised walks (:mod:`solvers.paths.walks`), cannot lead to a path heavier than the best one known.
+bounded by penalised walks (:mod:`colgen.solvers.paths.walks`), cannot lead to a path heavier than the best one known.
 
 States are extended in portions, each to its end before the next.  That finds heavy walks early, and it bounds the
 memory, for portions get smaller where the states do not fit a limit; what is lost is that states of different portions
@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_booleans, as_float, as_integer
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.paths.walks import Relaxed, tolerance
+from colgen.solvers.arrays import as_booleans, as_float, as_integer
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.paths.walks import Relaxed, tolerance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -4,7 +4,7 @@ r"""Beam search for the heaviest path of k vertices, no two of one class.
 
 Of the paths of each length only the best ``width`` are extended, so that nothing is proved: O(k·width·(n + log width))
 time.  Paths are compared by their weight so far, or by that and a bound on what is to come
-(:mod:`solvers.paths.walks`), which looks ahead.
+(:mod:`colgen.solvers.paths.walks`), which looks ahead.
 
 Source: B. T. Lowerre, *The Harpy speech recognition system*, PhD thesis, Carnegie Mellon University (1976).
 """
@@ -16,12 +16,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_integer
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.paths.walks import Graph, Relaxed, checked
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_integer
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.paths.walks import Graph, Relaxed, checked
+from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 

@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_booleans, as_float, as_floats, as_indices, as_integer
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_booleans, as_float, as_floats, as_indices, as_integer
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

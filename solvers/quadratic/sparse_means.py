@@ -3,8 +3,8 @@ r"""The mean of labellings, or of trees, nearest to scores: column generation wi
     max  θᵀμ + ηᵀν - ½ ‖μ‖²        over (μ, ν) in the convex hull of the structures' indicators
 
 A structure has one part at each of n positions: a token's label, a word's head.  What two structures have in common
-is then a count of equal entries, and all of the loop, the master of :mod:`solvers.quadratic.over_simplex` and the exact
-oracle (Viterbi, or Chu, Liu and Edmonds) in it, runs compiled and without the interpreter's lock.
+is then a count of equal entries, and all of the loop, the master of :mod:`colgen.solvers.quadratic.over_simplex` and
+the exact oracle (Viterbi, or Chu, Liu and Edmonds) in it, runs compiled and without the interpreter's lock.
 
 Source: V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*,
 ICML 2018.
@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_float, as_floats, as_integer
-from solvers.chains.viterbi import advance, best_sum
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.literals import truth
-from solvers.quadratic.over_simplex import ActiveSet, enter_active
-from solvers.trees.arborescence import solve_arborescence
+from colgen.solvers.arrays import as_float, as_floats, as_integer
+from colgen.solvers.chains.viterbi import advance, best_sum
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import truth
+from colgen.solvers.quadratic.over_simplex import ActiveSet, enter_active
+from colgen.solvers.trees.arborescence import solve_arborescence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

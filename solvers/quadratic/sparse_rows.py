@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats, as_indices, as_integer
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_floats, as_indices, as_integer
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -24,9 +24,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_floats, as_indices, as_numbers
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_floats, as_indices, as_numbers
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

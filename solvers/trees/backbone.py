@@ -1,8 +1,8 @@
 """Backbones: what finds the best tree of local parts, again and again with other arc scores.
 
 A backbone holds the parts that never change and the memory of its charts.  Projective trees come from the dynamic
-programs of :mod:`solvers.trees.eisner`, all others from maximum spanning arborescences (Hall, *K-best spanning tree
-parsing*, ACL 2007, for the k best of these).
+programs of :mod:`colgen.solvers.trees.eisner`, all others from maximum spanning arborescences (Hall, *K-best spanning
+tree parsing*, ACL 2007, for the k best of these).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from functools import cached_property
 
 import numpy as np
 
-from solvers.trees import eisner_search as search
-from solvers.trees.arborescence import reduced_costs, solve_arborescence
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_items import FIRST, GRANDCHILD, NEG, SIBLING, THIRD, Floats, Ints
-from solvers.trees.eisner_k_best import k_best
+from colgen.solvers.trees import eisner_search as search
+from colgen.solvers.trees.arborescence import reduced_costs, solve_arborescence
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_items import FIRST, GRANDCHILD, NEG, SIBLING, THIRD, Floats, Ints
+from colgen.solvers.trees.eisner_k_best import k_best
 
 _IMPOSSIBLE = 0.5 * NEG
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_floats, as_integer
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_sums import projective_sums
-from solvers.trees.matrix_tree import tree_sums
+from colgen.solvers.arrays import as_floats, as_integer
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_sums import projective_sums
+from colgen.solvers.trees.matrix_tree import tree_sums
 
 Floats = NDArray[np.float64]
 

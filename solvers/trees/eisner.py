@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, Shape, as_booleans, as_floats, as_indices, as_integer
-from solvers.trees import eisner_k_best
-from solvers.trees import eisner_search as search
-from solvers.trees.eisner_items import FIRST, GRANDCHILD, IMPOSSIBLE, NEG, SIBLING, THIRD, Floats, Ints, Rest
+from colgen.solvers.arrays import ArrayError, Shape, as_booleans, as_floats, as_indices, as_integer
+from colgen.solvers.trees import eisner_k_best
+from colgen.solvers.trees import eisner_search as search
+from colgen.solvers.trees.eisner_items import FIRST, GRANDCHILD, IMPOSSIBLE, NEG, SIBLING, THIRD, Floats, Ints, Rest
 
 Bools = NDArray[np.bool_]
 

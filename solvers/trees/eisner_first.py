@@ -1,6 +1,6 @@
 r"""First-order projective parsing: the best tree of a sum of arc scores, O(n³) (Eisner, 1996).
 
-Two kinds of items (:mod:`solvers.trees.eisner_items`), both with their head at one end:
+Two kinds of items (:mod:`colgen.solvers.trees.eisner_items`), both with their head at one end:
 
     C[h, e] = max_m I[h, m] + C[m, e]
     I[h, m] = arc[h, m] + max_r C[h, r] + C[m, r ± 1]
@@ -15,9 +15,18 @@ Source: J. Eisner, *Three new probabilistic models for dependency parsing: an ex
 
 from __future__ import annotations
 
-from solvers.kernels import inner, quick
-from solvers.literals import whole
-from solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Scores, Ways, best_sum, ways_complete, ways_halves
+from colgen.solvers.kernels import inner, quick
+from colgen.solvers.literals import whole
+from colgen.solvers.trees.eisner_items import (
+    IMPOSSIBLE,
+    NEG,
+    Floats,
+    Scores,
+    Ways,
+    best_sum,
+    ways_complete,
+    ways_halves,
+)
 
 
 @quick

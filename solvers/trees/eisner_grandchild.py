@@ -21,9 +21,9 @@ Source: X. Carreras, *Experiments with a higher-order projective dependency pars
 
 from __future__ import annotations
 
-from solvers.kernels import inner, quick
-from solvers.literals import whole
-from solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Scores, Ways, best_sum, put, raise_by
+from colgen.solvers.kernels import inner, quick
+from colgen.solvers.literals import whole
+from colgen.solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Scores, Ways, best_sum, put, raise_by
 
 
 @quick
@@ -148,7 +148,7 @@ def outside_grandchild(scores: Scores, chart: Floats, outside: Floats, best: Flo
 
 @inner
 def expand_grandchild(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
-    """The ways to build an item, as :func:`solvers.trees.eisner_first.expand_first` gives them."""
+    """The ways to build an item, as :func:`colgen.solvers.trees.eisner_first.expand_first` gives them."""
     arc, sib, grand = scores.arc, scores.sib, scores.grand
     size = len(arc)
     square, cube = size * size, size * size * size

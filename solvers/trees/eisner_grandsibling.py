@@ -11,8 +11,8 @@ theirs but h, so that it is looked for once for all of e.
 
 With a arcs, a_h of them into h and d_h out of it on one side, this takes time O(Σ_h a_h d_h (n + d_h) + n Σ_h d_h²) and
 memory O(a n + Σ_h a_h d_h): O(n⁴) and O(n³) for all arcs, and hardly more than the n² that the arcs are looked up in
-where each word has a few.  :mod:`solvers.trees.eisner_sibling` holds the same parts, but for those of last modifiers,
-in charts of all arcs.
+where each word has a few.  :mod:`colgen.solvers.trees.eisner_sibling` holds the same parts, but for those of last
+modifiers, in charts of all arcs.
 
 Source: T. Koo, M. Collins, *Efficient third-order dependency parsers*, ACL (2010), whose Model 1 has g-spans and whose
 Model 2 has siblings in them.
@@ -26,9 +26,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_booleans, as_floats
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.solvers.arrays import ArrayError, as_booleans, as_floats
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from solvers.kernel_cache import njit
-from solvers.trees import eisner_search as search
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Ints, Rest, room_for_ways, scores_of
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.trees import eisner_search as search
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Ints, Rest, room_for_ways, scores_of
 
 
 @dataclass(frozen=True, eq=False)

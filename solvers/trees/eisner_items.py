@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.kernel_cache import njit
-from solvers.kernels import inner, quick
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner, quick
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,7 +49,7 @@ class Scores(NamedTuple):
         Shape (N, N, N).  GRANDCHILD: by head, modifier and the modifier's modifier.  THIRD: by grandparent, head and
         modifier.
     triple, kinds
-        Shapes (2, 2, K, K, K, K) and (N,), see :mod:`solvers.trees.eisner_sibling`; kinds are below K - 1.
+        Shapes (2, 2, K, K, K, K) and (N,), see :mod:`colgen.solvers.trees.eisner_sibling`; kinds are below K - 1.
     single_root
         Whether the root must have exactly one modifier.
     """

@@ -1,4 +1,4 @@
-"""The k best projective trees, from the chart of any parser of :mod:`solvers.trees.eisner`.
+"""The k best projective trees, from the chart of any parser of :mod:`colgen.solvers.trees.eisner`.
 
 An A* search over partial derivations, top down.  Its estimate, the values of the items still to be built, is exact, so
 that with the further one preferred among equals no more than k derivations are carried on at any depth.
@@ -12,9 +12,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.kernel_cache import njit
-from solvers.trees.eisner_items import IMPOSSIBLE, Floats, Ints, Rest, room_for_ways, scores_of, value_of
-from solvers.trees.eisner_search import expand, goal
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.trees.eisner_items import IMPOSSIBLE, Floats, Ints, Rest, room_for_ways, scores_of, value_of
+from colgen.solvers.trees.eisner_search import expand, goal
 
 Number = TypeVar("Number", np.float64, np.int64)
 

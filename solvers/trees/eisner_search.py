@@ -1,21 +1,21 @@
 """What all projective parsers do with a chart: the best tree and the max-marginals.
 
-A parser of :mod:`solvers.trees.eisner` is two functions: one fills a chart with the values of its items, the other
-lists the ways to build one item.  All else follows from these (the k best trees in :mod:`solvers.trees.eisner_k_best`),
-in kernels that know the parser by its order.
+A parser of :mod:`colgen.solvers.trees.eisner` is two functions: one fills a chart with the values of its items, the
+other lists the ways to build one item.  All else follows from these (the k best trees in
+:mod:`colgen.solvers.trees.eisner_k_best`), in kernels that know the parser by its order.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernel_cache import njit
-from solvers.kernels import inner
-from solvers.literals import whole
-from solvers.tiers import tiered
-from solvers.trees.eisner_first import expand_first, inside_first, outside_first
-from solvers.trees.eisner_grandchild import expand_grandchild, inside_grandchild, outside_grandchild
-from solvers.trees.eisner_items import (
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
+from colgen.solvers.literals import whole
+from colgen.solvers.tiers import tiered
+from colgen.solvers.trees.eisner_first import expand_first, inside_first, outside_first
+from colgen.solvers.trees.eisner_grandchild import expand_grandchild, inside_grandchild, outside_grandchild
+from colgen.solvers.trees.eisner_items import (
     FIRST,
     GRANDCHILD,
     IMPOSSIBLE,
@@ -30,7 +30,7 @@ from solvers.trees.eisner_items import (
     scores_of,
     value_of,
 )
-from solvers.trees.eisner_sibling import expand_sibling, inside_sibling
+from colgen.solvers.trees.eisner_sibling import expand_sibling, inside_sibling
 
 
 @tiered
@@ -58,7 +58,7 @@ def inside(arc: Floats, rest: Rest, chart: Floats, first: int, end: int) -> floa
     Parameters
     ----------
     arc, rest
-        The scores, see :class:`~solvers.trees.eisner_items.Scores`.
+        The scores, see :class:`~colgen.solvers.trees.eisner_items.Scores`.
     first, end
         Widths of the spans that are filled in, first to end - 1, of 1 to N - 1; all narrower ones have been, and the
         value is that of a full chart.
@@ -75,7 +75,7 @@ def inside(arc: Floats, rest: Rest, chart: Floats, first: int, end: int) -> floa
 
 @inner
 def expand(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
-    """The ways to build an item, as :func:`solvers.trees.eisner_first.expand_first` gives them."""
+    """The ways to build an item, as :func:`colgen.solvers.trees.eisner_first.expand_first` gives them."""
     if scores.order == FIRST:
         return expand_first(item, scores, ways)
     if scores.order == GRANDCHILD:

@@ -1,8 +1,8 @@
 r"""Projective parsing with scores of adjacent siblings, and of what they are beneath: two parsers of one kind.
 
 SIBLING (McDonald and Pereira, 2006), O(n³) time: with sib[h, m, s] the score of m after its sibling s, s = h if m is
-the first.  Besides complete and incomplete items (:mod:`solvers.trees.eisner_items`) there are sibling items S[s, m]:
-two neighbouring modifiers of one head and what lies between them.
+the first.  Besides complete and incomplete items (:mod:`colgen.solvers.trees.eisner_items`) there are sibling items
+S[s, m]: two neighbouring modifiers of one head and what lies between them.
 
     C[h, e] = max_m I[h, m] + C[m, e]
     I[h, m] = max(first modifier: C[m, h ± 1];  max_s I[h, s] + S[s, m])  + the scores of (h, m, s)
@@ -28,9 +28,9 @@ M. Collins, *Efficient third-order dependency parsers*, ACL 2010.
 
 from __future__ import annotations
 
-from solvers.kernels import inner, quick
-from solvers.literals import whole
-from solvers.trees.eisner_items import (
+from colgen.solvers.kernels import inner, quick
+from colgen.solvers.literals import whole
+from colgen.solvers.trees.eisner_items import (
     IMPOSSIBLE,
     NEG,
     THIRD,
@@ -117,7 +117,7 @@ def inside_sibling(scores: Scores, chart: Floats, first: int, end: int) -> None:
 
 @inner
 def expand_sibling(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
-    """The ways to build an item, as :func:`solvers.trees.eisner_first.expand_first` gives them."""
+    """The ways to build an item, as :func:`colgen.solvers.trees.eisner_first.expand_first` gives them."""
     size = len(scores.arc)
     square = size * size
     third = scores.order == THIRD

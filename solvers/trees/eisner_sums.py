@@ -1,11 +1,12 @@
 r"""Sums over all projective trees: log-partition functions, marginals of all parts, derivatives, samples.
 
-The items of a parser (:mod:`solvers.trees.eisner_search`) with sums in place of maxima: every tree has one derivation,
-so that the value of an item, log Σ exp over the ways to build it, counts each of its subtrees once.  Given that an item
-is in the tree, way k is taken with probability exp(value of the way - value of the item).  So probabilities, their
-derivatives in a direction, and samples are carried from the goal down: nothing is divided, and nothing overflows.
+The items of a parser (:mod:`colgen.solvers.trees.eisner_search`) with sums in place of maxima: every tree has one
+derivation, so that the value of an item, log Σ exp over the ways to build it, counts each of its subtrees once.  Given
+that an item is in the tree, way k is taken with probability exp(value of the way - value of the item).  So
+probabilities, their derivatives in a direction, and samples are carried from the goal down: nothing is divided, and
+nothing overflows.
 
-Parts are those of :class:`solvers.trees.eisner.Parts`, but for outermost grandchildren.
+Parts are those of :class:`colgen.solvers.trees.eisner.Parts`, but for outermost grandchildren.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from solvers.arrays import ArrayError
-from solvers.kernel_cache import njit
-from solvers.kernels import inner
-from solvers.literals import whole
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_items import (
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
+from colgen.solvers.literals import whole
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_items import (
     FIRST,
     GRANDCHILD,
     IMPOSSIBLE,
@@ -36,7 +37,7 @@ from solvers.trees.eisner_items import (
     scores_of,
     value_of,
 )
-from solvers.trees.eisner_search import expand, goal
+from colgen.solvers.trees.eisner_search import expand, goal
 
 Means = tuple[Floats, Floats, Floats, Floats]
 
@@ -98,7 +99,7 @@ def projective_sums(parts: Parts, *, allowed: ArrayLike | None = None, single_ro
     Parameters
     ----------
     parts, allowed, single_root
-        As of :func:`solvers.trees.eisner.best_tree`.
+        As of :func:`colgen.solvers.trees.eisner.best_tree`.
     """
     if parts.order == GRANDCHILD:
         raise ArrayError("outermost: there are no sums over trees with scores of outermost grandchildren")

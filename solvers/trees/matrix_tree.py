@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import as_floats, as_integers
-from solvers.kernel_cache import njit
-from solvers.literals import truth
+from colgen.solvers.arrays import as_floats, as_integers
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import truth
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

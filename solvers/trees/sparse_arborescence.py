@@ -1,8 +1,8 @@
 """Maximum spanning arborescence of a list of arcs, for those who solve many small ones: no matrix, no reduced costs.
 
-The same algorithm as :mod:`solvers.trees.arborescence`, which see for the source.  A contracted set keeps its vertices
-as a linked list and looks its entering arcs through again: O(a) for each set on the way, of which there are few where
-vertices have few heads to choose from.  All that it works in is passed in.
+The same algorithm as :mod:`colgen.solvers.trees.arborescence`, which see for the source.  A contracted set keeps its
+vertices as a linked list and looks its entering arcs through again: O(a) for each set on the way, of which there are
+few where vertices have few heads to choose from.  All that it works in is passed in.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.kernel_cache import njit
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

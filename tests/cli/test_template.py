@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colgen.cli.template import Material, check_options, load_template, of_answer, template_names, whole_number
-from colgen.core.arrays import arrays_in
+from colgen.core.array_files import arrays_in
 from colgen.core.errors import InputError
 
 KNOWN = {"epochs": "passes over the data", "task": "what is learned"}

@@ -8,10 +8,10 @@ import pytest
 from colgen import IterationLimit, solve
 from colgen.cli.main import main
 from colgen.cli.template import load_template, template_names
-from problems.dependency import write_conll
-from problems.grandparent_parsing import GrandparentParsing, Instance
-from problems.grandparent_parsing import random as random_sentence
-from problems.grandparent_parsing import write as write_sentence
+from colgen.problems.dependency import write_conll
+from colgen.problems.grandparent_parsing import GrandparentParsing, Instance
+from colgen.problems.grandparent_parsing import random as random_sentence
+from colgen.problems.grandparent_parsing import write as write_sentence
 from tests.problems.dependency.treebank import random_weights, sentences
 
 

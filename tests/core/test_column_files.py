@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import Column, Columns, InputError, Row, WarmStart, load_columns, save_columns, solve
-from tests.core.test_batches import ROWS, batch_of, singles
+from tests.core.test_column_batch import ROWS, batch_of, singles
 from tests.toys import CuttingStock
 
 structures = st.recursive(

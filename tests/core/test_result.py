@@ -10,7 +10,7 @@ import pytest
 
 from colgen import Iteration, Termination, solve
 from colgen.core.result import write_csv
-from tests.bounds.test_column_generation import PointlessPatterns
+from tests.bounding.test_column_generation import PointlessPatterns
 from tests.toys import CuttingStock
 
 

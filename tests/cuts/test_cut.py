@@ -21,7 +21,7 @@ from colgen import (
     solve,
 )
 from colgen.core.activity import activities, activity
-from colgen.core.batches import Columns
+from colgen.core.column_batch import Columns
 from colgen.core.errors import FormulationError
 from colgen.core.solution import Solution
 

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.linear.highs import LPStatus
-from solvers.linear.recosted import RecostedMIP
+from colgen.solvers.linear.highs import LPStatus
+from colgen.solvers.linear.recosted import RecostedMIP
 
 ROOM = 2.0**-40
 """Relative to the sizes of costs: rounding."""

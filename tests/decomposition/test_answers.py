@@ -8,9 +8,9 @@ import pytest
 
 from colgen import InfeasibleAnswerError, InputError, decompose, solve
 from colgen.decomposition.answers import Values, checked, load_values, objective_step
-from colgen.decomposition.reading import read
+from colgen.decomposition.reading.arrays import read
 from tests.decomposition import models
-from tests.decomposition.test_benders import two_stage
+from tests.decomposition.benders.test_template import two_stage
 
 NONE = np.empty(0, dtype=np.int64)
 

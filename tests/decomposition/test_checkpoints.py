@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks.decomposition.families import FAMILIES
 from colgen import InputError, Termination, decompose, solve
-from problems.compact.families import FAMILIES
 
 
 def taken_apart(name, size, seed=0):

@@ -8,7 +8,7 @@ from pyomo.solvers.tests.models.base import all_models
 
 from colgen import InputError, compile_model, solve_complete
 from tests.decomposition import models
-from tests.decomposition.test_benders import two_stage
+from tests.decomposition.benders.test_template import two_stage
 
 
 def test_a_solver_of_pyomo_solves_an_annotated_model_in_place():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from benchmarks.learning.reference import trees
 from colgen.core.errors import InputError
 from colgen.learning import (
     Chains,
@@ -21,8 +22,7 @@ from colgen.learning import (
     sparsemap,
 )
 from colgen.learning.batches import batch_of, batch_sums
-from problems.learning.oracles import Clusterings, SecondOrderTrees
-from problems.learning.reference import trees
+from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees
 
 HEADS = np.array([-1, 0, 1, 1])
 SECOND = ProjectiveTrees("siblings", "grandchildren")

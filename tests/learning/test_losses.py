@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from benchmarks.learning.reference import trees
 from colgen.core.errors import InputError, OracleBeatenError
 from colgen.learning import (
     Chains,
@@ -17,7 +18,6 @@ from colgen.learning import (
     hinge,
     second_best,
 )
-from problems.learning.reference import trees
 from tests.sweeps import seeds
 
 

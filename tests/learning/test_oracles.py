@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from benchmarks.learning.reference import trees
 from colgen import Column, OraclePricing
 from colgen.core.errors import InputError
 from colgen.learning import Chains, Enumerated, Priced, ProjectiveTrees, Trees, best_structure
-from problems.learning.reference import trees
 
 
 class Answering:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from benchmarks.learning.reference import labellings, nearest_mean, trees
 from colgen.core.errors import InputError, OracleBeatenError
 from colgen.learning import Chains, Enumerated, ProjectiveTrees, Trees, best_structure, sparsemap
-from problems.learning.reference import labellings, nearest_mean, trees
 from tests.sweeps import seeds
 
 MODELS = {

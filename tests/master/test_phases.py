@@ -9,8 +9,8 @@ from colgen import (
     Row,
 )
 from colgen.core.errors import SolverError as EngineSolverError
-from solvers.linear.highs import SolverError
-from solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.highs import SolverError
+from colgen.solvers.linear.lp import LinearProgram
 from tests.master.programs import (
     col,
     covering,

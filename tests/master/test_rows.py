@@ -1,21 +1,148 @@
-"""The rows of a linear master: sides, sizes, dual values."""
+"""Rows that have been slack for long leave the linear program, and nothing but its size changes."""
+
+from __future__ import annotations
+
+import math
 
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import (
-    Duals,
-    LinearMaster,
-    Row,
-    Sense,
-    compile_model,
-)
+from colgen import Column, Duals, LinearMaster, Row, RowFamily, Sense, artificial, compile_model, solve
 from colgen.core.errors import FormulationError
-from colgen.master.rows import Rows
-from tests.master.programs import (
-    covering,
-)
+from colgen.master.rows import IdleRows, Rows
+from tests.master.programs import covering
+from tests.zoo import TRIPLE, Partitioning, Triples
+
+
+class Weighted(RowFamily):
+    """Coefficients by a table of the column's number and the row's."""
+
+    def __init__(self, table, idle_after):
+        super().__init__("weight", idle_after=idle_after)
+        self.table = table
+
+    def coefficients(self, columns, indices):
+        return self.table[np.ix_([column.structure for column in columns], list(indices))]
+
+
+def master(maximize=False):
+    m = pyo.ConcreteModel()
+    m.missing = artificial(range(4))
+    m.cover = pyo.Constraint(range(4), rule=lambda m, i: m.missing[i] >= 1)
+    m.cost = pyo.Objective(expr=0)
+    return LinearMaster(compile_model(m))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_optimum_is_that_of_all_rows(seed):
+    rng = np.random.default_rng(seed)
+    count, width = 30, 8
+    table = rng.integers(0, 4, (count, width)).astype(float)
+    costs, cover = rng.integers(1, 20, count), rng.random((count, 4)) < 0.5
+    upper = rng.integers(2, 9, width).astype(float)
+    columns = [
+        Column(float(costs[j]), {("cover", i): 1.0 for i in np.flatnonzero(cover[j]).tolist()}, j, ("x", j))
+        for j in range(count)
+    ]
+    lazy, plain = master(), master()
+    families = Weighted(table, 1), Weighted(table, None)
+    left = 0
+    for step in range(10):
+        for linear, family in zip((lazy, plain), families, strict=True):
+            rows = [family.row(step, upper=float(upper[step]))] if step < width else []
+            linear.add(columns[3 * step : 3 * step + 3], rows)
+        one, other = lazy.solve(), plain.solve()
+        assert one.status is other.status
+        assert one.phase == other.phase
+        if one.phase == 1:
+            continue
+        assert one.objective == pytest.approx(other.objective)
+        assert lazy.violation(lazy.solution(one)) is None or "whole" in lazy.violation(lazy.solution(one))
+        at = [lazy.names.position[key] for key in lazy.idle_rows]
+        assert (one.duals.values[at] == 0.0).all()
+        assert lazy.dual_bound(one.duals, (), ()) == pytest.approx(one.objective)
+        left += len(at)
+    assert not plain.idle_rows
+    assert left
+
+
+def test_a_row_comes_back_as_soon_as_it_is_violated():
+    table = np.array([[1.0], [3.0]])
+    family = Weighted(table, 2)
+    linear = master()
+    linear.add([Column(9.0, {("cover", i): 1.0 for i in range(4)}, 0)], [family.row(0, upper=2.0)])
+    for out in ((), (("weight", 0),), (("weight", 0),)):
+        assert linear.solve().objective == pytest.approx(9.0)
+        assert linear.idle_rows == out
+    linear.add([Column(1.0, {("cover", i): 1.0 for i in range(4)}, 1)])
+    # The second column alone weighs 3: half of either column is what the row allows.
+    assert linear.solve().objective == pytest.approx(5.0)
+    assert linear.idle_rows == ()
+
+
+def test_integer_programs_have_all_rows():
+    family = Weighted(np.array([[1.0], [3.0]]), 1)
+    linear = master()
+    linear.add([Column(9.0, {("cover", i): 1.0 for i in range(4)}, 0)], [family.row(0, upper=2.0)])
+    linear.solve()
+    assert linear.idle_rows
+    linear.add([Column(1.0, {("cover", i): 1.0 for i in range(4)}, 1)])
+    answer, _ = linear.solve_integer()
+    assert answer.objective == pytest.approx(9.0)
+
+
+def test_rows_are_counted_by_solves_in_a_row():
+    idle = IdleRows()
+    idle.append(1, 2)
+    idle.append(2, 3)
+    low, high, ones = np.full(3, -math.inf), np.full(3, 5.0), np.ones(3)
+    slack, tight = np.array([9.0, 1.0, 1.0]), np.array([9.0, 5.0, 1.0])
+    assert idle.taken_out(slack, low, high, ones).tolist() == []
+    assert idle.taken_out(tight, low, high, ones).tolist() == []
+    assert idle.taken_out(slack, low, high, ones).tolist() == [2]
+    assert idle.taken_out(slack, low, high, ones).tolist() == [1]
+    assert idle.out.tolist() == [1, 2]
+    assert idle.put_back(np.array([0.0, 5.5, 5.0]), low, high, ones).tolist() == [1]
+    assert idle.put_back(None, low, high, ones).tolist() == [2]
+    assert idle.out.tolist() == []
+
+
+class TripleRows(RowFamily):
+    def coefficients(self, columns, indices):
+        return [[len(index.intersection(column.structure)) // 2 for index in indices] for column in columns]
+
+
+class AsFamily(Triples):
+    idle_after = None
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        family = TripleRows(TRIPLE, idle_after=self.idle_after)
+        self.family = [family.row(row.key[1], upper=1.0) for row in self.rows]
+
+    def separate(self, solution):
+        found = {row.key for row in super().separate(solution)}
+        return [row for row in self.family if row.key in found]
+
+
+class LeavesAtOnce(AsFamily):
+    idle_after = 1
+
+
+@pytest.mark.parametrize("separation", [AsFamily, LeavesAtOnce])
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_runs_prove_the_same(separation, seed):
+    class Cut(Partitioning):
+        def separation(self):
+            return [separation(self)]
+
+    result = solve(Cut(size=7, seed=seed), heuristics=())
+    expected = solve(Partitioning(size=7, seed=seed), heuristics=())
+    assert result.is_optimal
+    assert result.rows_generated
+    assert result.objective == pytest.approx(expected.objective)
+    assert result.root_bound == pytest.approx(expected.root_bound)
 
 
 def test_row_whose_sides_cross_is_refused():

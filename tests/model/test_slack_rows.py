@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from colgen.model.formulation import compile_model
-from problems.assignment import instance as tasks
-from problems.assignment.template import Assignment
-from problems.colouring import instance as graphs
-from problems.colouring.template import Colouring
-from problems.vehicle_routing import instance as customers
-from problems.vehicle_routing.template import VehicleRouting
+from colgen.problems.assignment import instance as tasks
+from colgen.problems.assignment.template import Assignment
+from colgen.problems.colouring import instance as graphs
+from colgen.problems.colouring.template import Colouring
+from colgen.problems.vehicle_routing import instance as customers
+from colgen.problems.vehicle_routing.template import VehicleRouting
 
 PROBLEMS = {
     "routes": VehicleRouting(customers.random(3, customers=8)),

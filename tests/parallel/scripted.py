@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 
-from colgen.parallel.cluster import StillPending
+from colgen.parallel.clusters import StillPending
 
 
 class WorkerLostError(Exception):

@@ -11,8 +11,8 @@ import time
 import pytest
 
 from colgen import ColgenError, solve
-from colgen.parallel.dask_cluster import DaskCluster
-from problems.assignment import Assignment, random
+from colgen.parallel.clusters import DaskCluster
+from colgen.problems.assignment import Assignment, random
 from tests.parallel.scripted import Scripted
 from tests.parallel.test_same_run import told
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colgen import ColumnGeneration, IterationLimit, Subgradient, solve
-from problems.assignment import Assignment, random
+from colgen.problems.assignment import Assignment, random
 from tests.assignment import assignment
 
 _CLOCKS = dict.fromkeys(("seconds", "master_seconds", "pricing_seconds", "separation_seconds"), 0.0)

@@ -4,7 +4,7 @@ import pytest
 
 from colgen import Best, Count, Stages, WarmStart, solve
 from colgen.core.errors import UnpricedCutError
-from colgen.pricing.grouping import Identical
+from colgen.pricing.identical import Identical
 from tests.cuts.test_cut import TRIPLES, WORTH, Packing, Sets, complete
 
 

@@ -12,8 +12,8 @@ import pytest
 import colgen
 from colgen.core.decision import Apart, Together
 from colgen.core.duals import Duals, RowNames
+from colgen.solvers.paths.labelling import Labelling, Network, Resource, nearest
 from colgen.testing import check_problem
-from solvers.paths.labelling import Labelling, Network, Resource, nearest
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -11,7 +11,7 @@ import pytest
 import colgen
 from colgen.core.decision import Apart, Together
 from colgen.core.duals import Duals, RowNames
-from solvers.paths.labelling import Labelling, Resource
+from colgen.solvers.paths.labelling import Labelling, Resource
 from tests.pricing.test_labelling import Routing, columns_at, paths
 
 pytestmark = pytest.mark.timeout(120)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from colgen import ColumnGeneration, solve
-from problems import assignment, colouring, coreference, cutting_stock, vehicle_routing
-from problems.assignment.decisions import AssignmentsForbidden
+from colgen.problems import assignment, colouring, coreference, cutting_stock, vehicle_routing
+from colgen.problems.assignment.decisions import AssignmentsForbidden
 
 
 def rolls(seed):

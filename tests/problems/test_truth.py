@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from colgen.cli.template import load_template, template_names
-from colgen.testing.fuzz.judging import Fault
-from problems.assignment import Instance as Tasks
-from problems.truth import (
+from colgen.problems.assignment import Instance as Tasks
+from colgen.problems.vehicle_routing import Instance
+from tests.fuzz import (
     bad_programs,
     chains,
     clusters,
@@ -27,15 +27,15 @@ from problems.truth import (
     rolls,
     routes,
 )
-from problems.truth.bad_inputs import bad_inputs, good_files
-from problems.truth.campaign import TEMPLATES, fuzz_template, judge, replay_template
-from problems.truth.drawing import Drawn
-from problems.truth.interrupts import forked, interrupt, waited
-from problems.truth.judging import Truths, held_against, one
-from problems.truth.limits import in_threads, overrun
-from problems.truth.long import INSTANCES, PROBLEMS, write_all
-from problems.truth.trees import all_trees, grandparent_parts, sibling_parts
-from problems.vehicle_routing import Instance
+from tests.fuzz.answers import Truths, held_against, one
+from tests.fuzz.bad_inputs import bad_inputs, good_files
+from tests.fuzz.engine.judging import Fault
+from tests.fuzz.interrupts import forked, interrupt, waited
+from tests.fuzz.limits import in_threads, overrun
+from tests.fuzz.long import INSTANCES, PROBLEMS, write_all
+from tests.fuzz.scores import Drawn
+from tests.fuzz.templates import TEMPLATES, fuzz_template, judge, replay_template
+from tests.fuzz.trees import all_trees, grandparent_parts, sibling_parts
 from tests.problems.chain_map.models import best_scores
 from tests.problems.coreference.partitions import partitions
 from tests.problems.grandparent_parsing.trees import all_trees as trees_by_definition

@@ -1,4 +1,6 @@
-"""Problems solved by many methods, and what each of them took."""
+"""One line of an ablation."""
+
+from __future__ import annotations
 
 import json
 
@@ -7,14 +9,22 @@ import pytest
 from colgen import NoStabilization, ablation
 from colgen.core import signals
 from colgen.core.errors import ColgenError, InputError
-from colgen.reporting.ablation import (
-    BOUNDINGS,
-    CHOICES,
-    HEURISTICS,
-    PRICINGS,
-    STABILIZATIONS,
-)
+from colgen.reporting.ablation import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS
 from tests.assignment import Assignment, assignment
+
+
+def test_a_line_says_what_a_run_took():
+    (line,) = ablation(assignment(), {"plain": {"stabilization": NoStabilization()}}).lines
+    assert line.is_proved
+    assert (line.name, line.instance, line.misprices) == ("plain", "Assignment", 0)
+    assert line.rounds == len(line.trace)
+    assert line.to_dict()["columns"] == line.generated > 0
+
+
+def test_a_run_that_is_cut_off_is_no_proof():
+    (line,) = ablation(assignment(), {"no time": {}}, time_limit=0.0).lines
+    assert not line.is_proved
+
 
 TWO = {"default": {}, "no stabilization": {"stabilization": NoStabilization()}}
 

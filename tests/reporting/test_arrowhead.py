@@ -1,4 +1,4 @@
-"""The picture is tested with what it draws: tests/decomposition/test_finding.py; here that it needs no path."""
+"""Most tests of this picture are in tests/decomposition/test_detection.py; here: no path is needed."""
 
 import pytest
 

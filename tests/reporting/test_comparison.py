@@ -9,11 +9,11 @@ import pytest
 
 from colgen import Termination, compare, compare_all, compile_model, solve
 from colgen.core.errors import InputError
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.model import full
 from colgen.reporting.compared import solve_complete
 from colgen.reporting.comparison import Comparison
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.model import full
-from solvers.linear.lp import LPStatus
+from colgen.solvers.linear.lp import LPStatus
 from tests.zoo import Partitioning
 
 INSTANCE = Instance(10, (3, 4, 5), (4, 3, 2))

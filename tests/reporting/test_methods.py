@@ -4,8 +4,8 @@ import pytest
 
 from colgen import Diving, NoStabilization, Volume, Wentges, ablation
 from colgen.core.errors import InputError
+from colgen.problems.cutting_stock import CuttingStock, Instance
 from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, without
-from problems.cutting_stock import CuttingStock, Instance
 from tests.assignment import Assignment, assignment
 
 

@@ -11,11 +11,11 @@ import pytest
 from colgen import IterationLimit, solve
 from colgen.core.errors import InputError
 from colgen.core.result import NodeRecord
+from colgen.problems.chain_map import ChainMAP, random
+from colgen.problems.coreference import Coreference
+from colgen.problems.coreference import random as random_scores
+from colgen.problems.cutting_stock import CuttingStock, Instance
 from colgen.reporting.report import side_by_side
-from problems.chain_map import ChainMAP, random
-from problems.coreference import Coreference
-from problems.coreference import random as random_scores
-from problems.cutting_stock import CuttingStock, Instance
 from tests.assignment import assignment
 
 pytest.importorskip("matplotlib")

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner import Parts
 
 
 def is_tree(heads):

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 
-from solvers.chains.forest import NONE, from_parents
-from solvers.chains.tree_domains import Domains
-from solvers.chains.tree_messages import Model, fill_message, no_messages, pass_messages
+from colgen.solvers.chains.forest import NONE, from_parents
+from colgen.solvers.chains.tree_domains import Domains
+from colgen.solvers.chains.tree_messages import Model, fill_message, no_messages, pass_messages
 
 
 def random_forest(rng, trees=2):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.arrays import (
+from colgen.solvers.arrays import (
     ArrayError,
     as_booleans,
     as_float,

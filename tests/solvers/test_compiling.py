@@ -5,7 +5,7 @@ import time
 from numba import njit
 
 from colgen import PricingResult, solve
-from solvers.compiling import compile_seconds, working_clock
+from colgen.solvers.compiling import compile_seconds, working_clock
 from tests.toys import CuttingStock
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from solvers.copying import overwrite
+from colgen.solvers.copying import overwrite
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.bool_])

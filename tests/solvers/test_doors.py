@@ -12,10 +12,10 @@ from types import FunctionType, SimpleNamespace
 import numpy as np
 import pytest
 
-from problems.dependency.features.factored_scores import empty_table
-from problems.dependency.features.mixed_radix import radix_of
-from solvers.chains.forest import chains
-from solvers.chains.tree_domains import exchange, sweep
+from colgen.problems.dependency.features.factored_scores import empty_table
+from colgen.problems.dependency.features.mixed_radix import radix_of
+from colgen.solvers.chains.forest import chains
+from colgen.solvers.chains.tree_domains import exchange, sweep
 
 FOREST = chains(np.array([2, 1]))
 THETA = np.arange(6.0).reshape(3, 2)
@@ -242,7 +242,7 @@ TRUSTING = {
 }
 """Modules whose functions take named tuples and objects alone, or are tested for this elsewhere."""
 
-KNOWN_BY_ITS_CLASSES = "solvers.paths.labelling.", "solvers.linear.backends."
+KNOWN_BY_ITS_CLASSES = "colgen.solvers.paths.labelling.", "colgen.solvers.linear.backends."
 """Rooms whose doors are their classes: a network, resources and cuts check themselves, as backends do, in their tests.
 
 What a backend imports may not be installed.
@@ -315,7 +315,7 @@ STRUCTURES = {
 
 def modules():
     """All modules of solvers, and the kernels and features that problems keep to themselves."""
-    rooms = ["solvers", "problems.dependency.features"]
+    rooms = ["solvers", "colgen.problems.dependency.features"]
     rooms += [f"problems.{problem}.kernels" for problem in ("chain_map", "grandparent_parsing", "nonlocal_parsing")]
     for room in rooms:
         package = importlib.import_module(room)

@@ -5,15 +5,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solvers.clusters import dual_proof, persistency
-from solvers.clusters.contraction import contract
-from solvers.clusters.dual_proof import proves, settle
-from solvers.clusters.persistency import contracted, persistent
-from solvers.clusters.subset import search
-from solvers.clusters.transitivity import violated_triangles
-from solvers.clusters.triangle_dual import kept_apart, triangle_bound
-from solvers.clusters.two_partition import violated_stars
-from solvers.flows.min_cut import violated_cuts
+from colgen.solvers.clusters import dual_proof, persistency
+from colgen.solvers.clusters.contraction import contract
+from colgen.solvers.clusters.dual_proof import proves, settle
+from colgen.solvers.clusters.persistency import contracted, persistent
+from colgen.solvers.clusters.subset import search
+from colgen.solvers.clusters.transitivity import violated_triangles
+from colgen.solvers.clusters.triangle_dual import kept_apart, triangle_bound
+from colgen.solvers.clusters.two_partition import violated_stars
+from colgen.solvers.flows.min_cut import violated_cuts
 from tests.amounts import examples
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import partitions

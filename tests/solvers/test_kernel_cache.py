@@ -10,17 +10,22 @@ import numba
 import numpy as np
 import pytest
 
-from solvers.kernel_cache import digest, njit
+from colgen.solvers.kernel_cache import digest, njit
 
-KERNEL = "from solvers.kernel_cache import njit\n\n\n@njit(cache=True)\n"
+KERNEL = "from colgen.solvers.kernel_cache import njit\n\n\n@njit(cache=True)\n"
 CALLEE = KERNEL + "def callee(x):\n    return x + 1\n"
 CALLER = KERNEL + "def caller(x):\n    return below(x)\n\n\n@njit(cache=True)\ndef below(x):\n"
 
-STABLE = ("solvers.chains.vectors", "solvers.graphs.bits", "solvers.trees.eisner_sibling", "solvers.trees.arborescence")
+STABLE = (
+    "colgen.solvers.chains.vectors",
+    "colgen.solvers.graphs.bits",
+    "colgen.solvers.trees.eisner_sibling",
+    "colgen.solvers.trees.arborescence",
+)
 
 DIGESTS = """
 import importlib
-from solvers.kernel_cache import digest
+from colgen.solvers.kernel_cache import digest
 for name in {modules}:
     for kernel in vars(importlib.import_module(name)).values():
         if hasattr(kernel, "py_func"):
@@ -67,7 +72,7 @@ def test_a_changed_callee_of_another_module_is_seen(package):
 
 def test_a_changed_callee_is_seen_that_is_interpreted_at_first(package):
     caller = "from PACKAGE.callee import callee\n" + CALLER + "    return callee(x)\n"
-    callee = "from solvers.tiers import tiered\n" + CALLEE.replace("@njit", "@tiered\n@njit")
+    callee = "from colgen.solvers.tiers import tiered\n" + CALLEE.replace("@njit", "@tiered\n@njit")
     assert package(caller, callee) == (2, 0)
     assert package(caller, callee) == (2, 1)
     assert package(caller, callee.replace("x + 1", "x + 100")) == (101, 0)

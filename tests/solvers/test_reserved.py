@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colgen.core.budget import resident_bytes
-from solvers.reserved import sparse_zeros
+from colgen.solvers.reserved import sparse_zeros
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.bool_, np.int32])

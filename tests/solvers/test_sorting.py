@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.sorting import median, order_by
+from colgen.solvers.sorting import median, order_by
 
 pytestmark = pytest.mark.timeout(60)
 

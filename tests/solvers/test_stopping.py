@@ -5,14 +5,14 @@ import time
 import numpy as np
 import pytest
 
-from solvers.clusters import dual_proof, persistency, subset, triangle_dual
-from solvers.clusters.clustering import local_search
-from solvers.clusters.contraction import contract
-from solvers.clusters.dual_proof import settle
-from solvers.clusters.persistency import contracted, persistent
-from solvers.clusters.star_dual import star_bound
-from solvers.clusters.subset import ascend, search
-from solvers.clusters.triangle_dual import triangle_bound
+from colgen.solvers.clusters import dual_proof, persistency, subset, triangle_dual
+from colgen.solvers.clusters.clustering import local_search
+from colgen.solvers.clusters.contraction import contract
+from colgen.solvers.clusters.dual_proof import settle
+from colgen.solvers.clusters.persistency import contracted, persistent
+from colgen.solvers.clusters.star_dual import star_bound
+from colgen.solvers.clusters.subset import ascend, search
+from colgen.solvers.clusters.triangle_dual import triangle_bound
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import partitions, score
 

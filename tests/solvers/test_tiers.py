@@ -8,11 +8,11 @@ import numba
 import numpy as np
 import pytest
 
-import problems
-import solvers
-from solvers import compiling, tiers
-from solvers.kernel_cache import njit
-from solvers.tiers import NotPlainError, Tiered, interpreted, tiered
+import colgen.problems
+import colgen.solvers
+from colgen.solvers import compiling, tiers
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import NotPlainError, Tiered, interpreted, tiered
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -231,7 +231,7 @@ def test_a_file_that_has_changed_is_not_read(tmp_path, monkeypatch):
 
 
 def every_tiered_kernel():
-    for package in (solvers, problems):
+    for package in (colgen.solvers, colgen.problems):
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if module.name.endswith("__main__") or ".backends" in module.name:
                 continue

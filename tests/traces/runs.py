@@ -11,26 +11,26 @@ import numpy as np
 
 from colgen import Problem, WarmStart, solve
 from colgen.core.result import Result
+from colgen.problems.assignment import Assignment
+from colgen.problems.assignment.instance import random as random_machines
+from colgen.problems.chain_map import ChainMAP
+from colgen.problems.chain_map.instance import random as random_chains
+from colgen.problems.colouring import Colouring
+from colgen.problems.colouring.instance import queens
+from colgen.problems.colouring.instance import random as random_graph
+from colgen.problems.coreference import Coreference
+from colgen.problems.coreference.instance import communities, random_signs
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.parts import AtMost, Conflicts
+from colgen.problems.grandparent_parsing import GrandparentParsing
+from colgen.problems.grandparent_parsing.instance import random as random_trees
+from colgen.problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
+from colgen.problems.nonlocal_parsing.instance import random as random_parsing
+from colgen.problems.title_path import LazyPath, TitlePath
+from colgen.problems.title_path.instance import random as random_titles
+from colgen.problems.vehicle_routing import VehicleRouting
+from colgen.problems.vehicle_routing.instance import random as random_customers
 from colgen.tree.queues import BestBound
-from problems.assignment import Assignment
-from problems.assignment.instance import random as random_machines
-from problems.chain_map import ChainMAP
-from problems.chain_map.instance import random as random_chains
-from problems.colouring import Colouring
-from problems.colouring.instance import queens
-from problems.colouring.instance import random as random_graph
-from problems.coreference import Coreference
-from problems.coreference.instance import communities, random_signs
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.parts import AtMost, Conflicts
-from problems.grandparent_parsing import GrandparentParsing
-from problems.grandparent_parsing.instance import random as random_trees
-from problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
-from problems.nonlocal_parsing.instance import random as random_parsing
-from problems.title_path import LazyPath, TitlePath
-from problems.title_path.instance import random as random_titles
-from problems.vehicle_routing import VehicleRouting
-from problems.vehicle_routing.instance import random as random_customers
 from tests import toys
 
 Run = Callable[[], Result[Any]]

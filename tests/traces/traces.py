@@ -16,7 +16,7 @@ from typing import Any
 from unittest import mock
 
 from colgen.core.result import Result, Termination
-from solvers.compiling import Interpreting
+from colgen.solvers.compiling import Interpreting
 from tests.traces.runs import runs
 
 RECORDED = Path(__file__).with_name("recorded.json")

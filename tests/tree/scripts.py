@@ -1,7 +1,7 @@
 """A scripted relaxation: no linear program, no columns, just bounds."""
 
 from colgen import AnyOf, Decision, Sense, Solution
-from colgen.bounds.run import Run
+from colgen.bounding.run import Run
 from colgen.tree.node import Evaluation
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from colgen.tree.search import Relaxation, branch_and_bound

@@ -21,10 +21,10 @@ from colgen import (
     artificial,
     solve,
 )
-from colgen.bounds.bounding import Settings
-from colgen.bounds.run import Run
+from colgen.bounding.protocol import Settings
+from colgen.bounding.run import Run
 from colgen.core.errors import SeparationError
-from colgen.tree.answers import Answers
+from colgen.tree.incumbents import Answers
 
 SETS = {(0,): 1.0, (1,): 1.0, (0, 1): 1.0}
 

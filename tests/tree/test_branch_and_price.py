@@ -2,8 +2,8 @@
 
 import pytest
 
+from benchmarks.engine.trees import PoolPartition
 from colgen import Termination, WarmStart, solve
-from problems.cutting_stock.trees import PoolPartition
 from tests.toys import CuttingStock, Partition, SetPartitioning
 
 PAIRS = [(2.0, frozenset(pair)) for pair in ((0, 1), (1, 2), (0, 2))]

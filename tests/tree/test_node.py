@@ -1,11 +1,19 @@
 """Nodes and their decisions."""
 
-from colgen import AnyOf, Sense
-from colgen.bounds.run import Run
-from colgen.core.path import DecisionPath
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.engine.trees import Free
+from colgen import AnyOf, Column, Decision, RyanFoster, Sense, Solution, solve
+from colgen.bounding.run import Run
+from colgen.core import errors
+from colgen.core.decision import DecisionPath
+from colgen.core.errors import InvalidBoundError, SolverError
+from colgen.tree.node import Node, check_against_incumbent, sparing
 from colgen.tree.queues import DepthFirst
 from colgen.tree.search import branch_and_bound
-from problems.cutting_stock.trees import Free
+from tests.bounding.test_column_generation import branchy
 
 
 def test_a_deep_dive_puts_decisions_together_only_where_they_are_asked_for(monkeypatch):
@@ -18,3 +26,70 @@ def test_a_deep_dive_puts_decisions_together_only_where_they_are_asked_for(monke
     assert result.nodes[-1].depth > 90
     assert asked == []
     assert len(result.nodes[-1].decisions) == result.nodes[-1].depth
+
+
+@pytest.mark.parametrize(
+    "error", [SolverError("kSolveError"), MemoryError("too long a list"), ZeroDivisionError("0/0")]
+)
+def test_what_a_run_can_do_without_is_skipped_and_said(error):
+    run = Run(Sense.MINIMIZE, AnyOf())
+    with sparing(run, "RestrictedMIP", Node()):
+        raise error
+    (note,) = run.notes
+    assert note.startswith("RestrictedMIP failed at node 0 and was skipped: ")
+
+
+@pytest.mark.parametrize("error", [InvalidBoundError("a bound"), AssertionError("a mistake"), KeyboardInterrupt()])
+def test_what_speaks_against_the_problem_is_not(error):
+    run = Run(Sense.MINIMIZE, AnyOf())
+    with pytest.raises(type(error)), sparing(run, "RestrictedMIP", Node()):
+        raise error
+    assert run.notes == []
+
+
+class Refuses(Decision):
+    def allows(self, column):
+        return False
+
+
+class Reduces(Decision):
+    exhaustive = False
+
+
+@pytest.mark.parametrize("sense", list(Sense))
+def test_a_bound_must_not_exclude_an_answer_that_lies_in_the_node(sense):
+    run = Run(sense, AnyOf())
+    check_against_incumbent(run, (), Node(), sense.sign * 9.0)  # there is none
+    run.offer(Solution(sense.sign * 5.0, ((Column(5.0, {}), 1.0),)), None, "somebody")
+    check_against_incumbent(run, (), Node(), sense.sign * 5.0)
+    for outside in (Refuses(), Reduces()):
+        check_against_incumbent(run, (), Node(path=DecisionPath([outside])), sense.sign * 9.0)
+    # An answer misses its rows by no more than their tolerance, and is better by twice that: no mistake of anybody.
+    check_against_incumbent(run, (), Node(), sense.sign * 5.0 * (1.0 + 2e-6))
+    with pytest.raises(errors.InvalidBoundError, match=r"node 3 .* lies in it"):
+        check_against_incumbent(run, (), Node(3), sense.sign * 9.0)
+
+
+def test_rule_that_repeats_a_decision():
+    class Pointless(Decision):
+        def __eq__(self, other):
+            return isinstance(other, Pointless)
+
+        def __hash__(self):
+            return 1
+
+    class Repeating(RyanFoster):
+        def branch(self, solution):
+            return [[Pointless()], [Pointless()]]
+
+    with pytest.raises(errors.BranchingError, match="Repeating returned a child of node 0 that does not cut off"):
+        solve(branchy(Repeating("cover")), heuristics=())
+
+
+def test_rule_without_decisions():
+    class Idle(RyanFoster):
+        def branch(self, solution):
+            return [[]]
+
+    with pytest.raises(errors.BranchingError, match="no decision at all"):
+        solve(branchy(Idle("cover")), heuristics=())

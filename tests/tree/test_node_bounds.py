@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from colgen import Bounded, Bounding, Outcome, ReductionContext, Solution, Termination, solve
-from colgen.bounds.fixing import Reduction
+from colgen.fixing import Reduction
 from tests.toys import CuttingStock
 from tests.zoo import Partitioning
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import AnyOf, InputError, Sense, Termination, Wentges, solve
-from colgen.bounds.run import Run
+from colgen.bounding.run import Run
 from colgen.core.errors import ChildBoundError
 from colgen.tree.node import Evaluation
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise

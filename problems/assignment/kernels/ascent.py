@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.packing.zero_one import best_set
-from solvers.tiers import tiered
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.packing.zero_one import best_set
+from colgen.solvers.tiers import tiered
 
 _MEMORY = 0.7
 """How much of the former direction stays in the next one."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 _DEARER, _CHEAPER = 1.1, 0.93
 """What the penalty is multiplied by after a move to an assignment that does not fit, and to one that does."""

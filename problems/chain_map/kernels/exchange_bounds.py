@@ -1,7 +1,7 @@
 """What exchanging labels can gain at the ends of an edge: rows of scores and messages, and bounds over all labels.
 
-The bounds a(x) and b(y) of :mod:`problems.chain_map.kernels.exchange_prices`, in the precision of the scores.  Rows are
-sums of θ and of messages up to constants, so that only differences within a row say something.
+The bounds a(x) and b(y) of :mod:`colgen.problems.chain_map.kernels.exchange_prices`, in the precision of the scores.
+Rows are sums of θ and of messages up to constants, so that only differences within a row say something.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.chain_map.kernels.pair_prices import Side, room_for_side
-from solvers.chains.forest import NONE, Forest, Ints
-from solvers.chains.tree_messages import Duals
-from solvers.chains.vectors import WIDTH, above, lowest_bit, max_sum, row_max, sum_rows
-from solvers.kernels import inner
-from solvers.literals import whole
+from colgen.problems.chain_map.kernels.pair_prices import Side, room_for_side
+from colgen.solvers.chains.forest import NONE, Forest, Ints
+from colgen.solvers.chains.tree_messages import Duals
+from colgen.solvers.chains.vectors import WIDTH, above, lowest_bit, max_sum, row_max, sum_rows
+from colgen.solvers.kernels import inner
+from colgen.solvers.literals import whole
 
 Rows = NDArray[Any]
 Values = NDArray[np.float64]

@@ -1,7 +1,7 @@
 """Reduced costs of label pairs in trees, bounded by what exchanging labels can gain: most edges need no look at pairs.
 
-The reduced cost of a pair is R = w A + (1 - w) B (:mod:`problems.chain_map.kernels.pair_prices`).  Let x* be the label
-of the domain of node c that has the best F_c, y* that of the domain of its parent p with the best G_c, and
+The reduced cost of a pair is R = w A + (1 - w) B (:mod:`colgen.problems.chain_map.kernels.pair_prices`).  Let x* be the
+label of the domain of node c that has the best F_c, y* that of the domain of its parent p with the best G_c, and
 
     E(x*, x) = max_y τ(x, y) - τ(x*, y)          E'(y*, y) = max_x τ(x, y) - τ(x, y*)
 
@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.chain_map.kernels.exchange_bounds import (
+from colgen.problems.chain_map.kernels.exchange_bounds import (
     Exchanges,
     Room,
     candidates,
@@ -42,7 +42,7 @@ from problems.chain_map.kernels.exchange_bounds import (
     max_of_rows,
     most_gained,
 )
-from problems.chain_map.kernels.pair_prices import (
+from colgen.problems.chain_map.kernels.pair_prices import (
     PairList,
     Prices,
     Side,
@@ -55,11 +55,11 @@ from problems.chain_map.kernels.pair_prices import (
     note_pairs,
     up_message,
 )
-from solvers.chains.forest import NONE, Forest, Offsets
-from solvers.chains.tree_messages import Duals, Model
-from solvers.chains.vectors import row_max
-from solvers.kernels import inner, kernel
-from solvers.literals import whole
+from colgen.solvers.chains.forest import NONE, Forest, Offsets
+from colgen.solvers.chains.tree_messages import Duals, Model
+from colgen.solvers.chains.vectors import row_max
+from colgen.solvers.kernels import inner, kernel
+from colgen.solvers.literals import whole
 
 Rows = NDArray[Any]
 Values = NDArray[np.float64]
@@ -78,7 +78,8 @@ def price_by_exchanges(
 ) -> tuple[int, int, int, bool]:
     """Pairs of positive reduced cost, and what they leave of the dual bound, at messages in both directions.
 
-    Parameters and results are those of :func:`problems.chain_map.kernels.tree_prices.price`, and so are the numbers.
+    Parameters and results are those of :func:`colgen.problems.chain_map.kernels.tree_prices.price`, and so are the
+    numbers.
 
     Parameters
     ----------

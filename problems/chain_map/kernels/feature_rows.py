@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.kernel_cache import njit
+from colgen.solvers.kernel_cache import njit
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]

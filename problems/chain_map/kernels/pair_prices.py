@@ -1,7 +1,7 @@
 """Reduced costs of label pairs in trees: what they are, what they are taken at, and the list of those that improve.
 
-Along the edge of node c to its parent p, with the messages of :mod:`solvers.chains.tree_messages`, each pair of labels
-has two slacks, one for each direction in which messages can pass the edge:
+Along the edge of node c to its parent p, with the messages of :mod:`colgen.solvers.chains.tree_messages`, each pair of
+labels has two slacks, one for each direction in which messages can pass the edge:
 
     A(x, y) = F_c(x) + τ(x, y) - up_c(y)          B(x, y) = G_c(y) + τ(x, y) - down_c(x)
 
@@ -16,7 +16,7 @@ which is equation (12) halved; for its last node alone w = 1, equation (8).  The
 and no R_e of a pair whose labels are both in the domains is positive: messages are maxima over these.
 
 R_e(x, y) = S(x) + τ(x, y) + T(y) with S = w F - (1 - w) down and T = (1 - w) G - w up.  Two oracles find the pairs:
-:mod:`~problems.chain_map.kernels.tree_prices` and :mod:`~problems.chain_map.kernels.exchange_prices`.
+:mod:`~colgen.problems.chain_map.kernels.tree_prices` and :mod:`~colgen.problems.chain_map.kernels.exchange_prices`.
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), sections 3.1 and
 4.3.  Its equation (9), which halves local scores between edges, has the same reduced cost as (8): the message to a
@@ -30,10 +30,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.chains.forest import NONE, Forest, Ints, Offsets
-from solvers.chains.tree_messages import Duals, Model, shifted
-from solvers.kernel_cache import njit
-from solvers.kernels import inner
+from colgen.solvers.chains.forest import NONE, Forest, Ints, Offsets
+from colgen.solvers.chains.tree_messages import Duals, Model, shifted
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
 
 Values = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Prices(NamedTuple):
     size
         The largest magnitude among scores and tables: with that of a tree's value, what rounding is relative to.
     shares, beyond
-        Of the roots: :mod:`problems.chain_map.kernels.roots`.
+        Of the roots: :mod:`colgen.problems.chain_map.kernels.roots`.
     bounds
         One a tree, lowered where the dual values prove more.
     """

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.chains.viterbi import advance, best_sum
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
+from colgen.solvers.chains.viterbi import advance, best_sum
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[Any]
 Ints = NDArray[np.int32]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_floats
-from solvers.chains.forest import NONE, Forest, Ints, Offsets
-from solvers.chains.tree_domains import Domains
-from solvers.kernel_cache import njit
-from solvers.kernels import inner
-from solvers.tiers import tiered
+from colgen.solvers.arrays import as_floats
+from colgen.solvers.chains.forest import NONE, Forest, Ints, Offsets
+from colgen.solvers.chains.tree_domains import Domains
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
+from colgen.solvers.tiers import tiered
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -29,7 +29,7 @@ def best_labels(
     Parameters
     ----------
     scores, tables
-        As of :func:`solvers.chains.tree_domains.sweep`.
+        As of :func:`colgen.solvers.chains.tree_domains.sweep`.
     active
         Numbers of the trees.
     labels

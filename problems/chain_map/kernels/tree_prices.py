@@ -1,8 +1,9 @@
 """The pairs of labels that would improve restricted domains, found by maxima of the tables without looking at all.
 
-The reduced cost of a pair is R = S(x) + τ(x, y) + T(y) (:mod:`problems.chain_map.kernels.pair_prices`).  Candidates for
-y are those with T(y) + max S + max_x τ(x, y) > 0, then those for x with S(x) + max T + max_y τ(x, y) > 0, the maximum
-of T taken over the candidates: maxima of tables are known beforehand.  Only pairs of candidates are looked at.
+The reduced cost of a pair is R = S(x) + τ(x, y) + T(y) (:mod:`colgen.problems.chain_map.kernels.pair_prices`).
+Candidates for y are those with T(y) + max S + max_x τ(x, y) > 0, then those for x with S(x) + max T + max_y τ(x, y) >
+0, the maximum of T taken over the candidates: maxima of tables are known beforehand.  Only pairs of candidates are
+looked at.
 
 Messages of all labels are made here, tree by tree, from those of the domains, and forgotten: a batch's would not fit
 into a processor's memory, and to fetch them would take longer than to make them.
@@ -17,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.chain_map.kernels.pair_prices import (
+from colgen.problems.chain_map.kernels.pair_prices import (
     PairList,
     Prices,
     Side,
@@ -26,11 +27,11 @@ from problems.chain_map.kernels.pair_prices import (
     note_pairs,
     room_for_side,
 )
-from solvers.chains.forest import NONE, Forest, Offsets
-from solvers.chains.tree_domains import Domains
-from solvers.chains.tree_messages import fill_message, fill_scores
-from solvers.chains.vectors import WIDTH, above, lowest_bit, padded, row_max
-from solvers.kernels import inner, kernel
+from colgen.solvers.chains.forest import NONE, Forest, Offsets
+from colgen.solvers.chains.tree_domains import Domains
+from colgen.solvers.chains.tree_messages import fill_message, fill_scores
+from colgen.solvers.chains.vectors import WIDTH, above, lowest_bit, padded, row_max
+from colgen.solvers.kernels import inner, kernel
 
 Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]

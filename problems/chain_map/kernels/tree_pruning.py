@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_float, as_floats
-from solvers.chains.forest import NONE, Forest, Ints, Offsets
-from solvers.chains.magnitudes import largest
-from solvers.chains.tree_domains import Domains, inside
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_float, as_floats
+from colgen.solvers.chains.forest import NONE, Forest, Ints, Offsets
+from colgen.solvers.chains.magnitudes import largest
+from colgen.solvers.chains.tree_domains import Domains, inside
+from colgen.solvers.kernel_cache import njit
 
 Scores = NDArray[Any]
 

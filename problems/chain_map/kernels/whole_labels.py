@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import ArrayError
-from solvers.chains.forest import NONE, Forest
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.chains.forest import NONE, Forest
+from colgen.solvers.kernel_cache import njit
 
 Whole = NDArray[np.int64]
 

@@ -1,9 +1,10 @@
 """Scores of relations of all arcs of a sentence while they are learned, for the best to count in each arc's own score.
 
-Weights that no longer change are looked up in another order (:mod:`problems.dependency.features.relation_scores`).
+Weights that no longer change are looked up in another order
+(:mod:`colgen.problems.dependency.features.relation_scores`).
 
-The features are those of :mod:`problems.dependency.features.label_scores` that look at head and modifier alone.  A
-feature that occurs often has a row, with a weight for each relation; what others say is a list, of the relations that
+The features are those of :mod:`colgen.problems.dependency.features.label_scores` that look at head and modifier alone.
+A feature that occurs often has a row, with a weight for each relation; what others say is a list, of the relations that
 they say something of, and what they come to say while they learn is put at its end.
 
 Time O(n² (t + r)) for n tokens, t templates of two tokens and r relations; templates of one token count O(n).
@@ -16,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.hashed_keys import EMPTY, find, hash_of
-from problems.dependency.features.label_scores import (
+from colgen.problems.dependency.features.hashed_keys import EMPTY, find, hash_of
+from colgen.problems.dependency.features.label_scores import (
     PLACES,
     SIDES,
     Codes,
@@ -28,7 +29,7 @@ from problems.dependency.features.label_scores import (
     key_of_pair,
     place_of,
 )
-from solvers.kernel_cache import njit
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int32]
@@ -195,7 +196,8 @@ def mark_relations(
     """Write a mark for each feature and relation of an arc that the other tree has not; how many marks there are.
 
     Trees are heads and relations by modifier.  A relation that a feature said nothing of gets an entry, for which there
-    must be room; a mark's place (:func:`~problems.dependency.features.margin_updates.settle_marks`) is a weight's.
+    must be room; a mark's place (:func:`~colgen.problems.dependency.features.margin_updates.settle_marks`) is a
+    weight's.
     """
     heads, relations = trees
     for m in range(1, len(heads)):

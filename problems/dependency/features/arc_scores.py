@@ -1,8 +1,9 @@
 """Scores of all arcs of a sentence: sums of weights of conjunctions of head and modifier.
 
-The weights are those of a table of :mod:`problems.dependency.features.factored_scores`, in the order of
-:mod:`problems.dependency.features.blocks`.  What tokens of the same kinds (:mod:`problems.dependency.features.kinds`)
-say to each other is summed up first, by itself: a score is the same to the last bit whatever is remembered.
+The weights are those of a table of :mod:`colgen.problems.dependency.features.factored_scores`, in the order of
+:mod:`colgen.problems.dependency.features.blocks`.  What tokens of the same kinds
+(:mod:`colgen.problems.dependency.features.kinds`) say to each other is summed up first, by itself: a score is the same
+to the last bit whatever is remembered.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.blocks import SPREAD, Blocks, blocks_of, element_of, find, find_rest
-from problems.dependency.features.factored_scores import (
+from colgen.problems.dependency.features.blocks import SPREAD, Blocks, blocks_of, element_of, find, find_rest
+from colgen.problems.dependency.features.factored_scores import (
     NUM_DISTANCES,
     Codes,
     Floats,
@@ -24,9 +25,9 @@ from problems.dependency.features.factored_scores import (
     add_between,
     distance_bin,
 )
-from problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
-from solvers.kernel_cache import njit
-from solvers.literals import whole
+from colgen.problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
 
 Bools = NDArray[np.bool_]
 

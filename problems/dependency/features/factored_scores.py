@@ -6,14 +6,14 @@ A template joins one conjunction of each token of a part with a relation of the 
 
     (template, code, code[, code], relation)
 
-is looked up under a key that no other tuple shares (:mod:`problems.dependency.features.mixed_radix`): whole keys are
-compared (:mod:`problems.dependency.features.hashed_keys`).  Nothing collides, so that a maximum over a table
+is looked up under a key that no other tuple shares (:mod:`colgen.problems.dependency.features.mixed_radix`): whole keys
+are compared (:mod:`colgen.problems.dependency.features.hashed_keys`).  Nothing collides, so that a maximum over a table
 is a true upper bound.
 
 An arc's key holds the direction; the row under it holds a weight for the direction alone and one for each bin of the
 distance.  A triple's key holds one of eight relations.
 
-Time O(1) a lookup.  All arcs of a sentence are scored in :mod:`problems.dependency.features.arc_scores`.
+Time O(1) a lookup.  All arcs of a sentence are scored in :mod:`colgen.problems.dependency.features.arc_scores`.
 
 Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 2.3 and 4.3.2.
 """
@@ -25,10 +25,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
-from problems.dependency.features.mixed_radix import radix_of
-from solvers.arrays import as_floats, as_integer, as_integers
-from solvers.kernel_cache import njit
+from colgen.problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
+from colgen.problems.dependency.features.mixed_radix import radix_of
+from colgen.solvers.arrays import as_floats, as_integer, as_integers
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -56,7 +56,7 @@ class Table(NamedTuple):
         What one unit of each token's code is worth in the key, shape (templates, 2 or 3).
     keys
         Of triples a hash table, shape (capacity,), a power of two; -1 where empty.  Of arcs all that there are,
-        ascending: another index finds them (:mod:`problems.dependency.features.arc_scores`).
+        ascending: another index finds them (:mod:`colgen.problems.dependency.features.arc_scores`).
     values
         Shape (capacity, weights a key).
     """

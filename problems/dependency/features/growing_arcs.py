@@ -1,4 +1,4 @@
-"""Weights of arcs while they are learned: those of :mod:`problems.dependency.features.factored_scores` in less room.
+"""Weights of arcs during training: :mod:`colgen.problems.dependency.features.factored_scores` in less memory.
 
 Three features in four are only ever met at one distance.  Then the weight of the direction and that of the distance are
 one number, which changes as both would; a feature gets a row of weights when it is met at a second distance.  Features
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import (
+from colgen.problems.dependency.features.factored_scores import (
     NUM_DISTANCES,
     ROW,
     Codes,
@@ -22,10 +22,10 @@ from problems.dependency.features.factored_scores import (
     add_between,
     distance_bin,
 )
-from problems.dependency.features.growing import least_kept, lengthen, owned
-from problems.dependency.features.hashed_keys import hash_of
-from problems.dependency.features.margin_updates import settle_marks
-from solvers.kernel_cache import njit
+from colgen.problems.dependency.features.growing import least_kept, lengthen, owned
+from colgen.problems.dependency.features.hashed_keys import hash_of
+from colgen.problems.dependency.features.margin_updates import settle_marks
+from colgen.solvers.kernel_cache import njit
 
 Singles = NDArray[np.float32]
 Shorts = NDArray[np.int32]
@@ -79,7 +79,7 @@ def _fill(slots: Shorts, keys: Ints, count: int) -> None:
 
 @njit(cache=True)
 def score_growing(codes: Codes, table: Table, features: Features, tags: Ints, between: Singles) -> Floats:
-    """What :func:`~problems.dependency.features.arc_scores.score_arcs` gives; ``table``: for its templates."""
+    """What :func:`~colgen.problems.dependency.features.arc_scores.score_arcs` gives; ``table``: for its templates."""
     n = codes.shape[1] - 3
     scores = np.zeros((n + 1, n + 1))
     slots, keys, bins, alone, rows = features.slots, features.keys, features.bins, features.alone, features.rows
@@ -114,8 +114,8 @@ def mark_growing(
     """Write a mark for each feature of the arcs of ``heads`` that ``other`` does not have; how many marks there are.
 
     A feature that is new gets a number; there must be room.  The place of a mark
-    (:func:`~problems.dependency.features.margin_updates.settle_marks`) is the feature times :data:`NUM_DISTANCES`, and
-    the distance.
+    (:func:`~colgen.problems.dependency.features.margin_updates.settle_marks`) is the feature times
+    :data:`NUM_DISTANCES`, and the distance.
     """
     slots, keys, bins, counts = features.slots, features.keys, features.bins, features.counts
     for m in range(1, heads.shape[0]):

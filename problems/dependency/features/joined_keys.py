@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.hashed_keys import claim_all, find, room_for_keys
-from solvers.kernel_cache import njit
+from colgen.problems.dependency.features.hashed_keys import claim_all, find, room_for_keys
+from colgen.solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]
@@ -34,7 +34,7 @@ class Joined(NamedTuple):
     offsets
         What the keys of conjunction l are counted from.
     keys, codes
-        A table of all keys (:mod:`problems.dependency.features.hashed_keys`), and the code of each, by slot.
+        A table of all keys (:mod:`colgen.problems.dependency.features.hashed_keys`), and the code of each, by slot.
     """
 
     conjunctions: Ints

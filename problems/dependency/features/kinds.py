@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.hashed_keys import EMPTY, hash_of
-from solvers.kernel_cache import njit
+from colgen.problems.dependency.features.hashed_keys import EMPTY, hash_of
+from colgen.solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.hashed_keys import EMPTY, claim_all, hash_of, room_for_keys
-from solvers.kernel_cache import njit
-from solvers.literals import whole
+from colgen.problems.dependency.features.hashed_keys import EMPTY, claim_all, hash_of, room_for_keys
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]

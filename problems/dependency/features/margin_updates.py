@@ -1,4 +1,4 @@
-r"""Passive-aggressive steps for the weights of :mod:`problems.dependency.features.factored_scores`, and their averages.
+r"""Passive-aggressive steps for :mod:`colgen.problems.dependency.features.factored_scores`, and averages of weights.
 
 For the features f of the right tree and f' of a wrong one, of loss ℓ, the step that makes the right tree score at least
 ℓ more, with the least change of the weights but no more than C,
@@ -17,10 +17,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import Codes, Table, _columns
-from problems.dependency.features.hashed_keys import claim
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.problems.dependency.features.factored_scores import Codes, Table, _columns
+from colgen.problems.dependency.features.hashed_keys import claim
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 Singles = NDArray[np.float32]

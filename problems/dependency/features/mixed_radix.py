@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import as_indices, as_integer, as_integers
-from solvers.kernel_cache import njit
+from colgen.solvers.arrays import as_indices, as_integer, as_integers
+from colgen.solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]

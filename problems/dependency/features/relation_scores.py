@@ -1,8 +1,8 @@
 """The best relation of each arc of a sentence, by weights that no longer change.
 
-What :mod:`problems.dependency.features.arc_label_scores` finds while weights are learned, in the order of
-:mod:`problems.dependency.features.blocks`; what tokens of the same kinds (:mod:`problems.dependency.features.kinds`)
-say to each other is summed up once.
+What :mod:`colgen.problems.dependency.features.arc_label_scores` finds while weights are learned, in the order of
+:mod:`colgen.problems.dependency.features.blocks`; what tokens of the same kinds
+(:mod:`colgen.problems.dependency.features.kinds`) say to each other is summed up once.
 
 Time O(n² (t + r)) for n tokens, t templates of two tokens and r relations.
 """
@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.blocks import SPREAD, Blocks, blocks_of, element_of, find, find_rest
-from problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
-from problems.dependency.features.label_scores import PLACES, Codes, Ints, Singles, Templates, place_of
-from solvers.kernel_cache import njit
-from solvers.literals import whole
+from colgen.problems.dependency.features.blocks import SPREAD, Blocks, blocks_of, element_of, find, find_rest
+from colgen.problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
+from colgen.problems.dependency.features.label_scores import PLACES, Codes, Ints, Singles, Templates, place_of
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
 
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int32]

@@ -1,6 +1,7 @@
 """Upper bounds on the scores of triples of which two tokens are known: maxima over tables of weights.
 
-No two tuples share a key of :mod:`problems.dependency.features.factored_scores`, so that these bounds are true ones.
+No two tuples share a key of :mod:`colgen.problems.dependency.features.factored_scores`, so that these bounds are true
+ones.
 
 Source: S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), section 4.3.2.
 """
@@ -9,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from problems.dependency.features.factored_scores import Codes, Floats, Ints, Table, table_of
-from problems.dependency.features.hashed_keys import EMPTY, find
-from solvers.kernel_cache import njit
+from colgen.problems.dependency.features.factored_scores import Codes, Floats, Ints, Table, table_of
+from colgen.problems.dependency.features.hashed_keys import EMPTY, find
+from colgen.solvers.kernel_cache import njit
 
 
 def bound_table(table: Table, kept: tuple[int, int], sides: Ints) -> Table:

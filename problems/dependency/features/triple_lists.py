@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import Codes, Floats, Ints, Singles, Table
-from problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
-from solvers.kernel_cache import njit
-from solvers.literals import whole
+from colgen.problems.dependency.features.factored_scores import Codes, Floats, Ints, Singles, Table
+from colgen.problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
 
 Shorts = NDArray[np.int32]
 
@@ -46,8 +46,8 @@ class Lists(NamedTuple):
     offsets, strides
         Of keys, shapes (templates,) and (templates, 2).
     keys, ends
-        Hashed keys (:mod:`~problems.dependency.features.hashed_keys`), and where their entries begin and end, shape
-        (capacity, 2).
+        Hashed keys (:mod:`~colgen.problems.dependency.features.hashed_keys`), and where their entries begin and end,
+        shape (capacity, 2).
     codes, relations, weights
         Of each entry: the code of the third token, the relation less the side, and what it is worth.
     """
@@ -174,7 +174,7 @@ def all_grandparents(codes: Codes, lists: Lists, scores: Floats, most: Floats) -
     Parameters
     ----------
     codes
-        See :func:`~problems.dependency.features.arc_scores.score_arcs`.
+        See :func:`~colgen.problems.dependency.features.arc_scores.score_arcs`.
     scores
         Takes those of (g, p, c) at ``[p, g, c]``, shape (n + 1, n + 1, n + 1), where these are three tokens, or g is
         the root.
@@ -276,7 +276,7 @@ def all_siblings(codes: Codes, lists: Lists, scores: Floats, most: Floats, last:
     Parameters
     ----------
     codes
-        See :func:`~problems.dependency.features.arc_scores.score_arcs`.
+        See :func:`~colgen.problems.dependency.features.arc_scores.score_arcs`.
     scores
         Takes those of (h, s, m) at ``[h, m, s]``, shape (n + 1, n + 1, n + 1), where s stands between the others; at s
         = h that of a first modifier m, at s = m that of m as the last one.

@@ -7,8 +7,8 @@ and a feature is
     (template, code, ..., code, relation)
 
 where the relation says how the tokens lie to one another.  Keys number all features that there could be
-(:mod:`problems.dependency.features.mixed_radix`); an index holds the few that there are, and numbers them by their
-rank among the keys.
+(:mod:`colgen.problems.dependency.features.mixed_radix`); an index holds the few that there are, and numbers them by
+their rank among the keys.
 
 It is a forest of prefixes.  The first code that varies is looked up in an array; every node below has a small hash
 table of its own, with open addressing, from the next code to the next node, and from the last code with the relation to
@@ -26,10 +26,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.mixed_radix import Radix
-from solvers.arrays import as_integers
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
+from colgen.problems.dependency.features.mixed_radix import Radix
+from colgen.solvers.arrays import as_integers
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]

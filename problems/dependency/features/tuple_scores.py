@@ -1,8 +1,8 @@
 """Scores of tuples of tokens as sums of their features' weights, and the changes that learning makes to these.
 
-The features are those of an index (:mod:`problems.dependency.features.tuple_index`).  Each has a row of weights: one
-for the tuple as it is, and, where rows are longer, one for each bin that a tuple may be in besides, as an arc is in one
-of its distance.
+The features are those of an index (:mod:`colgen.problems.dependency.features.tuple_index`).  Each has a row of weights:
+one for the tuple as it is, and, where rows are longer, one for each bin that a tuple may be in besides, as an arc is in
+one of its distance.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.mixed_radix import Radix
-from problems.dependency.features.tuple_index import Index, below, index_of, num_varied, prefix_node
-from solvers.arrays import as_floats, as_integers
-from solvers.kernel_cache import njit
+from colgen.problems.dependency.features.mixed_radix import Radix
+from colgen.problems.dependency.features.tuple_index import Index, below, index_of, num_varied, prefix_node
+from colgen.solvers.arrays import as_floats, as_integers
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

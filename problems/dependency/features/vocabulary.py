@@ -15,8 +15,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.joined_keys import Joined, codes_of_tokens, joined_of
-from problems.dependency.sentence import Sentence
+from colgen.problems.dependency.features.joined_keys import Joined, codes_of_tokens, joined_of
+from colgen.problems.dependency.sentence import Sentence
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]

@@ -11,19 +11,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.grandparent_parsing.kernels.automata_dual import EPSILON, best_tree, root_price
-from problems.grandparent_parsing.kernels.head_automata import Automata, forward
-from problems.grandparent_parsing.kernels.patience import STEPS, expired
-from problems.grandparent_parsing.kernels.tree_parts import (
+from colgen.problems.grandparent_parsing.kernels.automata_dual import EPSILON, best_tree, root_price
+from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
+from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, forward
+from colgen.problems.grandparent_parsing.kernels.tree_parts import (
     WORK,
     Parts,
     look_at_grandparent,
     look_at_siblings,
     score_grandparents,
 )
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.literals import truth, whole
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import truth, whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -304,8 +304,9 @@ def price_arcs(
     Returns
     -------
     tuple[float, Mask, Floats, Floats]
-        L, +inf if it had to end before its time (:func:`~problems.grandparent_parsing.kernels.patience.expired`) and
-        nothing is proved; the arcs that were given up, which have to become candidates; λ and μ by head and modifier.
+        L, +inf if it had to end before its time
+        (:func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired`) and nothing is proved; the arcs that
+        were given up, which have to become candidates; λ and μ by head and modifier.
     """
     n = arcs.shape[0] - 1
     weights = np.full((n + 1, n + 1), -np.inf)

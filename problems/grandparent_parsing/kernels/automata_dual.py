@@ -30,13 +30,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.grandparent_parsing.kernels.head_automata import Automata, backward, forward, tree_score
-from problems.grandparent_parsing.kernels.patience import STEPS, expired
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.literals import truth, whole
-from solvers.trees.arborescence import is_tree, solve_arborescence
-from solvers.trees.sparse_arborescence import best_of_arcs, workspace
+from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
+from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, backward, forward, tree_score
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import truth, whole
+from colgen.solvers.trees.arborescence import is_tree, solve_arborescence
+from colgen.solvers.trees.sparse_arborescence import best_of_arcs, workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -236,8 +236,8 @@ def relax(
     tuple[float, float, int]
         Upper bound on trees of arcs alive at the start that are better than the best tree (-inf: there is none), score
         of the best tree, and iterations taken.  The tree is optimal if the bound is not above its score.  If
-        :func:`~problems.grandparent_parsing.kernels.patience.expired` says so it ends before its time; bound and tree
-        hold all the same.
+        :func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired` says so it ends before its time; bound
+        and tree hold all the same.
     """
     n = a.arc.shape[0] - 1
     arcs = a.heads.shape[0]

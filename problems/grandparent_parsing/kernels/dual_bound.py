@@ -5,7 +5,8 @@ For any π by parent and child,
     D(π) = max_tree Σ w_hm z_hm,     w_hm = s_hm + π_hm + Σ_c max(0, r_hmc - π_mc)     (π_0m = 0),
 
 bounds all trees, and the relaxation with ``one_gp`` and ``gp_arc`` rows and cuts
-(:mod:`problems.grandparent_parsing.kernels.grandparent_dual`).  Parts that an upper bound prices out are not scored.
+(:mod:`colgen.problems.grandparent_parsing.kernels.grandparent_dual`).  Parts that an upper bound prices out are not
+scored.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import score_triple
-from problems.grandparent_parsing.kernels.dual_state import Source
-from problems.grandparent_parsing.kernels.token_bounds import loose_bounds, pair_bound
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.trees.arborescence import solve_arborescence
+from colgen.problems.dependency.features.factored_scores import score_triple
+from colgen.problems.grandparent_parsing.kernels.dual_state import Source
+from colgen.problems.grandparent_parsing.kernels.token_bounds import loose_bounds, pair_bound
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.trees.arborescence import solve_arborescence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import RELATIONS, Codes, Table, empty_table
-from problems.grandparent_parsing.kernels.token_bounds import TokenBounds, pair_bound
-from solvers.arrays import as_floats
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.problems.dependency.features.factored_scores import RELATIONS, Codes, Table, empty_table
+from colgen.problems.grandparent_parsing.kernels.token_bounds import TokenBounds, pair_bound
+from colgen.solvers.arrays import as_floats
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -72,7 +72,7 @@ class Source(NamedTuple):
     Attributes
     ----------
     codes, grandparents
-        See :mod:`problems.dependency.features.factored_scores`.
+        See :mod:`colgen.problems.dependency.features.factored_scores`.
     parent_child, grandparent_parent
         Bound tables of the two pairs of tokens.
     tokens, entering

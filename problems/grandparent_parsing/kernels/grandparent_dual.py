@@ -20,7 +20,8 @@ tree's score.  Steps have Polyak's length with the best tree's score in place of
 bound.  π starts at B, where no part can have a positive reduced cost.  Scored are only parts of the trees on the way,
 and those of the same arcs into p that their dual values do not price out: it is pricing, of parts whose arc a solution
 of the dual problem wants.  Bounds are lazy as well: B starts from cheap bounds
-(:mod:`problems.grandparent_parsing.kernels.token_bounds`), and only arcs of the trees on the way get better ones.
+(:mod:`colgen.problems.grandparent_parsing.kernels.token_bounds`), and only arcs of the trees on the way get better
+ones.
 
 An iteration takes time O(n) for each dual value that changes, and O(n²) where the best heads are no tree.
 
@@ -33,15 +34,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import score_triple
-from problems.grandparent_parsing.kernels.dual_state import NO_SOURCE, Dual, Source, begin, learn, move, refine, touch
-from problems.grandparent_parsing.kernels.patience import STEPS, expired
-from problems.grandparent_parsing.kernels.token_bounds import loose_bounds
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.literals import truth, whole
-from solvers.tiers import tiered
-from solvers.trees.arborescence import is_tree, solve_arborescence
+from colgen.problems.dependency.features.factored_scores import score_triple
+from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
+from colgen.problems.grandparent_parsing.kernels.dual_state import (
+    NO_SOURCE,
+    Dual,
+    Source,
+    begin,
+    learn,
+    move,
+    refine,
+    touch,
+)
+from colgen.problems.grandparent_parsing.kernels.token_bounds import loose_bounds
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import truth, whole
+from colgen.solvers.tiers import tiered
+from colgen.solvers.trees.arborescence import is_tree, solve_arborescence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -229,7 +239,7 @@ def descend(
 ) -> tuple[float, float, Ints]:
     """Minimise D until a tree's score meets it, steps become short, or scores are wanted.
 
-    It ends before its time if :func:`~problems.grandparent_parsing.kernels.patience.expired` says so.
+    It ends before its time if :func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired` says so.
 
     Parameters
     ----------

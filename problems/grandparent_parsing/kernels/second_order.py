@@ -1,16 +1,16 @@
 r"""The best second-order tree without looking at most parts: a few candidate arcs, head automata, prices for the rest.
 
 *Guessing* (:func:`ascend`).  A few candidate heads of each modifier make a small problem for the Lagrangian of
-:mod:`problems.grandparent_parsing.kernels.automata_dual`; what it ends with is a tree and multipliers.
+:mod:`colgen.problems.grandparent_parsing.kernels.automata_dual`; what it ends with is a tree and multipliers.
 
 *Proving* (:func:`bound_at`).  At any multipliers of the copies of candidate arcs, the best arborescence and the best
 path of each automaton bound the trees of candidates, and all other arcs are *priced* against these multipliers
-(:mod:`problems.grandparent_parsing.kernels.arc_prices`), with upper bounds in place of the scores of their parts.  If
-no automaton is worth more with them, that bounds all trees.  Arcs that make one worth more have to become candidates,
-and the Lagrangian goes on.
+(:mod:`colgen.problems.grandparent_parsing.kernels.arc_prices`), with upper bounds in place of the scores of their
+parts.  If no automaton is worth more with them, that bounds all trees.  Arcs that make one worth more have to become
+candidates, and the Lagrangian goes on.
 
-A trained model's parts are all scored beforehand, by lists (:mod:`problems.dependency.features.triple_lists`); those of
-a long sentence, and while a model learns, when they are first looked at, and once.
+A trained model's parts are all scored beforehand, by lists (:mod:`colgen.problems.dependency.features.triple_lists`);
+those of a long sentence, and while a model learns, when they are first looked at, and once.
 
 Source: after S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2012), without a linear program.
 """
@@ -20,12 +20,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.grandparent_parsing.kernels.arc_prices import Bounds, price_arcs
-from problems.grandparent_parsing.kernels.automata_dual import best_tree, relax
-from problems.grandparent_parsing.kernels.head_automata import optimistic
-from problems.grandparent_parsing.kernels.tree_parts import Parts, automata_of
-from solvers.kernel_cache import njit
-from solvers.literals import truth
+from colgen.problems.grandparent_parsing.kernels.arc_prices import Bounds, price_arcs
+from colgen.problems.grandparent_parsing.kernels.automata_dual import best_tree, relax
+from colgen.problems.grandparent_parsing.kernels.head_automata import optimistic
+from colgen.problems.grandparent_parsing.kernels.tree_parts import Parts, automata_of
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import truth
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import Codes, Table
-from problems.dependency.features.hashed_keys import find
-from solvers.kernel_cache import njit
+from colgen.problems.dependency.features.factored_scores import Codes, Table
+from colgen.problems.dependency.features.hashed_keys import find
+from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -50,7 +50,7 @@ class TokenBounds(NamedTuple):
 def token_bounds(pairs: Table) -> TokenBounds:
     """The maxima of a bound table over one token, never negative.
 
-    See :func:`problems.dependency.features.score_bounds.bound_table`.
+    See :func:`colgen.problems.dependency.features.score_bounds.bound_table`.
     """
     held = np.flatnonzero(pairs.keys >= 0)
     keys, weights = pairs.keys[held], pairs.values[held, 0]

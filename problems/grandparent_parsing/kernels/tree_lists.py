@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.grandparent_parsing.kernels.head_automata import Automata, tree_score
-from problems.grandparent_parsing.kernels.patience import STEPS, expired
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.trees.arborescence import is_tree
+from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
+from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, tree_score
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.trees.arborescence import is_tree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,15 +7,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.dependency.features.factored_scores import RELATIONS, Codes, Table, empty_table, score_row, score_triple
-from problems.dependency.features.triple_lists import Lists, all_grandparents, all_siblings
-from problems.grandparent_parsing.kernels.head_automata import Automata, lay_out
-from problems.grandparent_parsing.kernels.patience import STEPS, expired
-from solvers.arrays import as_floats, as_integer
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.reserved import sparse_zeros
+from colgen.problems.dependency.features.factored_scores import (
+    RELATIONS,
+    Codes,
+    Table,
+    empty_table,
+    score_row,
+    score_triple,
+)
+from colgen.problems.dependency.features.triple_lists import Lists, all_grandparents, all_siblings
+from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
+from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, lay_out
+from colgen.solvers.arrays import as_floats, as_integer
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.reserved import sparse_zeros
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,8 +46,8 @@ class Parts(NamedTuple):
     Attributes
     ----------
     codes, grandparents, siblings
-        A sentence and the weights of its parts (:mod:`problems.dependency.features.factored_scores`); looked at if
-        ``dense`` is False.
+        A sentence and the weights of its parts (:mod:`colgen.problems.dependency.features.factored_scores`); looked at
+        if ``dense`` is False.
     grandparent_pairs, sibling_pairs
         Bound tables of parent and child, and of head and modifier; without keys: there are none.
     dense
@@ -274,7 +281,7 @@ def automata_of(candidates: Mask, arcs: Floats, parts: Parts) -> Automata:
     """The automata of candidate arcs, with the scores of all parts that they can form.
 
     Some are missing if it had to end before its time: ask
-    :func:`~problems.grandparent_parsing.kernels.patience.expired` after it.
+    :func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired` after it.
     """
     a = lay_out(candidates, arcs)
     n = candidates.shape[0] - 1

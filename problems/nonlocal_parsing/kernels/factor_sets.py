@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.kernel_cache import njit
-from solvers.trees.eisner_items import Floats
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.trees.eisner_items import Floats
 
 Bools = NDArray[np.bool_]
 
@@ -28,7 +28,7 @@ def take_losses(kind: int, scores: Floats, allowed: Bools, single_root: bool, lo
     kind
         SIBLINGS, OUTERMOST or GRANDCHILDREN.
     scores
-        Shape (N, N, N), as :class:`solvers.trees.eisner.Parts` has them.
+        Shape (N, N, N), as :class:`colgen.solvers.trees.eisner.Parts` has them.
     allowed
         Shape (N, N), without arcs to the root and from a word to itself.
     losses

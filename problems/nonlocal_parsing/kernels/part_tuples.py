@@ -8,9 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from problems.dependency.features.tuple_index import Index
-from problems.dependency.features.tuple_scores import Bools, Floats, Ints, Shorts, Singles, score_between, score_tuples
-from solvers.kernel_cache import njit
+from colgen.problems.dependency.features.tuple_index import Index
+from colgen.problems.dependency.features.tuple_scores import (
+    Bools,
+    Floats,
+    Ints,
+    Shorts,
+    Singles,
+    score_between,
+    score_tuples,
+)
+from colgen.solvers.kernel_cache import njit
 
 ARC_RELATIONS, ADJACENT_RELATIONS, OUTERMOST_RELATIONS = 2, 8, 4
 
@@ -84,7 +92,7 @@ def pairs_of(allowed: Bools) -> Ints:
 def score_arcs(codes: Shorts, index: Index, weights: Singles, tags: Ints, between: Singles, allowed: Bools) -> Floats:
     """Scores of the allowed arcs, zero elsewhere, shape (N, N).
 
-    See :func:`problems.dependency.features.tuple_scores.score_between`.
+    See :func:`colgen.problems.dependency.features.tuple_scores.score_between`.
     """
     scores = np.zeros(allowed.shape)
     rows, relation, bins = arc_tuples(pairs_of(allowed))

@@ -20,10 +20,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.kernel_cache import njit
-from solvers.linear.simplex_projection import project_in_place
-from solvers.tiers import tiered
-from solvers.trees.eisner_items import NEG
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.linear.simplex_projection import project_in_place
+from colgen.solvers.tiers import tiered
+from colgen.solvers.trees.eisner_items import NEG
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from problems.nonlocal_parsing.kernels.products import project_shares
-from problems.nonlocal_parsing.kernels.tree_bound import (
+from colgen.problems.nonlocal_parsing.kernels.products import project_shares
+from colgen.problems.nonlocal_parsing.kernels.tree_bound import (
     CLOSED,
     EMPTY,
     LIMIT,
@@ -31,9 +31,9 @@ from problems.nonlocal_parsing.kernels.tree_bound import (
     drop_arcs,
     meets,
 )
-from problems.nonlocal_parsing.kernels.tree_starts import ALONE, OUT, Bytes, leave_out, share_out, widen
-from solvers.trees.backbone import Backbone, OutOfTimeError
-from solvers.trees.eisner_items import NEG, Floats, Ints
+from colgen.problems.nonlocal_parsing.kernels.tree_starts import ALONE, OUT, Bytes, leave_out, share_out, widen
+from colgen.solvers.trees.backbone import Backbone, OutOfTimeError
+from colgen.solvers.trees.eisner_items import NEG, Floats, Ints
 
 _IMPOSSIBLE = 0.5 * NEG
 
@@ -93,7 +93,7 @@ def bound_many(
     most_calls: int = 200,
     patience: int = 10,
 ) -> Bounded:
-    """Bound a node by fixing, afresh, as :func:`~problems.nonlocal_parsing.kernels.tree_bound.bound_node` does.
+    """Bound a node by fixing, afresh, as :func:`~colgen.problems.nonlocal_parsing.kernels.tree_bound.bound_node` does.
 
     Where there are more than ``MANY`` arcs a word, most of them are dropped beforehand.
     """

@@ -2,9 +2,9 @@ r"""The best tree of local parts and products of arcs, bounded by dynamic progra
 
     max_z φ(z) ≤ min_p max_z ψ(p, z)
 
-where ψ, linear in z, is the products' bound of :mod:`problems.nonlocal_parsing.kernels.products` on top of a parser's
-local parts.  The right side is convex and piecewise linear in p; every evaluation is one call of the backbone, whose
-tree is also an answer.  Three ways to descend:
+where ψ, linear in z, is the products' bound of :mod:`colgen.problems.nonlocal_parsing.kernels.products` on top of a
+parser's local parts.  The right side is convex and piecewise linear in p; every evaluation is one call of the backbone,
+whose tree is also an answer.  Three ways to descend:
 
 * SUBGRADIENT: projected subgradient steps, the first of length 1 / min_c |φ_c|, halved whenever the bound got worse.
 * POLYAK: steps of (ψ - best tree) / ‖∂ψ‖² in the shares |φ_c| p; if the bound can meet that tree's value at all then no
@@ -13,7 +13,7 @@ tree is also an answer.  Three ways to descend:
   the tree found before steps begin (most often that ends it).  From time to time the max-marginals of ψ drop each arc
   whose best tree does not beat the best tree known, and with it all products that need it; and shares move to the arcs
   that lack most for being in a best tree, where they do no harm as long as each takes but a part of what it lacks.
-  Where there are many arcs, most are dropped beforehand (:mod:`problems.nonlocal_parsing.kernels.screening`).
+  Where there are many arcs, most are dropped beforehand (:mod:`colgen.problems.nonlocal_parsing.kernels.screening`).
 
 An arc's max-marginal under ψ bounds every tree with that arc, so what is dropped is never missed (only trees that beat
 the incumbent matter).
@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from problems.nonlocal_parsing.kernels.products import (
+from colgen.problems.nonlocal_parsing.kernels.products import (
     absorb,
     descend,
     gaps,
@@ -44,9 +44,9 @@ from problems.nonlocal_parsing.kernels.products import (
     tilt,
     value,
 )
-from problems.nonlocal_parsing.kernels.tree_starts import likely_start, margins, snap
-from solvers.trees.backbone import Backbone, OutOfTimeError
-from solvers.trees.eisner_items import NEG, Floats, Ints
+from colgen.problems.nonlocal_parsing.kernels.tree_starts import likely_start, margins, snap
+from colgen.solvers.trees.backbone import Backbone, OutOfTimeError
+from colgen.solvers.trees.eisner_items import NEG, Floats, Ints
 
 SUBGRADIENT, POLYAK, FIXING = 0, 1, 2
 CLOSED, OPEN, EMPTY, LIMIT = 0, 1, 2, 3
@@ -89,7 +89,7 @@ class Scores:
     arc
         Shape (N, N), ``NEG`` where the node forbids an arc.
     start, arcs, score, p
-        The products, see :mod:`problems.nonlocal_parsing.kernels.products`.
+        The products, see :mod:`colgen.problems.nonlocal_parsing.kernels.products`.
     number
         Of each product, among those that there were when it was last counted; by default, from the beginning.
     constant
@@ -145,7 +145,7 @@ class Scores:
         """max_z ψ(p, z), or π for ``lower``, and its tree; ``NEG`` if there is none.
 
         ``tilted``, shape (N, N), is overwritten by the arc scores that the backbone was asked with; ``grouped``: by
-        less, see :func:`problems.nonlocal_parsing.kernels.products.grouped_tilt`.
+        less, see :func:`colgen.problems.nonlocal_parsing.kernels.products.grouped_tilt`.
         """
         constant = self.tilt(tilted, lower=lower, grouped=grouped)
         best = backbone.best(tilted, heads)
@@ -164,7 +164,7 @@ class Scores:
 class Stage(NamedTuple):
     """Shares p, and what arcs are dropped for that have no better tree at these; the last stage drops none.
 
-    ``grouped``: by :func:`problems.nonlocal_parsing.kernels.products.grouped_tilt`.
+    ``grouped``: by :func:`colgen.problems.nonlocal_parsing.kernels.products.grouped_tilt`.
     """
 
     p: Floats

@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from problems.nonlocal_parsing.kernels.products import members
-from solvers.arrays import as_floats
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
-from solvers.trees.eisner_items import Floats, Ints
+from colgen.problems.nonlocal_parsing.kernels.products import members
+from colgen.solvers.arrays import as_floats
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
+from colgen.solvers.trees.eisner_items import Floats, Ints
 
 Bytes = NDArray[np.int8]
 
@@ -141,7 +141,7 @@ def share_out(start: Ints, arcs: Ints, score: Floats, p: Floats, standing: Bytes
 
     An arc is given what is least of its room, with what it has been given before; of products of two arcs, it needs no
     more than the largest among those whose other arc leads to one word
-    (:func:`problems.nonlocal_parsing.kernels.products.grouped_tilt`).
+    (:func:`colgen.problems.nonlocal_parsing.kernels.products.grouped_tilt`).
 
     Parameters
     ----------

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from problems.vehicle_routing.kernels.tours import Data, Floats, Ints
-from solvers.copying import overwrite
-from solvers.kernel_cache import njit
-from solvers.tiers import tiered
+from colgen.problems.vehicle_routing.kernels.tours import Data, Floats, Ints
+from colgen.solvers.copying import overwrite
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 _LONGEST = 3
 """Customers of a segment that is exchanged; one more stands for the whole rest of the route."""

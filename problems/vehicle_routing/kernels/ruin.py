@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from problems.vehicle_routing.kernels.tours import (
+from colgen.problems.vehicle_routing.kernels.tours import (
     Data,
     Ints,
     Tours,
@@ -23,10 +23,10 @@ from problems.vehicle_routing.kernels.tours import (
     refresh,
     take_out,
 )
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.sorting import order_by
-from solvers.tiers import tiered
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.sorting import order_by
+from colgen.solvers.tiers import tiered
 
 _REMOVED = 10
 """Customers that leave their routes, on average."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, listed, put_in, refresh
-from solvers.kernel_cache import njit
-from solvers.literals import whole
-from solvers.sorting import order_by
-from solvers.tiers import tiered
+from colgen.problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, listed, put_in, refresh
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.literals import whole
+from colgen.solvers.sorting import order_by
+from colgen.solvers.tiers import tiered
 
 
 @tiered

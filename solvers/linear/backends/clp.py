@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 from cylp import cy
 
-from solvers.linear.backends.foreign import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, ForeignBackend, Statuses
-from solvers.linear.highs import Floats, Ints, LPStatus, Stopped
+from colgen.solvers.linear.backends.foreign import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, ForeignBackend, Statuses
+from colgen.solvers.linear.highs import Floats, Ints, LPStatus, Stopped
 
 _INFINITY = float(np.finfo(np.float64).max)
 

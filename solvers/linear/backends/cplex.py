@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import cplex
 import numpy as np
 
-from solvers.linear.backends.foreign import AT_UPPER, BASIC, ForeignBackend, Statuses, entries_of, large
-from solvers.linear.highs import INFINITY, Floats, Ints, LPStatus, Stopped
+from colgen.solvers.linear.backends.foreign import AT_UPPER, BASIC, ForeignBackend, Statuses, entries_of, large
+from colgen.solvers.linear.highs import INFINITY, Floats, Ints, LPStatus, Stopped
 
 _STATUSES = {
     1: LPStatus.OPTIMAL,

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from solvers.linear.backends.highs import HighsBackend
-from solvers.linear.backends.protocol import Solved
-from solvers.linear.highs import INFINITY, Floats, HighsBasis, Ints, LPStatus, SolverError, Stopped
+from colgen.solvers.linear.backends.highs import HighsBackend
+from colgen.solvers.linear.backends.protocol import Solved
+from colgen.solvers.linear.highs import INFINITY, Floats, HighsBasis, Ints, LPStatus, SolverError, Stopped
 
 Statuses = NDArray[np.int64]
 """Of a basis, one a column or row: 0 at its lower bound, 1 basic, 2 at its upper bound, 3 free and zero."""

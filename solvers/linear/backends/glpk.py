@@ -7,8 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 import swiglpk as glpk
 
-from solvers.linear.backends.foreign import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, ForeignBackend, Statuses, entries_of
-from solvers.linear.highs import Floats, Ints, LPStatus, Stopped
+from colgen.solvers.linear.backends.foreign import (
+    AT_LOWER,
+    AT_UPPER,
+    AT_ZERO,
+    BASIC,
+    ForeignBackend,
+    Statuses,
+    entries_of,
+)
+from colgen.solvers.linear.highs import Floats, Ints, LPStatus, Stopped
 
 _TO_GLPK = {AT_LOWER: glpk.GLP_NL, BASIC: glpk.GLP_BS, AT_UPPER: glpk.GLP_NU, AT_ZERO: glpk.GLP_NF}
 _FROM_GLPK = {theirs: ours for ours, theirs in _TO_GLPK.items()} | {glpk.GLP_NS: AT_LOWER}

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import gurobipy as gp
 import numpy as np
 
-from solvers.linear.backends.foreign import (
+from colgen.solvers.linear.backends.foreign import (
     AT_LOWER,
     AT_UPPER,
     AT_ZERO,
@@ -20,7 +20,7 @@ from solvers.linear.backends.foreign import (
     Statuses,
     entries_of,
 )
-from solvers.linear.highs import Floats, Ints, LPStatus, Stopped
+from colgen.solvers.linear.highs import Floats, Ints, LPStatus, Stopped
 
 _OPTIMAL, _INFEASIBLE, _UNBOUNDED = gp.GRB.OPTIMAL, gp.GRB.INFEASIBLE, gp.GRB.UNBOUNDED
 _LIMITS = (gp.GRB.TIME_LIMIT, gp.GRB.ITERATION_LIMIT, gp.GRB.INTERRUPTED, gp.GRB.WORK_LIMIT, gp.GRB.MEM_LIMIT)

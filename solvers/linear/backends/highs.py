@@ -9,8 +9,8 @@ from typing import ClassVar
 import highspy
 import numpy as np
 
-from solvers.linear.backends.protocol import Solved
-from solvers.linear.highs import (
+from colgen.solvers.linear.backends.protocol import Solved
+from colgen.solvers.linear.highs import (
     Floats,
     HighsBasis,
     Ints,
@@ -23,7 +23,7 @@ from solvers.linear.highs import (
     run_in_thread,
     set_tolerance,
 )
-from solvers.linear.options import Options, set_options
+from colgen.solvers.linear.options import Options, set_options
 
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
 

@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import highspy
 
-from solvers.linear.highs import Floats, HighsBasis, Ints, LPStatus, Stopped
+from colgen.solvers.linear.highs import Floats, HighsBasis, Ints, LPStatus, Stopped
 
 
 class Solved(NamedTuple):

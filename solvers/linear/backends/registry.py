@@ -7,10 +7,10 @@ import functools
 import importlib
 from typing import Any, NamedTuple
 
-from solvers.linear.backends.highs import HighsBackend
-from solvers.linear.backends.protocol import LPBackend
-from solvers.linear.highs import FEASIBILITY_TOLERANCE, SolverError
-from solvers.linear.options import Options
+from colgen.solvers.linear.backends.highs import HighsBackend
+from colgen.solvers.linear.backends.protocol import LPBackend
+from colgen.solvers.linear.highs import FEASIBILITY_TOLERANCE, SolverError
+from colgen.solvers.linear.options import Options
 
 
 class BackendError(ValueError):
@@ -69,7 +69,7 @@ def new_backend(name: str, tolerance: float, options: Options) -> LPBackend:
 
 def _class(name: str) -> Any:
     maker = _MAKERS[name]
-    module = importlib.import_module(f"solvers.linear.backends.{maker.module}")
+    module = importlib.import_module(f"colgen.solvers.linear.backends.{maker.module}")
     return getattr(module, f"{maker.title}Backend")
 
 

@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 from pyscipopt import LP, SCIP_LPPARAM
 
-from solvers.linear.backends.foreign import ForeignBackend, Statuses, entries_of
-from solvers.linear.backends.foreign import large as as_list
-from solvers.linear.highs import Floats, Ints, LPStatus, Stopped
+from colgen.solvers.linear.backends.foreign import ForeignBackend, Statuses, entries_of
+from colgen.solvers.linear.backends.foreign import large as as_list
+from colgen.solvers.linear.highs import Floats, Ints, LPStatus, Stopped
 
 
 class SoPlexBackend(ForeignBackend):

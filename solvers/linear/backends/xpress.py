@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import xpress
 
-from solvers.linear.backends.foreign import AT_LOWER, AT_UPPER, ForeignBackend, Statuses, large
-from solvers.linear.highs import Floats, Ints, LPStatus, Stopped
+from colgen.solvers.linear.backends.foreign import AT_LOWER, AT_UPPER, ForeignBackend, Statuses, large
+from colgen.solvers.linear.highs import Floats, Ints, LPStatus, Stopped
 
 _STATUSES = {
     xpress.LPStatus.OPTIMAL: LPStatus.OPTIMAL,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import math
 
-from solvers.paths.labelling.clock import OutOfEffortError, OutOfTimeError
-from solvers.paths.labelling.completions import tighter
-from solvers.paths.labelling.directions import bounded
-from solvers.paths.labelling.layout import Ints
-from solvers.paths.labelling.runs import Found, solved
-from solvers.paths.labelling.task import Task
-from solvers.paths.labelling.walks import walk_bounds
+from colgen.solvers.paths.labelling.clock import OutOfEffortError, OutOfTimeError
+from colgen.solvers.paths.labelling.completions import tighter
+from colgen.solvers.paths.labelling.directions import bounded
+from colgen.solvers.paths.labelling.layout import Ints
+from colgen.solvers.paths.labelling.runs import Found, solved
+from colgen.solvers.paths.labelling.task import Task
+from colgen.solvers.paths.labelling.walks import walk_bounds
 
 _SMALL = 30_000
 """What a search may take that has no bounds at all: as much as it takes to compute some."""

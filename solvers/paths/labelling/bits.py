@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from solvers.kernels import inner
+from colgen.solvers.kernels import inner
 
 _ONE, _TWO, _FOUR, _FIFTY_SIX = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_booleans, as_numbers
-from solvers.kernels import kernel
-from solvers.paths.labelling.network import Network
+from colgen.solvers.arrays import ArrayError, as_booleans, as_numbers
+from colgen.solvers.kernels import kernel
+from colgen.solvers.paths.labelling.network import Network
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

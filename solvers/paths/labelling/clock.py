@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from solvers.stopping import Expired
+from colgen.solvers.stopping import Expired
 
 EFFORT = 3_000_000
 """Arcs and pairs of labels that are looked at between two looks at the clock: some hundredths of a second."""

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from solvers.paths.labelling import joining, memory
-from solvers.paths.labelling.directions import bounded, free
-from solvers.paths.labelling.layout import Floats, Side, begun
-from solvers.paths.labelling.mirror import reflected
-from solvers.paths.labelling.rank_one import fields
-from solvers.paths.labelling.runs import FIRST, advanced
-from solvers.paths.labelling.task import Task
-from solvers.paths.labelling.walks import walk_bounds
+from colgen.solvers.paths.labelling import joins, neighbourhoods
+from colgen.solvers.paths.labelling.directions import bounded, free
+from colgen.solvers.paths.labelling.layout import Floats, Side, begun
+from colgen.solvers.paths.labelling.mirror import reflected
+from colgen.solvers.paths.labelling.rank_one import fields
+from colgen.solvers.paths.labelling.runs import FIRST, advanced
+from colgen.solvers.paths.labelling.task import Task
+from colgen.solvers.paths.labelling.walks import walk_bounds
 
 _SMALLEST = 4
 """Neighbourhoods of the bounds that drop what is to be listed, or what cannot decide about an arc."""
@@ -39,14 +39,14 @@ def narrowed(task: Task, cutoff: float) -> tuple[Side, Side]:
 def tighter(task: Task, sides: Sequence[Side], size: int, mirrored: bool) -> list[Floats | None]:
     """Bounds from smaller neighbourhoods: of each the vertices that are cheapest to come to."""
     network = task.network
-    matrix = task.neighbourhoods & memory.nearest(
+    matrix = task.neighbourhoods & neighbourhoods.nearest(
         network, np.where(task.usable, task.costs, np.inf), size, finite=False
     )
     np.fill_diagonal(matrix, task.neighbourhoods.diagonal())
     smaller = []
     for side, ends in zip(sides, ((network.tails, network.heads), (network.heads, network.tails)), strict=True):
         tails, heads = (end[side.numbers] for end in ends)
-        common, returning = memory.arc_bits(matrix, task.own, tails, heads)
+        common, returning = neighbourhoods.arc_bits(matrix, task.own, tails, heads)
         before = common.shape[1] - task.boxes.own.shape[1]
         common[:, before:], returning[:, before:] = 0, 0  # who is where in boxes is left out of account
         smaller.append(
@@ -58,11 +58,11 @@ def tighter(task: Task, sides: Sequence[Side], size: int, mirrored: bool) -> lis
     if mirrored:
         mirror = task.mirror
         assert mirror is not None
-        return [joining.completions(smaller[1], reflected(held, mirror, task.costs, network, sides[0]), sides[0]), None]
+        return [joins.completions(smaller[1], reflected(held, mirror, task.costs, network, sides[0]), sides[0]), None]
     other = advanced(task, smaller[1], begun(smaller[1], FIRST), smaller[1].buckets)
     return [
-        joining.completions(smaller[1], other, sides[0]),
-        joining.completions(smaller[0], held, sides[1]),
+        joins.completions(smaller[1], other, sides[0]),
+        joins.completions(smaller[0], held, sides[1]),
     ]
 
 
@@ -77,4 +77,4 @@ def completion_bounds(task: Task, cutoff: float) -> Floats:
     else:
         held = advanced(task, ahead, begun(ahead, FIRST), ahead.buckets)
         other = reflected(held, mirror, task.costs, task.network, ahead)
-    return joining.completions(back, other, ahead)
+    return joins.completions(back, other, ahead)

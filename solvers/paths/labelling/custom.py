@@ -10,9 +10,9 @@ from numba.core.errors import NumbaError
 from numba.extending import typeof_impl
 from numpy.typing import ArrayLike
 
-from solvers.arrays import ArrayError, as_float, as_floats, as_integer
-from solvers.kernel_cache import njit
-from solvers.paths.labelling.layout import Floats
+from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_integer
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.paths.labelling.layout import Floats
 
 
 class CustomResource:

@@ -8,14 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.paths.labelling import memory
-from solvers.paths.labelling.boxes import Boxes
-from solvers.paths.labelling.custom import CustomResource
-from solvers.paths.labelling.layout import VALUES, Floats, Ints, Rule, Side, Words
-from solvers.paths.labelling.memory import Mask
-from solvers.paths.labelling.network import Network
-from solvers.paths.labelling.rank_one import Fields
-from solvers.paths.labelling.resources import Limits
+from colgen.solvers.paths.labelling.boxes import Boxes
+from colgen.solvers.paths.labelling.custom import CustomResource
+from colgen.solvers.paths.labelling.layout import VALUES, Floats, Ints, Rule, Side, Words
+from colgen.solvers.paths.labelling.neighbourhoods import Mask
+from colgen.solvers.paths.labelling.network import Network
+from colgen.solvers.paths.labelling.rank_one import Fields
+from colgen.solvers.paths.labelling.resources import Limits
 
 _FINEST, _COARSEST = 512, 64
 """Buckets of the critical resource."""
@@ -67,19 +66,19 @@ def direction(
     length = highest - lowest
     width = min(max(step, length / _FINEST), length / _COARSEST) if length > 0 else 1.0
     if cycle:
-        common, returning, joint = memory.cyclic_bits(own, tails[order], heads[order], cycle - 1)
+        common, returning, joint = neighbourhoods.cyclic_bits(own, tails[order], heads[order], cycle - 1)
     else:
-        common, returning = memory.arc_bits(neighbourhoods, own, tails[order], heads[order])
+        common, returning = neighbourhoods.arc_bits(neighbourhoods, own, tails[order], heads[order])
         joint = common
-    come_from, partner = memory.places(own.shape[1], max(cycle - 1, 1))
+    come_from, partner = neighbourhoods.places(own.shape[1], max(cycle - 1, 1))
     unreachable = np.zeros((0, n, own.shape[1]), dtype=np.uint64)
     buckets = int(length / width) + 1
     if mine.critical < mine.compared and (custom is None or custom.order is None):
         c = mine.critical
-        between = memory.distances(n, tails, heads, mine.consumption[:, c])
+        between = neighbourhoods.distances(n, tails, heads, mine.consumption[:, c])
         slack = 1e-9 * (abs(lowest) + abs(highest))
         latest = np.ascontiguousarray(mine.upper[:, c])
-        unreachable = memory.unreachable(neighbourhoods, own, between, latest, lowest, width, buckets, slack)
+        unreachable = neighbourhoods.unreachable(neighbourhoods, own, between, latest, lowest, width, buckets, slack)
     return Direction(
         origin,
         order,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from solvers.kernels import inner
-from solvers.paths.labelling.bits import NOTHING, ONE, address, lowest
-from solvers.paths.labelling.layout import COST, SLOTS, VALUES, Floats, Rule, Words
-from solvers.paths.labelling.rank_one import Fields
+from colgen.solvers.kernels import inner
+from colgen.solvers.paths.labelling.bits import NOTHING, ONE, address, lowest
+from colgen.solvers.paths.labelling.layout import COST, SLOTS, VALUES, Floats, Rule, Words
+from colgen.solvers.paths.labelling.rank_one import Fields
 
 Dominates = Callable[[Any, Any], bool]
 

@@ -10,26 +10,26 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
-from solvers.paths.labelling import memory
-from solvers.paths.labelling.attempts import exact, heuristic
-from solvers.paths.labelling.boxes import BoxDuals, boxed
-from solvers.paths.labelling.clock import Clock, LabelLimitError, OutOfEffortError, OutOfTimeError
-from solvers.paths.labelling.completions import completion_bounds, narrowed
-from solvers.paths.labelling.custom import CustomResource
-from solvers.paths.labelling.directions import direction as direction_of
-from solvers.paths.labelling.layout import Floats
-from solvers.paths.labelling.listing import listed
-from solvers.paths.labelling.memory import Mask
-from solvers.paths.labelling.mirror import reflecting, reflection
-from solvers.paths.labelling.network import Network, cheapest_arcs
-from solvers.paths.labelling.rank_one import RankOneDuals, fields
-from solvers.paths.labelling.resources import Resource, limits, require_progress
-from solvers.paths.labelling.routes import Completion, Routes, assembled, gathered
-from solvers.paths.labelling.runs import both_whole, joined
-from solvers.paths.labelling.tabu import tabu
-from solvers.paths.labelling.task import Task
-from solvers.stopping import Expired, never
+from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
+from colgen.solvers.paths.labelling import neighbourhoods
+from colgen.solvers.paths.labelling.attempts import exact, heuristic
+from colgen.solvers.paths.labelling.boxes import BoxDuals, boxed
+from colgen.solvers.paths.labelling.clock import Clock, LabelLimitError, OutOfEffortError, OutOfTimeError
+from colgen.solvers.paths.labelling.completions import completion_bounds, narrowed
+from colgen.solvers.paths.labelling.custom import CustomResource
+from colgen.solvers.paths.labelling.directions import direction as direction_of
+from colgen.solvers.paths.labelling.layout import Floats
+from colgen.solvers.paths.labelling.listing import listed
+from colgen.solvers.paths.labelling.mirror import reflecting, reflection
+from colgen.solvers.paths.labelling.neighbourhoods import Mask
+from colgen.solvers.paths.labelling.network import Network, cheapest_arcs
+from colgen.solvers.paths.labelling.rank_one import RankOneDuals, fields
+from colgen.solvers.paths.labelling.resources import Resource, limits, require_progress
+from colgen.solvers.paths.labelling.routes import Completion, Routes, assembled, gathered
+from colgen.solvers.paths.labelling.runs import both_whole, joined
+from colgen.solvers.paths.labelling.tabu import tabu
+from colgen.solvers.paths.labelling.task import Task
+from colgen.solvers.stopping import Expired, never
 
 Mode = Literal["exact", "relaxed", "sparse", "tabu"]
 
@@ -103,7 +103,7 @@ class Labelling:
         limit
             A cycle is left alone if it would make a neighbourhood larger than this.
         """
-        return memory.enlarged(self.neighbourhoods, [routes.route(k) for k in range(len(routes))], limit)
+        return neighbourhoods.enlarged(self.neighbourhoods, [routes.route(k) for k in range(len(routes))], limit)
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
@@ -275,7 +275,7 @@ class Labelling:
 
     def _set_neighbourhoods(self, neighbourhoods: ArrayLike | str | None, cycle: int) -> None:
         network, mine = self.network, self._limits
-        matrix = memory.as_matrix(network, neighbourhoods)
+        matrix = neighbourhoods.as_matrix(network, neighbourhoods)
         inner = np.setdiff1d(np.arange(network.num_vertices), [network.source, network.sink])
         self.elementary = bool(matrix[np.ix_(inner, inner)].all())
         if not self.elementary and (self.custom is None or self.custom.order is None):
@@ -283,7 +283,9 @@ class Labelling:
         self.neighbourhoods = matrix
         # The last vertices can be any: no bits can be shared.  There are no more of them than there are vertices.
         cycle = min(cycle, max(len(inner), 2))
-        own = memory.bits(memory.checked(network, memory.complete(network)) if cycle else matrix)
+        own = neighbourhoods.bits(
+            neighbourhoods.checked(network, neighbourhoods.complete(network)) if cycle else matrix
+        )
         self._own = np.tile(own, max(cycle - 1, 1))
         self._ahead = direction_of(network, matrix, self._own, self.custom, mine, forwards=True, cycle=cycle)
         self._back = direction_of(

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.paths.labelling.boxes import BoxFields
-from solvers.paths.labelling.rank_one import Fields
+from colgen.solvers.paths.labelling.boxes import BoxFields
+from colgen.solvers.paths.labelling.rank_one import Fields
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvers.paths.labelling.boxes import charged
-from solvers.paths.labelling.layout import COST, SETTLED, Floats, Ints, Side, begun
-from solvers.paths.labelling.routes import trace
-from solvers.paths.labelling.runs import FIRST, advanced
-from solvers.paths.labelling.task import Task
+from colgen.solvers.paths.labelling.boxes import charged
+from colgen.solvers.paths.labelling.layout import COST, SETTLED, Floats, Ints, Side, begun
+from colgen.solvers.paths.labelling.routes import trace
+from colgen.solvers.paths.labelling.runs import FIRST, advanced
+from colgen.solvers.paths.labelling.task import Task
 
 _LISTED = 1_000
 """Routes that are written down between two looks at the clock."""

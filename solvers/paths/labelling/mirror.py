@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.paths.labelling.custom import CustomResource
-from solvers.paths.labelling.layout import POOLED, VALUES, Floats, Ints, Labels, Side
-from solvers.paths.labelling.network import Network
-from solvers.paths.labelling.resources import Limits
+from colgen.solvers.paths.labelling.custom import CustomResource
+from colgen.solvers.paths.labelling.layout import POOLED, VALUES, Floats, Ints, Labels, Side
+from colgen.solvers.paths.labelling.network import Network
+from colgen.solvers.paths.labelling.resources import Limits
 
 Mask = NDArray[np.bool_]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_indices, as_integer
+from colgen.solvers.arrays import ArrayError, as_indices, as_integer
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_booleans, as_floats, as_integers
+from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integers
 
 Ints = NDArray[np.int64]
 

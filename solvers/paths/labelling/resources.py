@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from solvers.arrays import ArrayError, as_float, as_floats
-from solvers.paths.labelling.network import Network
+from colgen.solvers.arrays import ArrayError, as_float, as_floats
+from colgen.solvers.paths.labelling.network import Network
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class Limits:
     Attributes
     ----------
     consumption, lower, upper, start, slack
-        As of :class:`solvers.paths.labelling.layout.Side`.
+        As of :class:`colgen.solvers.paths.labelling.layout.Side`.
     critical, compared
         Which one orders labels, and how many of them dominance compares.
     lowest, highest, step

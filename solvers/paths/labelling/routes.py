@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.paths.labelling.boxes import BoxDuals, charges_of
-from solvers.paths.labelling.layout import Floats, Ints, Labels
-from solvers.paths.labelling.network import Network
-from solvers.paths.labelling.rank_one import RankOneDuals, coefficients
+from colgen.solvers.paths.labelling.boxes import BoxDuals, charges_of
+from colgen.solvers.paths.labelling.layout import Floats, Ints, Labels
+from colgen.solvers.paths.labelling.network import Network
+from colgen.solvers.paths.labelling.rank_one import RankOneDuals, coefficients
 
 
 @dataclass(frozen=True, eq=False)

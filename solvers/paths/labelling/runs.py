@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from solvers.paths.labelling import joining, search
-from solvers.paths.labelling.clock import LabelLimitError, OutOfTimeError
-from solvers.paths.labelling.directions import tails_of
-from solvers.paths.labelling.layout import (
+from colgen.solvers.paths.labelling import joins, search
+from colgen.solvers.paths.labelling.clock import LabelLimitError, OutOfTimeError
+from colgen.solvers.paths.labelling.directions import tails_of
+from colgen.solvers.paths.labelling.layout import (
     BUCKET,
     COST,
     DONE,
@@ -24,9 +24,9 @@ from solvers.paths.labelling.layout import (
     begun,
     grown,
 )
-from solvers.paths.labelling.mirror import reflected
-from solvers.paths.labelling.routes import trace
-from solvers.paths.labelling.task import Task
+from colgen.solvers.paths.labelling.mirror import reflected
+from colgen.solvers.paths.labelling.routes import trace
+from colgen.solvers.paths.labelling.task import Task
 
 FIRST = 1 << 12
 """Labels that there is room for at first."""
@@ -141,7 +141,7 @@ def joined(
     finished = False
     while not finished:
         given = task.clock.effort
-        finished, left = joining.join(
+        finished, left = joins.join(
             ahead, held, other, task.written[0].joins, back.origin, tails, order, middle, cutoff, every, at,
             found_costs, found, given,
         )  # fmt: skip
@@ -150,7 +150,7 @@ def joined(
                 task.clock.charge(given, left)
             except OutOfTimeError:
                 break
-    count = int(at[joining.FOUND])
+    count = int(at[joins.FOUND])
     pairs = [
         (float(found_costs[k]), int(found[k, 0]), int(found[k, 1]), int(ahead.numbers[found[k, 2]]))
         for k in np.argsort(found_costs[:count], kind="stable")

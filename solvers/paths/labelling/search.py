@@ -7,12 +7,12 @@ and wide buckets, bring labels to a bucket that was settled: it is then settled 
 
 from __future__ import annotations
 
-from solvers.kernels import inner, kernel
-from solvers.paths.labelling.dominance import Dominates
-from solvers.paths.labelling.extending import Extend, extend_all
-from solvers.paths.labelling.layout import BUCKET, DONE, EXTENDED, PHASE, SETTLED, Labels, Side
-from solvers.paths.labelling.settling import settle
-from solvers.tiers import tiered
+from colgen.solvers.kernels import inner, kernel
+from colgen.solvers.paths.labelling.dominance import Dominates
+from colgen.solvers.paths.labelling.extension import Extend, extend_all
+from colgen.solvers.paths.labelling.layout import BUCKET, DONE, EXTENDED, PHASE, SETTLED, Labels, Side
+from colgen.solvers.paths.labelling.settlement import settle
+from colgen.solvers.tiers import tiered
 
 _SETTLING, _EXTENDING = 0, 1
 

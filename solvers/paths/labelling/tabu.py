@@ -15,16 +15,16 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from solvers.arrays import as_indices
-from solvers.kernel_cache import njit
-from solvers.kernels import inner
-from solvers.paths.labelling.boxes import charged
-from solvers.paths.labelling.clock import OutOfTimeError
-from solvers.paths.labelling.directions import tails_of
-from solvers.paths.labelling.extending import Extend, came_over
-from solvers.paths.labelling.layout import Floats, Ints, Side, Words, begun
-from solvers.paths.labelling.runs import Found
-from solvers.paths.labelling.task import Task
+from colgen.solvers.arrays import as_indices
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
+from colgen.solvers.paths.labelling.boxes import charged
+from colgen.solvers.paths.labelling.clock import OutOfTimeError
+from colgen.solvers.paths.labelling.directions import tails_of
+from colgen.solvers.paths.labelling.extension import Extend, came_over
+from colgen.solvers.paths.labelling.layout import Floats, Ints, Side, Words, begun
+from colgen.solvers.paths.labelling.runs import Found
+from colgen.solvers.paths.labelling.task import Task
 
 _STEPS = 60
 """From each route that the search begins with."""

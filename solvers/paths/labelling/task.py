@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from solvers.paths.labelling.boxes import Boxes
-from solvers.paths.labelling.clock import Clock
-from solvers.paths.labelling.custom import CustomResource, Functions, functions
-from solvers.paths.labelling.directions import Direction, side_of
-from solvers.paths.labelling.layout import Floats, Side, Words
-from solvers.paths.labelling.memory import Mask
-from solvers.paths.labelling.mirror import Mirror
-from solvers.paths.labelling.network import Network
-from solvers.paths.labelling.rank_one import Fields
+from colgen.solvers.paths.labelling.boxes import Boxes
+from colgen.solvers.paths.labelling.clock import Clock
+from colgen.solvers.paths.labelling.custom import CustomResource, Functions, functions
+from colgen.solvers.paths.labelling.directions import Direction, side_of
+from colgen.solvers.paths.labelling.layout import Floats, Side, Words
+from colgen.solvers.paths.labelling.mirror import Mirror
+from colgen.solvers.paths.labelling.neighbourhoods import Mask
+from colgen.solvers.paths.labelling.network import Network
+from colgen.solvers.paths.labelling.rank_one import Fields
 
 
 class Task(NamedTuple):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.kernel_cache import njit
-from solvers.paths.labelling.layout import EDGE, Floats, Ints, Side
-from solvers.paths.labelling.memory import Mask
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.paths.labelling.layout import EDGE, Floats, Ints, Side
+from colgen.solvers.paths.labelling.neighbourhoods import Mask
 
 LARGEST = 60_000_000
 """Arcs times buckets, at most: some tenths of a second."""

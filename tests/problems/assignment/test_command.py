@@ -2,9 +2,9 @@ import pytest
 
 from colgen import InputError, solve
 from colgen.cli.template import BenchOptions
-from problems.assignment import Assignment, random
-from problems.assignment.command import TEMPLATE
-from problems.assignment.drawing import draw_assignment
+from colgen.problems.assignment import Assignment, random
+from colgen.problems.assignment.command import TEMPLATE
+from colgen.problems.assignment.drawing import draw_assignment
 
 
 def test_lines_data_and_picture_say_the_same(tmp_path):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from colgen import ColumnGeneration, Count, RankOne, TimeLimit, solve
-from colgen.proof.checker import check
+from colgen.certificate.checker import check
+from colgen.problems.assignment import Assignment, Instance, random
+from colgen.problems.assignment.decisions import ASSIGN
 from colgen.testing import check_problem
-from problems.assignment import Assignment, Instance, random
-from problems.assignment.decisions import ASSIGN
 from tests.amounts import BUSY, examples
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from problems.assignment import Assignment, Instance, random, read, write
+from colgen.problems.assignment import Assignment, Instance, random, read, write
 
 
 @pytest.mark.parametrize("kind", ["C", "D"])

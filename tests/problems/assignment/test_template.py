@@ -7,11 +7,11 @@ import pytest
 
 from colgen import Bundle, Chain, ColumnGeneration, PricingContext, Sense, Subgradient, Termination, Volume, solve
 from colgen.core.budget import Budget
+from colgen.problems.assignment import Assignment, Instance, random
+from colgen.problems.assignment.baseline import solve_full
+from colgen.problems.assignment.branching import AssignmentFixing
+from colgen.solvers.linear.lp import LPStatus
 from colgen.testing import check_problem
-from problems.assignment import Assignment, Instance, random
-from problems.assignment.baseline import solve_full
-from problems.assignment.branching import AssignmentFixing
-from solvers.linear.lp import LPStatus
 from tests.amounts import examples
 
 

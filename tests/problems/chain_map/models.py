@@ -5,8 +5,8 @@ import itertools
 import networkx as nx
 import numpy as np
 
-from problems.chain_map import Instance
-from solvers.chains.forest import NONE
+from colgen.problems.chain_map import Instance
+from colgen.solvers.chains.forest import NONE
 
 
 def scores_of(instance, tree):

@@ -6,13 +6,13 @@ import json
 import numpy as np
 import pytest
 
+from benchmarks.chain_map.bench import bench_chain_map
 from colgen.cli.main import main
 from colgen.cli.template import BenchOptions, TrainOptions
 from colgen.core.errors import InputError
-from problems.chain_map import random
-from problems.chain_map.demo import many_labels, tagged_sentences
-from problems.chain_map.experiment import bench_chain_map
-from problems.chain_map.training import train_from_folder
+from colgen.problems.chain_map import random
+from colgen.problems.chain_map.demo import many_labels, tagged_sentences
+from colgen.problems.chain_map.training import train_from_folder
 from tests.problems.chain_map.sentences import write_corpus
 
 
@@ -39,7 +39,7 @@ def test_text_on_the_standard_input_is_tagged(model, monkeypatch, capsys):
 def test_batches_give_what_single_sentences_give(model, tmp_path, capsys, monkeypatch):
     text = tmp_path / "text.txt"
     text.write_text("the old walker sees Anna\nBen runs\nDora paints every garden\n" * 3)
-    monkeypatch.setattr("problems.chain_map.reading.BATCH", 4)
+    monkeypatch.setattr("colgen.problems.chain_map.reading.BATCH", 4)
     assert main(["solve", "chain_map", str(text), "--model", str(model), "--quiet"]) == 0
     tagged = capsys.readouterr().out.splitlines()
     assert len(tagged) == 9

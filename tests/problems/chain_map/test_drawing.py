@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from colgen import solve
-from problems.chain_map import ChainMAP, random
-from problems.chain_map.drawing import draw_labelling
+from colgen.problems.chain_map import ChainMAP, random
+from colgen.problems.chain_map.drawing import draw_labelling
 
 
 @pytest.mark.parametrize("labels", [4, 30])

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from problems.chain_map import extraction
-from problems.chain_map.extraction import Extractor
-from problems.chain_map.features import build_index, look_up
-from problems.chain_map.kernels.perceptron import add_up_sparse
-from problems.chain_map.learning import Tagger
+from colgen.problems.chain_map import extraction
+from colgen.problems.chain_map.extraction import Extractor
+from colgen.problems.chain_map.features import build_index, look_up
+from colgen.problems.chain_map.kernels.perceptron import add_up_sparse
+from colgen.problems.chain_map.learning import Tagger
 
 WORDS = (
     "Anna",

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from problems.chain_map import Instance, Pairwise, random, read
+from colgen.problems.chain_map import Instance, Pairwise, random, read
 from tests.problems.chain_map.models import draw
 
 

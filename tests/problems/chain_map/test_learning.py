@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from problems.chain_map import Instance, decode, viterbi_pruned, viterbi_two_best
-from problems.chain_map.corpus import TASKS, Tagged, read_tagged
-from problems.chain_map.features import NUM_KINDS, UNKNOWN, build_index, features, look_up, shape
-from problems.chain_map.learning import Examples, Tagger, margin_violations, train_perceptron, train_svm
-from problems.chain_map.synthetic import first_chains, stretched
-from problems.chain_map.training import examples_of, read_corpus
-from solvers.chains.forest import chains
-from solvers.chains.viterbi import viterbi
+from colgen.problems.chain_map import Instance, decode, viterbi_pruned, viterbi_two_best
+from colgen.problems.chain_map.corpus import TASKS, Tagged, read_tagged
+from colgen.problems.chain_map.features import NUM_KINDS, UNKNOWN, build_index, features, look_up, shape
+from colgen.problems.chain_map.learning import Examples, Tagger, margin_violations, train_perceptron, train_svm
+from colgen.problems.chain_map.synthetic import first_chains, stretched
+from colgen.problems.chain_map.training import examples_of, read_corpus
+from colgen.solvers.chains.forest import chains
+from colgen.solvers.chains.viterbi import viterbi
 from tests.problems.chain_map.models import draw, scores_of
 from tests.problems.chain_map.sentences import write_corpus
 from tests.sweeps import seeds

@@ -6,8 +6,8 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen.core.errors import InputError
-from problems.chain_map import Instance, full, random
-from problems.chain_map.master import ChainMaster
+from colgen.problems.chain_map import Instance, full, random
+from colgen.problems.chain_map.master import ChainMaster
 from tests.problems.chain_map.models import best_scores, draw
 from tests.solvers.small_forests import all_messages
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from colgen import solve
+from colgen.certificate.checker import check
 from colgen.core.result import Termination
-from colgen.proof.checker import check
-from problems.chain_map import Instance, random
-from problems.chain_map.template import ChainMAP
-from problems.truth.lies import unfound
+from colgen.problems.chain_map import Instance, random
+from colgen.problems.chain_map.template import ChainMAP
+from tests.fuzz.lies import unfound
 
 
 def certified(instance, path, **options):

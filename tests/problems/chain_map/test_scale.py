@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from colgen import solve
-from problems.chain_map import ChainMAP, Instance, Pairwise, certify, decode, random, viterbi, viterbi_pruned
-from problems.chain_map.pruning import prune
-from solvers.chains.forest import NONE, from_parents
+from colgen.problems.chain_map import ChainMAP, Instance, Pairwise, certify, decode, random, viterbi, viterbi_pruned
+from colgen.problems.chain_map.pruning import prune
+from colgen.solvers.chains.forest import NONE, from_parents
 from tests.problems.chain_map.models import draw, scores_of
 from tests.sweeps import seeds
 

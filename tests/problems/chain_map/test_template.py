@@ -14,7 +14,7 @@ from colgen import IterationLimit, Sense, Termination, solve
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.pricing.oracles import PricingContext
-from problems.chain_map import (
+from colgen.problems.chain_map import (
     ChainMAP,
     Instance,
     Labellings,
@@ -22,16 +22,16 @@ from problems.chain_map import (
     beam_search,
     certify,
     decode,
-    pieces,
+    kernel_calls,
     pricing,
     random,
     viterbi,
     viterbi_two_best,
 )
-from problems.chain_map.corpus import TASKS
-from problems.chain_map.kernels import tree_labels
-from problems.chain_map.learning import train_perceptron
-from problems.chain_map.training import examples_of, read_corpus
+from colgen.problems.chain_map.corpus import TASKS
+from colgen.problems.chain_map.kernels import tree_labels
+from colgen.problems.chain_map.learning import train_perceptron
+from colgen.problems.chain_map.training import examples_of, read_corpus
 from tests.problems.chain_map.models import best_scores, draw, second_scores
 from tests.sweeps import seeds
 
@@ -363,8 +363,8 @@ def one_round(problem, budget):
 @pytest.mark.parametrize("looks", [0, 1, 2, 3])
 @pytest.mark.parametrize("forbidden", [False, True])
 def test_what_there_is_no_time_for_keeps_a_labelling_and_a_bound(options, looks, forbidden, monkeypatch):
-    monkeypatch.setattr(pieces, "_FIRST", 64 * 40)
-    monkeypatch.setattr(pieces, "_FASTER", 1.0)
+    monkeypatch.setattr(kernel_calls, "_FIRST", 64 * 40)
+    monkeypatch.setattr(kernel_calls, "_FASTER", 1.0)
     for seed in range(20):
         instance = random(seed, chains=9, labels=5, length=4, evidence=0.5)
         if forbidden:
@@ -387,8 +387,8 @@ def test_what_there_is_no_time_for_keeps_a_labelling_and_a_bound(options, looks,
 @pytest.mark.parametrize("options", [{"start": 1}, {"start": 2, "prune": True}, {"margin": np.inf}], ids=str)
 def test_one_tree_is_left_half_done_where_time_ends(options, monkeypatch):
     """And taken up again from its beginning by a solve that has time."""
-    monkeypatch.setattr(pieces, "_FIRST", 30)
-    monkeypatch.setattr(pieces, "_FASTER", 1.0)
+    monkeypatch.setattr(kernel_calls, "_FIRST", 30)
+    monkeypatch.setattr(kernel_calls, "_FASTER", 1.0)
     monkeypatch.setattr(tree_labels, "_AT_ONCE", 30)
     for seed in range(5):
         instance = random(seed, chains=1, labels=6, length=12, evidence=0.5)
@@ -437,7 +437,7 @@ def test_columns_of_an_answer_are_not_made_by_solving(monkeypatch):
     def made(*arguments):
         raise AssertionError("a column was made")
 
-    monkeypatch.setattr("problems.chain_map.labellings.pair_column", made)
+    monkeypatch.setattr("colgen.problems.chain_map.labellings.pair_column", made)
     for options in ({}, {"margin": 1.0}):
         assert solve(ChainMAP(random(0, chains=20, labels=5), **options)).termination is Termination.OPTIMAL
 
@@ -445,8 +445,8 @@ def test_columns_of_an_answer_are_not_made_by_solving(monkeypatch):
 @pytest.mark.parametrize("reduced_cost", ["both", "forward"])
 def test_pairs_of_a_round_are_bounded_and_the_other_trees_wait(reduced_cost, monkeypatch):
     monkeypatch.setattr(pricing, "_MOST_PAIRS", 20)
-    monkeypatch.setattr(pieces, "_FIRST", 64 * 30)
-    monkeypatch.setattr(pieces, "_FASTER", 1.0)
+    monkeypatch.setattr(kernel_calls, "_FIRST", 64 * 30)
+    monkeypatch.setattr(kernel_calls, "_FASTER", 1.0)
     for seed in range(20):
         instance = random(seed, chains=30, labels=6, length=5, evidence=0.7)
         result = solve(ChainMAP(instance, start=1, reduced_cost=reduced_cost))
@@ -461,8 +461,8 @@ def test_pairs_of_a_round_are_bounded_and_the_other_trees_wait(reduced_cost, mon
 def test_pairs_of_one_long_tree_are_bounded_too(reduced_cost, monkeypatch):
     """Memory for millions of pairs is slow to get and to give back: a time limit was exceeded by that alone."""
     monkeypatch.setattr(pricing, "_MOST_PAIRS", 200)
-    monkeypatch.setattr(pieces, "_FIRST", 64 * 30)
-    monkeypatch.setattr(pieces, "_FASTER", 1.0)
+    monkeypatch.setattr(kernel_calls, "_FIRST", 64 * 30)
+    monkeypatch.setattr(kernel_calls, "_FASTER", 1.0)
     instance, best_of_round = random(3, chains=1, labels=12, length=60, evidence=0.1), []
 
     class Counting(ChainMAP):

@@ -4,8 +4,8 @@ import networkx as nx
 import pytest
 
 from colgen import Certificate, solve
-from problems.colouring import Colouring, from_networkx, mycielski, queens, random
-from problems.colouring.bound import exact_bound, fractional_chromatic_number, verify
+from colgen.problems.colouring import Colouring, from_networkx, mycielski, queens, random
+from colgen.problems.colouring.bound import exact_bound, fractional_chromatic_number, verify
 
 
 @pytest.mark.parametrize(

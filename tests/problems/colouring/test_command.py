@@ -2,9 +2,9 @@ import pytest
 
 from colgen import InputError, solve
 from colgen.cli.template import BenchOptions
-from problems.colouring import Colouring, queens
-from problems.colouring.command import TEMPLATE
-from problems.colouring.drawing import draw_colouring
+from colgen.problems.colouring import Colouring, queens
+from colgen.problems.colouring.command import TEMPLATE
+from colgen.problems.colouring.drawing import draw_colouring
 
 
 def test_lines_data_and_picture_say_the_same(tmp_path):

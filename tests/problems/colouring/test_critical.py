@@ -2,8 +2,8 @@ import networkx as nx
 import numpy as np
 
 from colgen import solve
-from problems.colouring import Colouring, from_networkx
-from problems.colouring.critical import critical
+from colgen.problems.colouring import Colouring, from_networkx
+from colgen.problems.colouring.critical import critical
 
 
 def sparse_with_a_hard_part():

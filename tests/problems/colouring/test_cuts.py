@@ -6,11 +6,11 @@ import pytest
 from scipy import optimize
 
 from colgen import Apart, Count, PricingContext, RankOne, Sense, Together, solve
+from colgen.certificate.checker import check
 from colgen.cuts.cut import Cuts
-from colgen.proof.checker import check
+from colgen.problems.colouring import Colouring, from_networkx, mycielski, random
+from colgen.problems.colouring.zykov import VERTEX
 from colgen.testing import check_problem
-from problems.colouring import Colouring, from_networkx, mycielski, random
-from problems.colouring.zykov import VERTEX
 from tests.amounts import examples
 from tests.solvers.graphs.small_graphs import graph, stable_sets
 from tests.twins import fewest_colours

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from problems.colouring import Instance, from_networkx, mycielski, queens, random, read, write
+from colgen.problems.colouring import Instance, from_networkx, mycielski, queens, random, read, write
 
 TRIANGLE = Instance(3, ((0, 1), (1, 2), (2, 0)))
 

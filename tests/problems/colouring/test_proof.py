@@ -3,10 +3,10 @@
 import pytest
 
 from colgen import solve
+from colgen.certificate.checker import check
 from colgen.core.result import Termination
-from colgen.proof.checker import check
-from problems.colouring import Colouring, mycielski, random, write
-from problems.truth.lies import unfound
+from colgen.problems.colouring import Colouring, mycielski, random, write
+from tests.fuzz.lies import unfound
 
 
 def certified(instance, path, **settings):

@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 from colgen import Apart, PricingContext, ReductionContext, Sense, Solution, Together, solve
+from colgen.branching.rules import DOWN, UP
 from colgen.core.errors import InfeasibleAnswerError
-from colgen.tree.candidates import DOWN, UP
-from problems.colouring import Colouring, Instance, from_networkx, mycielski, queens, random
-from problems.colouring.baseline import solve_full
-from problems.colouring.branching import OnPairs
-from problems.colouring.enumeration import StableSetEnumeration
-from problems.colouring.pricing import StableSetOracle
-from problems.colouring.reduction import reduced
-from problems.colouring.zykov import VERTEX, maximal, whole_numbers, zykov
+from colgen.problems.colouring import Colouring, Instance, from_networkx, mycielski, queens, random
+from colgen.problems.colouring.baseline import solve_full
+from colgen.problems.colouring.branching import OnPairs
+from colgen.problems.colouring.enumeration import StableSetEnumeration
+from colgen.problems.colouring.pricing import StableSetOracle
+from colgen.problems.colouring.reduction import reduced
+from colgen.problems.colouring.zykov import VERTEX, maximal, whole_numbers, zykov
 from tests.solvers.graphs.small_graphs import graph, stable_sets
 from tests.twins import fewest_colours
 

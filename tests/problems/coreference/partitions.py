@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
-from problems.coreference.instance import Instance
+from colgen.problems.coreference.instance import Instance
 
 
 def partitions(n):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import InputError, compile_model
-from problems.coreference.baseline import (
+from colgen.problems.coreference.baseline import (
     all_link_in_highs,
     closure,
     clusters_of,
@@ -17,9 +17,9 @@ from problems.coreference.baseline import (
     pricing_matrix,
     transitivity_matrix,
 )
-from problems.coreference.instance import Instance, communities, random, random_signs
-from problems.coreference.model import full, pricing
-from solvers.linear.lp import LinearProgram, LPStatus
+from colgen.problems.coreference.instance import Instance, communities, random, random_signs
+from colgen.problems.coreference.model import full, pricing
+from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from tests.amounts import examples
 from tests.problems.coreference.partitions import instances, optimum, subsets, symmetric
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError, Termination, TimeLimit, solve
-from problems.coreference import Coreference, Instance, cluster, random_signs
+from colgen.problems.coreference import Coreference, Instance, cluster, random_signs
 
 SCORES = np.array([[0.0, 1.0, -2.0], [1.0, 0.0, 0.5], [-2.0, 0.5, 0.0]])
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from colgen import InputError
-from problems.coreference.conll import conll_lines, read_conll, write_conll
-from problems.coreference.document import ENTITY, TAG, Document, Mention
+from colgen.problems.coreference.conll import conll_lines, read_conll, write_conll
+from colgen.problems.coreference.document import ENTITY, TAG, Document, Mention
 
 DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "litbank"
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from problems.coreference.document import ENTITY, SPEAKER, TAG, Document, Mention
-from problems.coreference.features import pair_features
-from problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
-from problems.coreference.mentions import Kind, MentionTable
-from problems.coreference.phrases import Determiner, PhraseReader
-from problems.coreference.quotations import BREAK, quotations
-from problems.coreference.rules import antecedents, chains
+from colgen.problems.coreference.document import ENTITY, SPEAKER, TAG, Document, Mention
+from colgen.problems.coreference.features import pair_features
+from colgen.problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
+from colgen.problems.coreference.mentions import Kind, MentionTable
+from colgen.problems.coreference.phrases import Determiner, PhraseReader
+from colgen.problems.coreference.quotations import BREAK, quotations
+from colgen.problems.coreference.rules import antecedents, chains
 from tests.problems.coreference.texts import invented, text
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from colgen import InputError
-from problems.coreference.conll import conll_lines, parse_conll, read_conll
+from colgen.problems.coreference.conll import conll_lines, parse_conll, read_conll
 
 ONTOGUM = """\
 # begin document GUM_made_up

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from colgen import InputError, PricingResult, solve
-from colgen.proof.checker import check
-from problems.coreference import (
+from colgen.certificate.checker import check
+from colgen.problems.coreference import (
     Coreference,
     Instance,
     LazyAllLink,
@@ -22,8 +22,8 @@ from problems.coreference import (
     read_matrix,
     write_matrix,
 )
-from problems.coreference.clusters import as_clusters
-from problems.coreference.pricing import ClusterPricing
+from colgen.problems.coreference.clusters import as_clusters
+from colgen.problems.coreference.pricing import ClusterPricing
 from tests.problems.coreference.partitions import instances, partitions, symmetric
 
 THREE = symmetric(3, [1.0, -2.0, 4.0])

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import Apart, Together
-from problems.coreference import Instance, Items, communities
-from problems.coreference.items import COVER, Contraction
+from colgen.problems.coreference import Instance, Items, communities
+from colgen.problems.coreference.items import COVER, Contraction
 from tests.problems.coreference.partitions import instances, optimum, partitions, subsets, symmetric
 from tests.sweeps import seeds
 

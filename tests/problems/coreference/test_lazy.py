@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import IterationLimit, Termination, WarmStart, compile_model, solve
+from colgen.problems.coreference.baseline import all_link_in_highs, greedy_joining
+from colgen.problems.coreference.instance import Instance, communities, random, random_signs
+from colgen.problems.coreference.lazy import LazyAllLink, as_solution, improved
+from colgen.problems.coreference.model import full
+from colgen.solvers.linear.lp import LinearProgram
 from colgen.tree.queues import BestBound, Plunging
-from problems.coreference.baseline import all_link_in_highs, greedy_joining
-from problems.coreference.instance import Instance, communities, random, random_signs
-from problems.coreference.lazy import LazyAllLink, as_solution, improved
-from problems.coreference.model import full
-from solvers.linear.lp import LinearProgram
 from tests.problems.coreference.partitions import instances, optimum, partitions, symmetric
 
 

@@ -12,16 +12,16 @@ import pytest
 from colgen import InputError, solve
 from colgen.cli.main import main as cli
 from colgen.cli.template import Material, TrainOptions
-from problems.coreference import Coreference
-from problems.coreference.conll import read_conll, write_conll
-from problems.coreference.document import Document
-from problems.coreference.features import PairFeatures, pair_features
-from problems.coreference.instance import write_matrix
-from problems.coreference.learning import KINDS, LEAST_PROBABILITY, Scorer, evaluate, scores_of, train
-from problems.coreference.metrics import agreement
-from problems.coreference.network import Ensemble
-from problems.coreference.reading import read_instance, score_instance
-from problems.coreference.training import calibration_error, quality, read_corpus, split, train_from_folder
+from colgen.problems.coreference import Coreference
+from colgen.problems.coreference.conll import read_conll, write_conll
+from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.features import PairFeatures, pair_features
+from colgen.problems.coreference.instance import write_matrix
+from colgen.problems.coreference.learning import KINDS, LEAST_PROBABILITY, Scorer, evaluate, scores_of, train
+from colgen.problems.coreference.metrics import agreement
+from colgen.problems.coreference.network import Ensemble
+from colgen.problems.coreference.reading import read_instance, score_instance
+from colgen.problems.coreference.training import calibration_error, quality, read_corpus, split, train_from_folder
 from tests.problems.coreference.texts import invented, text
 
 DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "litbank"

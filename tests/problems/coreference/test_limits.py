@@ -11,7 +11,7 @@ import pytest
 from colgen import Pricing, PricingResult, Stages, Termination, TimeLimit, WarmStart, compile_model, solve
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
-from problems.coreference import (
+from colgen.problems.coreference import (
     ClusterILP,
     ClusterSearch,
     Coreference,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.coreference.clusters import as_clusters
-from problems.coreference.metrics import MEASURES, Agreement, agreement, b_cubed, blanc, ceaf_e, ceaf_m, lea, muc
-from problems.coreference.training import read_corpus
+from colgen.problems.coreference.clusters import as_clusters
+from colgen.problems.coreference.metrics import MEASURES, Agreement, agreement, b_cubed, blanc, ceaf_e, ceaf_m, lea, muc
+from colgen.problems.coreference.training import read_corpus
 
 DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "litbank"
 

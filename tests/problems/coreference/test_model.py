@@ -7,10 +7,10 @@ from hypothesis import given
 from scipy.optimize import linprog
 
 from colgen import InputError, compile_model
-from problems.coreference.instance import Instance, random, random_signs
-from problems.coreference.model import full, master, members, pricing
-from solvers.linear.lp import LinearProgram, LPStatus
-from solvers.linear.mip import solve_mip
+from colgen.problems.coreference.instance import Instance, random, random_signs
+from colgen.problems.coreference.model import full, master, members, pricing
+from colgen.solvers.linear.lp import LinearProgram, LPStatus
+from colgen.solvers.linear.mip import solve_mip
 from tests.problems.coreference.partitions import instances, optimum, partitions, subsets, symmetric, together
 
 FORMULATIONS = ["all_link", "set_partitioning"]

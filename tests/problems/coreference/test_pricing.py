@@ -8,8 +8,8 @@ import pytest
 
 from colgen import Apart, Column, PricingContext, Sense, Together
 from colgen.core.duals import Duals, RowNames
-from problems.coreference import ClusterILP, ClusterSearch, GrowingClusters, Instance, Items
-from problems.coreference.items import COVER
+from colgen.problems.coreference import ClusterILP, ClusterSearch, GrowingClusters, Instance, Items
+from colgen.problems.coreference.items import COVER
 from tests.problems.coreference.partitions import partitions, subsets, symmetric
 from tests.sweeps import seeds
 
@@ -158,7 +158,7 @@ def test_bounds_hold_without_any_time(oracle):
 
 
 def test_a_provisional_search_is_one_that_may_give_up(monkeypatch):
-    monkeypatch.setattr("problems.coreference.pricing._ENOUGH", 1)
+    monkeypatch.setattr("colgen.problems.coreference.pricing._ENOUGH", 1)
     rng = np.random.default_rng(2)
     items = Items.of(Instance(symmetric(12, rng.choice([-1.0, 1.0], 66))), contracted=False)
     duals = 0.6 * np.maximum(items.scores, 0.0).sum(axis=1)  # a little more than anything is worth
@@ -196,7 +196,7 @@ def test_a_column_is_a_cluster_of_mentions(contracted):
 
 def test_a_search_that_lasts_is_preceded_by_a_tabu_search(monkeypatch):
     """Whatever comes first, the oracle returns improving clusters while there are any, and then proves it."""
-    monkeypatch.setattr("problems.coreference.pricing.SHORT", 1)
+    monkeypatch.setattr("colgen.problems.coreference.pricing.SHORT", 1)
     rng = np.random.default_rng(3)
     items = Items.of(Instance(symmetric(12, rng.choice([-1.0, 1.0], 66))), contracted=False)
     attracted = 0.5 * np.maximum(items.scores, 0.0).sum(axis=1)
@@ -211,8 +211,8 @@ def test_a_search_that_lasts_is_preceded_by_a_tabu_search(monkeypatch):
 
 def test_a_cluster_that_the_master_holds_does_not_end_the_proof(monkeypatch):
     """At dual values that are optimal but for rounding, clusters of the master seem to improve it."""
-    monkeypatch.setattr("problems.coreference.pricing.SHORT", 1)
-    monkeypatch.setattr("problems.coreference.pricing._ENOUGH", 1)
+    monkeypatch.setattr("colgen.problems.coreference.pricing.SHORT", 1)
+    monkeypatch.setattr("colgen.problems.coreference.pricing._ENOUGH", 1)
     items = Items.of(Instance(symmetric(12, [1.0] * 66)), contracted=False)
     everything = items.column(range(12))
     duals = np.full(12, 5.5 - 1e-6)  # the cluster of all improves by 1.2e-5

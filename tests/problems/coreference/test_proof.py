@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from colgen import solve
-from colgen.proof.checker import check
-from problems.coreference import Coreference, Instance, random
-from problems.truth.lies import unfound
+from colgen.certificate.checker import check
+from colgen.problems.coreference import Coreference, Instance, random
+from tests.fuzz.lies import unfound
 
 
 def certified(instance, tmp_path):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from colgen import Solution, compile_model
 from colgen.core.activity import activity
-from problems.coreference.instance import random
-from problems.coreference.model import full
-from problems.coreference.separation import Transitivity, TwoPartition, values
+from colgen.problems.coreference.instance import random
+from colgen.problems.coreference.model import full
+from colgen.problems.coreference.separation import Transitivity, TwoPartition, values
 from tests.problems.coreference.partitions import partitions, symmetric, together
 
 

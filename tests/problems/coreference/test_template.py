@@ -22,8 +22,7 @@ from colgen import (
 )
 from colgen.core.budget import Budget
 from colgen.model.formulation import compile_model
-from colgen.testing.conformance import check_problem
-from problems.coreference import (
+from colgen.problems.coreference import (
     ClusterILP,
     ClusterSearch,
     Coreference,
@@ -34,9 +33,10 @@ from problems.coreference import (
     random,
     random_signs,
 )
-from problems.coreference.baseline import all_link_in_highs
-from problems.coreference.items import COVER
-from solvers.clusters.steps import Bounded, UnprovedError
+from colgen.problems.coreference.baseline import all_link_in_highs
+from colgen.problems.coreference.items import COVER
+from colgen.solvers.clusters.steps import Bounded, UnprovedError
+from colgen.testing.conformance import check_problem
 from tests.amounts import examples
 from tests.problems.coreference.partitions import instances, optimum, symmetric
 

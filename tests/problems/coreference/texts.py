@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from problems.coreference.document import Document, Mention
+from colgen.problems.coreference.document import Document, Mention
 
 _WORD = re.compile(r"\[|\](?:\w+)?|[^\s\[\]]+")
 

@@ -3,7 +3,7 @@
 import itertools
 from functools import cache
 
-from problems.cutting_stock import Instance
+from colgen.problems.cutting_stock import Instance
 
 # (instance, optimum): the optimum is one roll more than the rounded-up relaxation.
 NON_IRUP = [

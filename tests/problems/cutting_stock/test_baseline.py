@@ -3,12 +3,12 @@ import importlib.util
 import numpy as np
 import pytest
 
+from benchmarks.engine.loops import highs_loop, scip_loop
 from colgen import solve
-from problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform
-from problems.cutting_stock.baseline import best_fit_decreasing, solve_full
-from problems.cutting_stock.fitting import first_fit_decreasing
-from problems.cutting_stock.loops import highs_loop, scip_loop
-from solvers.linear.lp import LPStatus
+from colgen.problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform
+from colgen.problems.cutting_stock.baseline import best_fit_decreasing, solve_full
+from colgen.problems.cutting_stock.fitting import first_fit_decreasing
+from colgen.solvers.linear.lp import LPStatus
 from tests.problems.cutting_stock.naive import optimum, tiny
 from tests.sweeps import seeds
 

@@ -8,9 +8,9 @@ import pytest
 
 from colgen import Bound, LinearMaster, PricingContext, Sense, solve
 from colgen.core.errors import InvalidBoundError
-from problems.cutting_stock import CuttingStock, Instance, uniform
-from problems.cutting_stock.bound import exact_bound, sharpened, verify
-from problems.cutting_stock.pricing import ARC
+from colgen.problems.cutting_stock import CuttingStock, Instance, uniform
+from colgen.problems.cutting_stock.bound import exact_bound, sharpened, verify
+from colgen.problems.cutting_stock.pricing import ARC
 from tests.problems.cutting_stock.naive import optimum, patterns, plans, tiny
 from tests.sweeps import seeds
 

@@ -7,9 +7,9 @@ import pytest
 
 from colgen import Column, Columns, LinearMaster, ReductionContext, Sense, Solution, WarmStart, solve
 from colgen.core.decision import admits
-from problems.cutting_stock import CuttingStock, Instance, bin_packing
-from problems.cutting_stock.branching import ArcFixing, OnArcFlow
-from problems.cutting_stock.layout import ArcsForbidden
+from colgen.problems.cutting_stock import CuttingStock, Instance, bin_packing
+from colgen.problems.cutting_stock.branching import ArcFixing, OnArcFlow
+from colgen.problems.cutting_stock.layout import ArcsForbidden
 from tests.problems.cutting_stock.naive import NON_IRUP, optimum, plans, tiny
 from tests.sweeps import seeds
 

@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from colgen import InputError, solve
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.drawing import draw_plan
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.drawing import draw_plan
 
 
 def test_pieces_and_waste_fill_the_roll(tmp_path):

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from colgen import solve
-from problems.cutting_stock import CuttingStock, Instance, bin_packing
-from problems.cutting_stock.dual_feasible import dual_feasible
+from colgen.problems.cutting_stock import CuttingStock, Instance, bin_packing
+from colgen.problems.cutting_stock.dual_feasible import dual_feasible
 from tests.problems.cutting_stock.naive import optimum, patterns, tiny
 from tests.sweeps import seeds
 

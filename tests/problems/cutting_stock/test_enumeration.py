@@ -6,12 +6,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from benchmarks.cutting_stock.bench import NON_IRUP
 from colgen import Bound, LinearMaster, ReductionContext, Sense, Solution, solve
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.enumeration import PatternEnumeration
-from problems.cutting_stock.experiment import NON_IRUP
-from problems.cutting_stock.instance import critical
-from problems.cutting_stock.pricing import ARC
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.enumeration import PatternEnumeration
+from colgen.problems.cutting_stock.instance import critical
+from colgen.problems.cutting_stock.pricing import ARC
 from tests.problems.cutting_stock.naive import optimum, plans, tiny
 from tests.sweeps import seeds
 

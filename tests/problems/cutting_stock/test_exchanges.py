@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from colgen import InputError, WarmStart, compile_model, solve
-from problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform
-from problems.cutting_stock.exchanges import ranks, subsets
+from colgen.problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform
+from colgen.problems.cutting_stock.exchanges import ranks, subsets
 from tests.problems.cutting_stock.naive import optimum, tiny
 
 

@@ -3,13 +3,13 @@ import itertools
 import numpy as np
 import pytest
 
+from benchmarks.cutting_stock.orders import few_patterns
 from colgen import Bound, Column, PricingContext, TimeLimit, solve
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.few_patterns import FewPatterns
-from problems.cutting_stock.orders import few_patterns
-from problems.cutting_stock.parts import AtMost, Order
-from problems.cutting_stock.run_pricing import ARC, LONG, lengths
-from problems.cutting_stock.setups import grouped, improved
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.few_patterns import FewPatterns
+from colgen.problems.cutting_stock.parts import AtMost, Order
+from colgen.problems.cutting_stock.run_pricing import ARC, LONG, lengths
+from colgen.problems.cutting_stock.setups import grouped, improved
 from tests.problems.cutting_stock.orders import cheapest
 from tests.sweeps import seeds
 

@@ -3,9 +3,9 @@ import hashlib
 import numpy as np
 import pytest
 
+from benchmarks.cutting_stock.bench import IRUP_HARD, NATURAL, NEAR_INTEGER, NON_IRUP
 from colgen import InputError
-from problems.cutting_stock.experiment import IRUP_HARD, NATURAL, NEAR_INTEGER, NON_IRUP
-from problems.cutting_stock.instance import (
+from colgen.problems.cutting_stock.instance import (
     Instance,
     bin_packing,
     critical,

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from colgen import compile_model
-from problems.cutting_stock import Instance
-from problems.cutting_stock.baseline import solve_full
-from problems.cutting_stock.model import full, master
-from solvers.linear.lp import LPStatus
+from colgen.problems.cutting_stock import Instance
+from colgen.problems.cutting_stock.baseline import solve_full
+from colgen.problems.cutting_stock.model import full, master
+from colgen.solvers.linear.lp import LPStatus
 from tests.problems.cutting_stock.naive import NON_IRUP, optimum, tiny
 
 
@@ -31,7 +31,7 @@ def test_optima_above_the_rounded_relaxation(instance, expected):
 def test_too_few_rolls_are_infeasible():
     f = compile_model(full(Instance(10, (6,), (3,)), "assignment", rolls=2))
     assert f.matrix.shape == (3, 4)
-    from solvers.linear.mip import solve_mip
+    from colgen.solvers.linear.mip import solve_mip
 
     bounds = (f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.integer)
     assert solve_mip(False, f.matrix, *bounds).status is LPStatus.INFEASIBLE

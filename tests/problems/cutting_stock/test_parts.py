@@ -1,8 +1,8 @@
 import pytest
 
 from colgen import InputError
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.parts import MOST_RUNS, MOST_SINGLE, AtMost, Conflicts, Order, Stock
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.parts import MOST_RUNS, MOST_SINGLE, AtMost, Conflicts, Order, Stock
 
 PLAIN = Instance(10, (6, 4), (2, 3))
 

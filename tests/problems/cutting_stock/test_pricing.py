@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from colgen import Bound, Columns, LinearMaster, PricingContext
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.layout import ArcsForbidden, Layout
-from problems.cutting_stock.pricing import ARC, PatternOracle
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.layout import ArcsForbidden, Layout
+from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
 from tests.problems.cutting_stock.naive import patterns, tiny
 from tests.sweeps import seeds
 

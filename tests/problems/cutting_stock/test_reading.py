@@ -4,9 +4,9 @@ import pytest
 
 from colgen import InputError
 from colgen.cli.main import main as cli
-from problems.cutting_stock import Instance, write
-from problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
-from problems.cutting_stock.reading import read_order, write_order
+from colgen.problems.cutting_stock import Instance, write
+from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from colgen.problems.cutting_stock.reading import read_order, write_order
 
 PLAIN = Instance(10, (6, 4), (2, 3), "plain")
 ORDERS = [

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
+from benchmarks.cutting_stock.orders import several_bins, several_lengths
 from colgen import PricingContext, Solution, TimeLimit, solve
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.orders import several_bins, several_lengths
-from problems.cutting_stock.parts import Order, Stock
-from problems.cutting_stock.several_rolls import SeveralRolls
-from problems.cutting_stock.stock import assigned, cheaper, cost, greedy, material
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.parts import Order, Stock
+from colgen.problems.cutting_stock.several_rolls import SeveralRolls
+from colgen.problems.cutting_stock.stock import assigned, cheaper, cost, greedy, material
 from tests.problems.cutting_stock.orders import cheapest, fitting
 from tests.sweeps import seeds
 

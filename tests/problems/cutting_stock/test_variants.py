@@ -2,11 +2,11 @@
 
 import pytest
 
+from benchmarks.cutting_stock.orders import conflicting, few_patterns, several_bins
 from colgen import IterationLimit, Termination, TimeLimit, WarmStart, load_columns, save_columns, solve
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.parts import Conflicts, Order, Stock
 from colgen.testing.conformance import check_problem
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.orders import conflicting, few_patterns, several_bins
-from problems.cutting_stock.parts import Conflicts, Order, Stock
 
 ORDERS = [
     several_bins(30, 3, concave=True),

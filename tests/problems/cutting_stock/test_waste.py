@@ -22,16 +22,16 @@ from colgen import (
     Solution,
     solve,
 )
+from colgen.certificate.checker import check
+from colgen.certificate.checker_bounds import bound_of
+from colgen.certificate.checker_pricing import Knapsack, State, WrongError
+from colgen.certificate.checker_program import Claims, Program
+from colgen.certificate.witness import Point
 from colgen.core.terms import Priced
-from colgen.proof.checker import check
-from colgen.proof.checker_bounds import bound_of
-from colgen.proof.checker_pricing import Knapsack, State, WrongError
-from colgen.proof.checker_program import Claims, Program
-from colgen.proof.witness import Point
-from problems.cutting_stock import CuttingStock, Instance, PatternOracle, read
-from problems.cutting_stock.bound import sharpened, verify
-from problems.cutting_stock.layout import Full, Layout
-from problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
+from colgen.problems.cutting_stock import CuttingStock, Instance, PatternOracle, read
+from colgen.problems.cutting_stock.bound import sharpened, verify
+from colgen.problems.cutting_stock.layout import Full, Layout
+from colgen.problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
 from tests.sweeps import seeds
 from tests.twins import fewest_rolls
 

@@ -3,10 +3,10 @@ import pytest
 
 from colgen import Duals, PricingContext, Solution, solve
 from colgen.core.decision import Apart, Together
-from problems.cutting_stock import CuttingStock, Instance
-from problems.cutting_stock.conflict_pricing import Pieces, merged
-from problems.cutting_stock.parts import Conflicts, Order, Stock
-from problems.cutting_stock.with_conflicts import WithConflicts
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.conflict_pricing import Pieces, merged
+from colgen.problems.cutting_stock.parts import Conflicts, Order, Stock
+from colgen.problems.cutting_stock.with_conflicts import WithConflicts
 from tests.problems.cutting_stock.orders import cheapest
 
 

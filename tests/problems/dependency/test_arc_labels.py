@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from problems.dependency import Learner, Settings, Vocabulary, Weights
-from problems.dependency.arc_labels import TEMPLATES, ArcLabels, GrowingArcLabels
-from problems.dependency.features.label_scores import PLACES
-from problems.grandparent_parsing import parse
-from problems.grandparent_parsing.decoding import NarrowDecoder
-from problems.grandparent_parsing.training import measured, train
-from solvers.arrays import ArrayError
+from colgen.problems.dependency import Learner, Settings, Vocabulary, Weights
+from colgen.problems.dependency.arc_labels import TEMPLATES, ArcLabels, GrowingArcLabels
+from colgen.problems.dependency.features.label_scores import PLACES
+from colgen.problems.grandparent_parsing import parse
+from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
+from colgen.problems.grandparent_parsing.training import measured, train
+from colgen.solvers.arrays import ArrayError
 from tests.problems.dependency.treebank import labelled, random_weights, sentence, sentences
 from tests.problems.grandparent_parsing.trees import all_trees
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from colgen import InputError
-from problems.dependency import Sentence, conll_lines, parse_conll, read_conll, write_conll
-from problems.pipeline.texts import tokens_of
+from colgen.problems.dependency import Sentence, conll_lines, parse_conll, read_conll, write_conll
+from colgen.problems.pipeline.texts import tokens_of
 
 DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data"))
 

@@ -3,8 +3,8 @@
 import pytest
 
 from colgen import InputError
-from problems.dependency import write_conll
-from problems.dependency.corpus import read_corpus
+from colgen.problems.dependency import write_conll
+from colgen.problems.dependency.corpus import read_corpus
 from tests.problems.dependency.treebank import sentences
 
 

@@ -7,7 +7,7 @@ pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
 from colgen import InputError
-from problems.dependency.drawing import draw_tree
+from colgen.problems.dependency.drawing import draw_tree
 
 WORDS = ("What", "did", "you", "say", "she", "had", "seen")
 HEADS = (7, 4, 4, 0, 7, 7, 4)

@@ -3,8 +3,8 @@
 import pytest
 
 from colgen import InputError
-from problems.dependency import Sentence
-from problems.dependency.evaluation import attachment
+from colgen.problems.dependency import Sentence
+from colgen.problems.dependency.evaluation import attachment
 
 GOLD = Sentence(
     ("She", "has", "seen", "the", "old", "house", "."),

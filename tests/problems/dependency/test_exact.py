@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from colgen.proof.checker_pricing import State
-from colgen.proof.checker_trees import Trees
-from problems.dependency.exact import TreeScores, WholeScores
+from colgen.certificate.checker_pricing import State
+from colgen.certificate.checker_trees import Trees
+from colgen.problems.dependency.exact import TreeScores, WholeScores
 
 
 @pytest.mark.parametrize("finest", [0, -70])

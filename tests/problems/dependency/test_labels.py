@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from problems.dependency import Vocabulary, Weights
-from problems.dependency.labels import Labels, learn_labels
-from solvers.arrays import ArrayError
+from colgen.problems.dependency import Vocabulary, Weights
+from colgen.problems.dependency.labels import Labels, learn_labels
+from colgen.solvers.arrays import ArrayError
 from tests.problems.dependency.treebank import labelled, sentences
 
 

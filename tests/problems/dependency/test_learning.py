@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from problems.dependency import Learner, Sentence, Settings
-from problems.grandparent_parsing.decoding import NarrowDecoder
-from problems.grandparent_parsing.training import accuracy
+from colgen.problems.dependency import Learner, Sentence, Settings
+from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
+from colgen.problems.grandparent_parsing.training import accuracy
 from tests.problems.dependency.treebank import sentences
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from benchmarks.learning.reference import trees
 from colgen import solve
 from colgen.core.errors import InputError
-from problems.dependency.pool import checked_k
-from problems.grandparent_parsing import Instance, parse
-from problems.learning.reference import trees
-from problems.nonlocal_parsing import NonlocalParsing
-from problems.nonlocal_parsing import random as random_factors
+from colgen.problems.dependency.pool import checked_k
+from colgen.problems.grandparent_parsing import Instance, parse
+from colgen.problems.nonlocal_parsing import NonlocalParsing
+from colgen.problems.nonlocal_parsing import random as random_factors
 
 
 def arcs_of(n, seed):

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from colgen import solve
+from colgen.certificate.checker import check
+from colgen.certificate.checker_pricing import WrongError
 from colgen.core.result import Termination
-from colgen.proof.checker import check
-from colgen.proof.checker_pricing import WrongError
-from problems.grandparent_parsing import GrandparentParsing
-from problems.grandparent_parsing import Instance as Chains
-from problems.grandparent_parsing import random as random_chains
-from problems.nonlocal_parsing import NonlocalParsing
-from problems.nonlocal_parsing import random as random_factors
-from problems.truth.lies import unfound
+from colgen.problems.grandparent_parsing import GrandparentParsing
+from colgen.problems.grandparent_parsing import Instance as Chains
+from colgen.problems.grandparent_parsing import random as random_chains
+from colgen.problems.nonlocal_parsing import NonlocalParsing
+from colgen.problems.nonlocal_parsing import random as random_factors
+from tests.fuzz.lies import unfound
 
 
 def certified(problem, path):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from problems.dependency import Vocabulary, Weights
-from problems.dependency.features.vocabulary import ARC_TEMPLATES, GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES
+from colgen.problems.dependency import Vocabulary, Weights
+from colgen.problems.dependency.features.vocabulary import ARC_TEMPLATES, GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES
 from tests.problems.dependency.treebank import random_weights, sentence, sentences
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import InputError
-from problems.dependency import Sentence, check_tree, find_cycle, is_projective
+from colgen.problems.dependency import Sentence, check_tree, find_cycle, is_projective
 
 some_heads = st.integers(1, 7).flatmap(lambda n: st.lists(st.integers(0, n), min_size=n, max_size=n))
 

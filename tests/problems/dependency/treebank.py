@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from problems.dependency import Learner, Sentence, Settings
-from problems.grandparent_parsing.decoding import NarrowDecoder
+from colgen.problems.dependency import Learner, Sentence, Settings
+from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
 
 _WORDS = {
     "N": ("cat", "dog", "tree", "house"),

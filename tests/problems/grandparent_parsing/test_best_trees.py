@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from colgen import InputError, IterationLimit, Solution, Termination, TimeLimit, WarmStart, solve
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError, InvalidBoundError
-from problems.dependency.sentence import is_projective
-from problems.grandparent_parsing import (
+from colgen.problems.dependency.sentence import is_projective
+from colgen.problems.grandparent_parsing import (
     GrandparentParsing,
     Instance,
     PairParsing,
@@ -24,15 +24,15 @@ from problems.grandparent_parsing import (
     tree_objective,
     write,
 )
-from problems.grandparent_parsing.automata import AutomataParsing
-from problems.grandparent_parsing.baseline import solve_complete
-from problems.grandparent_parsing.instance import pair_objective
-from problems.grandparent_parsing.kernels.tree_lists import is_wanted
-from problems.grandparent_parsing.model import full
-from problems.grandparent_parsing.separation import Crossing
-from problems.grandparent_parsing.standard import standard_scores
-from problems.grandparent_parsing.tree_list import TreeList
-from solvers.trees.backbone import OutOfTimeError
+from colgen.problems.grandparent_parsing.automata import AutomataParsing
+from colgen.problems.grandparent_parsing.baseline import solve_complete
+from colgen.problems.grandparent_parsing.instance import pair_objective
+from colgen.problems.grandparent_parsing.kernels.tree_lists import is_wanted
+from colgen.problems.grandparent_parsing.model import full
+from colgen.problems.grandparent_parsing.separation import Crossing
+from colgen.problems.grandparent_parsing.standard import standard_scores
+from colgen.problems.grandparent_parsing.tree_list import TreeList
+from colgen.solvers.trees.backbone import OutOfTimeError
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.test_parser import Own
 from tests.problems.grandparent_parsing.trees import all_trees, all_worths, is_tree

@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
+from colgen.certificate.checker import TRUSTED
 from colgen.cli.arguments import NOT_PROVED
 from colgen.cli.main import main
-from colgen.proof.checker import TRUSTED
-from problems.dependency import Learner, Settings, Weights, parse_conll, read_conll, write_conll
-from problems.dependency.evaluation import attachment
-from problems.grandparent_parsing import parse, random, write
-from problems.grandparent_parsing.demo import short_sentence
-from problems.grandparent_parsing.training import accuracy, train
+from colgen.problems.dependency import Learner, Settings, Weights, parse_conll, read_conll, write_conll
+from colgen.problems.dependency.evaluation import attachment
+from colgen.problems.grandparent_parsing import parse, random, write
+from colgen.problems.grandparent_parsing.demo import short_sentence
+from colgen.problems.grandparent_parsing.training import accuracy, train
 from tests.problems.dependency.treebank import labelled, sentences
 
 

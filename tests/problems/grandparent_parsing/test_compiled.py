@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from colgen.model.formulation import compile_model
-from problems.grandparent_parsing.compiled import compiled_master
-from problems.grandparent_parsing.model import master
+from colgen.problems.grandparent_parsing.compiled import compiled_master
+from colgen.problems.grandparent_parsing.model import master
 
 VARIANTS = list(product((1, 2, 5), ("all", "one_gp+no_gp"), ("cuts", "flow"), (False, True), (False, True)))
 

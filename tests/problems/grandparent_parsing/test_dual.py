@@ -9,13 +9,20 @@ import pytest
 from colgen import InputError, LinearMaster, PricingContext, Sense, compile_model, solve
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
-from problems.dependency import SentenceScorer
-from problems.grandparent_parsing import CombinatorialDual, GrandparentParsing, Instance, from_scores, parse, random
-from problems.grandparent_parsing.baseline import solve_complete
-from problems.grandparent_parsing.dual import contracted
-from problems.grandparent_parsing.model import trees
-from problems.grandparent_parsing.separation import Cuts
-from solvers.trees.arborescence import arborescence
+from colgen.problems.dependency import SentenceScorer
+from colgen.problems.grandparent_parsing import (
+    CombinatorialDual,
+    GrandparentParsing,
+    Instance,
+    from_scores,
+    parse,
+    random,
+)
+from colgen.problems.grandparent_parsing.baseline import solve_complete
+from colgen.problems.grandparent_parsing.dual import contracted
+from colgen.problems.grandparent_parsing.model import trees
+from colgen.problems.grandparent_parsing.separation import Cuts
+from colgen.solvers.trees.arborescence import arborescence
 from tests.problems.dependency.treebank import random_weights, sentences
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import InputError
-from problems.grandparent_parsing import Instance, from_scores, random, read, tree_objective, write
+from colgen.problems.grandparent_parsing import Instance, from_scores, random, read, tree_objective, write
 from tests.problems.grandparent_parsing.trees import all_trees, instances, worth
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from colgen import Termination, TimeLimit, solve
 from colgen.core.budget import Budget, OutOfBudget
-from problems.grandparent_parsing import GrandparentParsing, parse, random, write
-from problems.grandparent_parsing.pricing import SLICE
+from colgen.problems.grandparent_parsing import GrandparentParsing, parse, random, write
+from colgen.problems.grandparent_parsing.pricing import SLICE
 from tests.amounts import BUSY
 
 LIMIT = 0.2
@@ -71,7 +71,7 @@ def test_a_parse_calls_an_interrupt_one():
 
 PROGRAM = """
 import os, signal, sys, threading, time
-import problems.grandparent_parsing.command  # what takes long to import is there before the time is counted
+import colgen.problems.grandparent_parsing.command  # what takes long to import is there before the time is counted
 from colgen.cli.main import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell in the background switches off
 sent = time.monotonic() + 2.0

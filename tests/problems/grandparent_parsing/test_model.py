@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import InputError, LinearMaster, MasterStatus, compile_model
-from problems.grandparent_parsing import Instance, random
-from problems.grandparent_parsing.baseline import solve_complete
-from problems.grandparent_parsing.model import FORMULATIONS, complete, full, grandparent_triples, master, trees
+from colgen.problems.grandparent_parsing import Instance, random
+from colgen.problems.grandparent_parsing.baseline import solve_complete
+from colgen.problems.grandparent_parsing.model import FORMULATIONS, complete, full, grandparent_triples, master, trees
 from tests.problems.grandparent_parsing.trees import instances, optimum
 
 

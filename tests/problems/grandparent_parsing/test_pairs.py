@@ -9,10 +9,10 @@ import pytest
 
 from colgen import InputError, Termination, solve
 from colgen.cli.main import main
-from problems.grandparent_parsing import GrandparentParsing, Instance, PairParsing, parse, random, read, write
-from problems.grandparent_parsing.automata import AutomataParsing
-from problems.grandparent_parsing.baseline import solve_complete
-from problems.grandparent_parsing.model import full
+from colgen.problems.grandparent_parsing import GrandparentParsing, Instance, PairParsing, parse, random, read, write
+from colgen.problems.grandparent_parsing.automata import AutomataParsing
+from colgen.problems.grandparent_parsing.baseline import solve_complete
+from colgen.problems.grandparent_parsing.model import full
 from tests.problems.grandparent_parsing.trees import all_worths
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 
 from colgen import Column, IterationLimit, NodeVisit, PricingContext, Sense, Termination, TimeLimit, solve
 from colgen.core.errors import InputError, InvalidBoundError
-from problems.dependency import Vocabulary, Weights
-from problems.dependency.decisions import NoBetter, restrict
-from problems.grandparent_parsing import Instance, from_scores, parse, random, work
-from problems.grandparent_parsing.automata import AutomataParsing
+from colgen.problems.dependency import Vocabulary, Weights
+from colgen.problems.dependency.decisions import NoBetter, restrict
+from colgen.problems.grandparent_parsing import Instance, from_scores, parse, random, work
+from colgen.problems.grandparent_parsing.automata import AutomataParsing
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.trees import instances, optimum, worth
 

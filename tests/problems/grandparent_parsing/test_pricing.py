@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from colgen import LinearMaster, PricingContext, Sense, compile_model, solve
-from problems.grandparent_parsing import GrandparentParsing, random
-from problems.grandparent_parsing.model import complete
+from colgen.problems.grandparent_parsing import GrandparentParsing, random
+from colgen.problems.grandparent_parsing.model import complete
 from tests.sweeps import seeds
 
 TOKENS = 5

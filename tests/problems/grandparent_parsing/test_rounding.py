@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from colgen import solve
-from problems.grandparent_parsing import GrandparentParsing, random
-from problems.grandparent_parsing.rounding import Rounding
-from problems.grandparent_parsing.separation import arc_values
+from colgen.problems.grandparent_parsing import GrandparentParsing, random
+from colgen.problems.grandparent_parsing.rounding import Rounding
+from colgen.problems.grandparent_parsing.separation import arc_values
 from tests.problems.grandparent_parsing.trees import is_tree
 
 

@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 from colgen import Termination, solve
-from problems.grandparent_parsing import GrandparentParsing, Instance, parse, random, read, standard_scores, write
-from problems.truth import second_order
-from problems.truth.campaign import judge
+from colgen.problems.grandparent_parsing import (
+    GrandparentParsing,
+    Instance,
+    parse,
+    random,
+    read,
+    standard_scores,
+    write,
+)
 from tests.amounts import examples
+from tests.fuzz import second_order
+from tests.fuzz.templates import judge
 from tests.problems.grandparent_parsing.trees import all_trees, optimum, worth
 
 WAYS = {

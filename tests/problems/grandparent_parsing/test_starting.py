@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from colgen import LinearMaster, compile_model, solve
-from problems.grandparent_parsing import GrandparentParsing, Instance, random
-from problems.grandparent_parsing.model import full
+from colgen.problems.grandparent_parsing import GrandparentParsing, Instance, random
+from colgen.problems.grandparent_parsing.model import full
 from tests.problems.grandparent_parsing.trees import all_trees
 
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from colgen import Columns, InputError, LinearMaster, PricingContext, Sense, Termination, Wentges, compile_model, solve
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
-from colgen.master.objective import PresentObjective
+from colgen.master.present_objective import PresentObjective
+from colgen.problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, dual, pricing, random
+from colgen.problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
 from colgen.testing.conformance import check_problem
-from problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, dual, pricing, random
-from problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.trees import instances, optimum
 from tests.sweeps import seeds

@@ -5,10 +5,10 @@ import pytest
 
 from colgen import ReductionContext, Sense, solve
 from colgen.core.budget import Budget
-from problems.grandparent_parsing import GrandparentParsing, Tightening, random
-from problems.grandparent_parsing.branching import ArcFixing, Without
-from problems.grandparent_parsing.model import grandparent_triples
-from problems.grandparent_parsing.separation import arc_values
+from colgen.problems.grandparent_parsing import GrandparentParsing, Tightening, random
+from colgen.problems.grandparent_parsing.branching import ArcFixing, Without
+from colgen.problems.grandparent_parsing.model import grandparent_triples
+from colgen.problems.grandparent_parsing.separation import arc_values
 from tests.problems.grandparent_parsing.trees import all_trees
 
 

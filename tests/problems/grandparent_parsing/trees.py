@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from hypothesis import strategies as st
 
-from problems.grandparent_parsing import Instance
+from colgen.problems.grandparent_parsing import Instance
 
 
 @cache

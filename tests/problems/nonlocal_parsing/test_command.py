@@ -9,21 +9,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.nonlocal_parsing.bench import bench_nonlocal_parsing, spread
+from benchmarks.nonlocal_parsing.search import compare_with_mip, kernel_speed, parse_instance, speed
 from colgen import InputError, solve
 from colgen.cli.main import main
 from colgen.cli.template import BenchOptions, Material, TrainOptions
-from problems.dependency.conll import parse_conll, read_conll, write_conll
-from problems.dependency.corpus import read_corpus
-from problems.dependency.evaluation import attachment
-from problems.nonlocal_parsing import NonlocalParsing, random, write
-from problems.nonlocal_parsing.command import TEMPLATE
-from problems.nonlocal_parsing.demo import bracketed, num_trees
-from problems.nonlocal_parsing.experiment import bench_nonlocal_parsing, spread
-from problems.nonlocal_parsing.learning import Settings
-from problems.nonlocal_parsing.measuring import compare_with_mip, kernel_speed, parse_instance, speed
-from problems.nonlocal_parsing.reading import read_instance, score_instance
-from problems.nonlocal_parsing.scoring import Model
-from problems.nonlocal_parsing.training import NEEDED, settings_of, train_from_files
+from colgen.problems.dependency.conll import parse_conll, read_conll, write_conll
+from colgen.problems.dependency.corpus import read_corpus
+from colgen.problems.dependency.evaluation import attachment
+from colgen.problems.nonlocal_parsing import NonlocalParsing, random, write
+from colgen.problems.nonlocal_parsing.command import TEMPLATE
+from colgen.problems.nonlocal_parsing.demo import bracketed, num_trees
+from colgen.problems.nonlocal_parsing.learning import Settings
+from colgen.problems.nonlocal_parsing.reading import read_instance, score_instance
+from colgen.problems.nonlocal_parsing.scoring import Model
+from colgen.problems.nonlocal_parsing.training import NEEDED, settings_of, train_from_files
 from tests.problems.dependency.treebank import labelled
 from tests.problems.nonlocal_parsing.trees import made_up_sentences
 from tests.solvers.projective import all_trees

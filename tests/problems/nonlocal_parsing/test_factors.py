@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from problems.nonlocal_parsing import Factors, either, valency
-from problems.nonlocal_parsing.kernels.products import value
+from colgen.problems.nonlocal_parsing import Factors, either, valency
+from colgen.problems.nonlocal_parsing.kernels.products import value
 from tests.problems.nonlocal_parsing.trees import answers, plain
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from problems.dependency.sentence import Sentence
-from problems.nonlocal_parsing.families import (
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.nonlocal_parsing.families import (
     COMBINATION,
     FAMILIES,
     Combs,

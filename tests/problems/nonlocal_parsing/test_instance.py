@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from colgen import InputError
-from problems.nonlocal_parsing import Factors, Instance, Parts, random, read, write
-from solvers.trees.eisner import best_tree
+from colgen.problems.nonlocal_parsing import Factors, Instance, Parts, random, read, write
+from colgen.solvers.trees.eisner import best_tree
 from tests.broken_files import broken_zips, claiming, npz
 from tests.problems.nonlocal_parsing.trees import answers, instances, plain
 

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from problems.dependency.evaluation import attachment
-from problems.dependency.features.mixed_radix import keys_of
-from problems.dependency.features.tuple_scores import score_between, score_tuples
-from problems.dependency.features.vocabulary import Vocabulary
-from problems.dependency.sentence import Sentence
-from problems.nonlocal_parsing import NonlocalParsing
-from problems.nonlocal_parsing.decoding import accuracy, decode, parse, usable
-from problems.nonlocal_parsing.decoding import labelled as with_relations
-from problems.nonlocal_parsing.examples import Examples, tree_tuples
-from problems.nonlocal_parsing.families import COMBINATION, FAMILIES, Words
-from problems.nonlocal_parsing.learner import Learner
-from problems.nonlocal_parsing.learning import Settings, train
-from problems.nonlocal_parsing.local_parts import BACKBONES
-from problems.nonlocal_parsing.scoring import Model
-from solvers.trees.eisner import Parts, best_tree, max_marginals
+from colgen.problems.dependency.evaluation import attachment
+from colgen.problems.dependency.features.mixed_radix import keys_of
+from colgen.problems.dependency.features.tuple_scores import score_between, score_tuples
+from colgen.problems.dependency.features.vocabulary import Vocabulary
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.nonlocal_parsing import NonlocalParsing
+from colgen.problems.nonlocal_parsing.decoding import accuracy, decode, parse, usable
+from colgen.problems.nonlocal_parsing.decoding import labelled as with_relations
+from colgen.problems.nonlocal_parsing.examples import Examples, tree_tuples
+from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES, Words
+from colgen.problems.nonlocal_parsing.learner import Learner
+from colgen.problems.nonlocal_parsing.learning import Settings, train
+from colgen.problems.nonlocal_parsing.local_parts import BACKBONES
+from colgen.problems.nonlocal_parsing.scoring import Model
+from colgen.solvers.trees.eisner import Parts, best_tree, max_marginals
 from tests.problems.dependency.treebank import labelled
 from tests.problems.nonlocal_parsing.trees import made_up_sentences
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 
 from colgen import InputError, compile_model
+from colgen.problems.nonlocal_parsing import ParsingByColumns, random
+from colgen.problems.nonlocal_parsing.baseline import in_highs
+from colgen.problems.nonlocal_parsing.model import full
+from colgen.solvers.linear.lp import LPStatus
+from colgen.solvers.linear.mip import solve_mip
 from colgen.testing.conformance import check_problem
-from problems.nonlocal_parsing import ParsingByColumns, random
-from problems.nonlocal_parsing.baseline import in_highs
-from problems.nonlocal_parsing.model import full
-from solvers.linear.lp import LPStatus
-from solvers.linear.mip import solve_mip
 from tests.amounts import examples
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 

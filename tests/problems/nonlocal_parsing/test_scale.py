@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from colgen import Solution, Termination, solve
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
-from problems.nonlocal_parsing import Factors, Instance, NonlocalParsing, ParsingByColumns, Parts, random
-from problems.nonlocal_parsing.checking import checked_list
-from problems.nonlocal_parsing.decoding import decode
-from problems.nonlocal_parsing.losses import Losses
-from problems.truth import nonlocal_trees
-from problems.truth.campaign import judge
+from colgen.problems.nonlocal_parsing import Factors, Instance, NonlocalParsing, ParsingByColumns, Parts, random
+from colgen.problems.nonlocal_parsing.checking import checked_list
+from colgen.problems.nonlocal_parsing.decoding import decode
+from colgen.problems.nonlocal_parsing.losses import Losses
+from tests.fuzz import nonlocal_trees
+from tests.fuzz.templates import judge
 from tests.problems.nonlocal_parsing.trees import answers, instances, plain
 
 CUBES = ("siblings", "outermost", "grandchildren", "triples")

@@ -12,9 +12,8 @@ from colgen import InputError, IterationLimit, PricingContext, Sense, Terminatio
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError, InvalidBoundError
 from colgen.core.warm_start import WarmStart
-from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
-from problems.dependency.decisions import ArcDecision, NoBetter
-from problems.nonlocal_parsing import (
+from colgen.problems.dependency.decisions import ArcDecision, NoBetter
+from colgen.problems.nonlocal_parsing import (
     Factors,
     Instance,
     NonlocalParsing,
@@ -22,9 +21,10 @@ from problems.nonlocal_parsing import (
     Parts,
     random,
 )
-from problems.nonlocal_parsing.losses import Losses
-from problems.nonlocal_parsing.pool import Effort, Pool
-from problems.nonlocal_parsing.pricing import BestTrees
+from colgen.problems.nonlocal_parsing.losses import Losses
+from colgen.problems.nonlocal_parsing.pool import Effort, Pool
+from colgen.problems.nonlocal_parsing.pricing import BestTrees
+from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.problems.nonlocal_parsing.trees import instances, plain, scores_of_all
 
 METHODS = ["fixing", "polyak", "subgradient"]

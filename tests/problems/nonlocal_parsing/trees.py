@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from problems.dependency.sentence import Sentence
-from problems.nonlocal_parsing import Factors, Instance
-from solvers.trees.eisner import Parts
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.nonlocal_parsing import Factors, Instance
+from colgen.solvers.trees.eisner import Parts
 from tests.solvers.projective import all_trees, random_parts
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from problems.pipeline.breaks import REGULARIZATION, Breaks, ending, features, kind, learn_breaks, shape
+from colgen.problems.pipeline.breaks import REGULARIZATION, Breaks, ending, features, kind, learn_breaks, shape
 from tests.problems.pipeline.test_segmentation import sentence
 
 PARAGRAPHS = [
@@ -106,7 +106,7 @@ def test_what_is_learned_comes_back():
 
 
 def test_sentences_to_tune_on_say_how_eagerly_sentences_are_ended(monkeypatch):
-    monkeypatch.setattr("problems.pipeline.breaks.OFFSETS", (-50.0, 0.0, 50.0))
+    monkeypatch.setattr("colgen.problems.pipeline.breaks.OFFSETS", (-50.0, 0.0, 50.0))
     given = tokens(PARAGRAPHS[1])
     chosen = [
         learn_breaks(PARAGRAPHS, tune=[held]).weights[-1]

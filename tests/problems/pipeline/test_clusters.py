@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.pipeline.clusters import cluster_begins, letters_of, outline
+from colgen.problems.pipeline.clusters import cluster_begins, letters_of, outline
 
 # from GraphemeBreakTest.txt: clusters as code points, a bar between two of them
 STANDARD = """

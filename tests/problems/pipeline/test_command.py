@@ -7,15 +7,15 @@ import sys
 import numpy as np
 import pytest
 
+from benchmarks.pipeline.bench import bench_pipeline
 from colgen.cli import template
 from colgen.cli.main import main
 from colgen.cli.template import BenchOptions
-from problems.dependency import parse_conll, write_conll
-from problems.pipeline import Pipeline, compare, paragraphs_of
-from problems.pipeline.command import TEMPLATE
-from problems.pipeline.experiment import bench_pipeline
-from problems.pipeline.model import tags_of
-from problems.pipeline.texts import text_of
+from colgen.problems.dependency import parse_conll, write_conll
+from colgen.problems.pipeline import Pipeline, compare, paragraphs_of
+from colgen.problems.pipeline.command import TEMPLATE
+from colgen.problems.pipeline.model import tags_of
+from colgen.problems.pipeline.texts import text_of
 from tests.problems.dependency.treebank import labelled, sentences
 
 TEXT = "the old cat sees a dog .\n\na tree sees the house\nin the dog .\n"

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from colgen import InputError
-from problems.dependency.conll import parse_conll
-from problems.pipeline.evaluation import compare
+from colgen.problems.dependency.conll import parse_conll
+from colgen.problems.pipeline.evaluation import compare
 
 GOLD = """\
 # text = I don't. Go!

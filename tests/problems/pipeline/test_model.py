@@ -6,10 +6,10 @@ import random
 import pytest
 
 from colgen.core.errors import InfeasibleAnswerError, InputError
-from problems.dependency import Sentence, parse_conll, read_conll, write_conll
-from problems.grandparent_parsing.reading import parse_sentences
-from problems.pipeline.clusters import cluster_begins
-from problems.pipeline.texts import (
+from colgen.problems.dependency import Sentence, parse_conll, read_conll, write_conll
+from colgen.problems.grandparent_parsing.reading import parse_sentences
+from colgen.problems.pipeline.clusters import cluster_begins
+from colgen.problems.pipeline.texts import (
     Token,
     check_characters,
     check_written,
@@ -18,7 +18,7 @@ from problems.pipeline.texts import (
     text_of,
     tokens_of,
 )
-from problems.pipeline.training import train
+from colgen.problems.pipeline.training import train
 from tests.sweeps import seeds
 
 LETTERS = ["a", "b", "z", "é", "e\u0301", "\u0301", "\u00ad", "क\u094d", "ि", "ש", "\u200f", "ß", "İ", "ﬁ"]

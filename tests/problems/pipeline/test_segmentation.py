@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen.core.errors import InputError
-from problems.dependency.conll import parse_conll
-from problems.pipeline.segmentation import SAME, TOKEN, atoms_of, labelled_atoms, learn_segmenter
-from problems.pipeline.texts import Token, paragraphs_of, read_paragraphs, text_of, tokens_of
+from colgen.problems.dependency.conll import parse_conll
+from colgen.problems.pipeline.segmentation import SAME, TOKEN, atoms_of, labelled_atoms, learn_segmenter
+from colgen.problems.pipeline.texts import Token, paragraphs_of, read_paragraphs, text_of, tokens_of
 from tests.problems.pipeline.test_evaluation import GOLD
 
 

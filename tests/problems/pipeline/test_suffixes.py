@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.pipeline.suffixes import SuffixRules, apply, learn_suffixes, rule_of
+from colgen.problems.pipeline.suffixes import SuffixRules, apply, learn_suffixes, rule_of
 
 PAIRS = [
     ("NOUN", "dogs", "dog"),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from colgen import Executor, InputError
-from problems.title_path import random
-from problems.title_path.baseline import (
+from colgen.problems.title_path import random
+from colgen.problems.title_path.baseline import (
     METHODS,
     a_star,
     beam,
@@ -16,7 +16,7 @@ from problems.title_path.baseline import (
     lazy_rows,
     relaxation_bound,
 )
-from solvers.paths.colour_coding import num_iterations, success_probability
+from colgen.solvers.paths.colour_coding import num_iterations, success_probability
 from tests.problems.title_path.naive import heaviest
 
 PROVING = ("exact", "lazy rows", "flow in HiGHS", "A*", "exhaustive")
@@ -136,7 +136,7 @@ def test_memory_limits_the_workers_and_not_the_outcome(monkeypatch):
             used.append(self.workers)
             return super().map(work, seeds, piece=piece)
 
-    monkeypatch.setattr("problems.title_path.baseline.Executor", Watched)
+    monkeypatch.setattr("colgen.problems.title_path.baseline.Executor", Watched)
     instance = random(60, 9, 0)
     runs = [colour_coding(instance, iterations=4, executor=Watched(n), memory=1 << 20) for n in (1, 8)]
     assert used[0] == 1

@@ -5,9 +5,9 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from colgen import InputError, solve
-from problems.title_path import TitlePath, random
-from problems.title_path.demo import docstring_graph
-from problems.title_path.drawing import draw_convergence, draw_path
+from colgen.problems.title_path import TitlePath, random
+from colgen.problems.title_path.demo import docstring_graph
+from colgen.problems.title_path.drawing import draw_convergence, draw_path
 
 
 def drawn(axes):

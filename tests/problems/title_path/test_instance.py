@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from colgen import InputError, Termination, solve
-from problems.title_path import Instance, TitlePath, from_graph, random, read, write
-from problems.title_path.instance import as_length
+from colgen.problems.title_path import Instance, TitlePath, from_graph, random, read, write
+from colgen.problems.title_path.instance import as_length
 
 N = float("nan")
 SMALL = Instance(

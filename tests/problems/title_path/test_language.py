@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import InputError
-from problems.title_path.language import BEGIN, END, UNKNOWN, discounts, estimate
+from colgen.problems.title_path.language import BEGIN, END, UNKNOWN, discounts, estimate
 
 TEXT = [
     ["the", "tree", "is", "a", "tree"],

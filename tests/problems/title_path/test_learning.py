@@ -9,17 +9,17 @@ import pytest
 from colgen import InputError, solve
 from colgen.cli.main import main as cli
 from colgen.cli.template import Material, TrainOptions, load_template
-from problems.title_path import TitlePath, random, write
-from problems.title_path.command import TEMPLATE
-from problems.title_path.demo import docstring_graph
-from problems.title_path.language import estimate
-from problems.title_path.learning import TitleModel, title_graph, train
-from problems.title_path.reading import read_instance, score_instance
-from problems.title_path.rouge import rouge_l
-from problems.title_path.sections import Section
-from problems.title_path.selection import FEATURES, background_of, features, fit, log_loss, stems_of, title_stems
-from problems.title_path.text import words
-from problems.title_path.training import train_from_folder
+from colgen.problems.title_path import TitlePath, random, write
+from colgen.problems.title_path.command import TEMPLATE
+from colgen.problems.title_path.demo import docstring_graph
+from colgen.problems.title_path.language import estimate
+from colgen.problems.title_path.learning import TitleModel, title_graph, train
+from colgen.problems.title_path.reading import read_instance, score_instance
+from colgen.problems.title_path.rouge import rouge_l
+from colgen.problems.title_path.sections import Section
+from colgen.problems.title_path.selection import FEATURES, background_of, features, fit, log_loss, stems_of, title_stems
+from colgen.problems.title_path.text import words
+from colgen.problems.title_path.training import train_from_folder
 from tests.problems.title_path import texts
 
 needs_sklearn = pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason="needs scikit-learn")
@@ -264,6 +264,6 @@ def test_demo_agrees_with_brute_force(demo):
 
 
 def test_demo_graphs_need_no_extra(monkeypatch):
-    monkeypatch.setattr("problems.title_path.text.has_stemmer", lambda: False)
+    monkeypatch.setattr("colgen.problems.title_path.text.has_stemmer", lambda: False)
     graph = docstring_graph("networkx", 40, 2)
     assert graph.num_vertices > 10

@@ -5,9 +5,9 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import InputError, Solution, compile_model, solve
-from problems.title_path import Instance, LazyPath, random
-from problems.title_path.lazy import Cuts, as_solution, path_of
-from problems.title_path.model import SINK, SOURCE, arc_names, arcs, arrays, full
+from colgen.problems.title_path import Instance, LazyPath, random
+from colgen.problems.title_path.lazy import Cuts, as_solution, path_of
+from colgen.problems.title_path.model import SINK, SOURCE, arc_names, arcs, arrays, full
 from tests.problems.title_path.naive import answers, heaviest
 
 

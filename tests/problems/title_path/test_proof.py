@@ -3,9 +3,9 @@
 import pytest
 
 from colgen import solve
-from colgen.proof.checker import check
-from problems.title_path import TitlePath, random
-from problems.truth.lies import unfound
+from colgen.certificate.checker import check
+from colgen.problems.title_path import TitlePath, random
+from tests.fuzz.lies import unfound
 
 
 def certified(instance, tmp_path):

@@ -6,16 +6,16 @@ import pytest
 
 from colgen import PricingContext, Sense, Termination, TimeLimit, WarmStart, solve
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.problems.title_path import Instance, TitlePath, random
+from colgen.problems.title_path import pricing as pricing_module
+from colgen.problems.title_path.baseline import colour_coding, exhaustive, ilp, lazy_rows
+from colgen.problems.title_path.master import ONCE, WalkDuals, WalkMaster, as_solution
+from colgen.problems.title_path.pricing import WalkPricing
+from colgen.problems.title_path.search import Start
+from colgen.problems.title_path.template import RepeatedClasses
+from colgen.solvers.paths.colour_coding import complete
+from colgen.solvers.paths.elementary_path import Found
 from colgen.testing.conformance import check_problem
-from problems.title_path import Instance, TitlePath, random
-from problems.title_path import pricing as pricing_module
-from problems.title_path.baseline import colour_coding, exhaustive, ilp, lazy_rows
-from problems.title_path.master import ONCE, WalkDuals, WalkMaster, as_solution
-from problems.title_path.pricing import WalkPricing
-from problems.title_path.search import Start
-from problems.title_path.template import RepeatedClasses
-from solvers.paths.colour_coding import complete
-from solvers.paths.elementary_path import Found
 from tests.amounts import BUSY
 from tests.problems.title_path.naive import heaviest
 from tests.sweeps import seeds
@@ -96,10 +96,12 @@ def test_rows_are_generated_where_classes_repeat():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_all_classes_are_remembered_where_states_are_too_many(seed, monkeypatch):
-    monkeypatch.setattr("problems.title_path.pricing._EFFORT", -1)
-    monkeypatch.setattr("solvers.paths.elementary_path._BETWEEN_CLOCKS", 0)
+    monkeypatch.setattr("colgen.problems.title_path.pricing._EFFORT", -1)
+    monkeypatch.setattr("colgen.solvers.paths.elementary_path._BETWEEN_CLOCKS", 0)
     called = []
-    monkeypatch.setattr("problems.title_path.pricing.complete", lambda of, **how: called.append(of) or complete(of))
+    monkeypatch.setattr(
+        "colgen.problems.title_path.pricing.complete", lambda of, **how: called.append(of) or complete(of)
+    )
     instance = random(30, 7, seed, num_classes=14, attraction=8.0)
     result = solve(TitlePath(instance))
     assert result.is_optimal

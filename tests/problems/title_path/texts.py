@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from problems.title_path.sections import Section
+from colgen.problems.title_path.sections import Section
 
 THINGS = ("tree", "heap", "list", "queue", "stack", "graph", "table", "array", "set", "map", "string", "matrix")
 PROPERTIES = (

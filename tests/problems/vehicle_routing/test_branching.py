@@ -6,9 +6,9 @@ import pytest
 
 from colgen import Bound, PricingContext, Sense, Solution
 from colgen.core.decision import admits
-from problems.vehicle_routing import VehicleRouting, random
-from problems.vehicle_routing.branching import ArcFixing, OnArcs, OnVehicles, arcs_of, edges_of
-from problems.vehicle_routing.pricing import EDGE
+from colgen.problems.vehicle_routing import VehicleRouting, random
+from colgen.problems.vehicle_routing.branching import ArcFixing, OnArcs, OnVehicles, arcs_of, edges_of
+from colgen.problems.vehicle_routing.pricing import EDGE
 from tests.problems.vehicle_routing.naive import all_routes
 
 

@@ -7,8 +7,8 @@ import pytest
 from colgen import solve
 from colgen.cli.main import main as cli
 from colgen.cli.template import load_template, template_names
-from problems.vehicle_routing import VehicleRouting, random, read_solution, write
-from problems.vehicle_routing.command import TEMPLATE
+from colgen.problems.vehicle_routing import VehicleRouting, random, read_solution, write
+from colgen.problems.vehicle_routing.command import TEMPLATE
 
 installed = pytest.mark.skipif(
     "vehicle_routing" not in template_names(), reason="entry points are read when the distribution is installed"

@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from colgen import InputError
-from problems.vehicle_routing import Instance, random
-from problems.vehicle_routing.drawing import draw_routes
+from colgen.problems.vehicle_routing import Instance, random
+from colgen.problems.vehicle_routing.drawing import draw_routes
 
 
 def test_a_line_for_each_route_and_its_ends(tmp_path):

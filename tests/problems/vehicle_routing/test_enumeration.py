@@ -5,13 +5,13 @@ import math
 import pytest
 
 from colgen import Bound, PricingContext, Sense, SeparationContext, solve
-from colgen.bounds.fixing import ReductionContext
 from colgen.core.budget import Budget
-from problems.vehicle_routing import VehicleRouting, random, separation
-from problems.vehicle_routing.branching import OnArcs
-from problems.vehicle_routing.enumeration import RouteEnumeration
-from problems.vehicle_routing.pricing import EDGE
-from problems.vehicle_routing.separation import FewRoutesLeft
+from colgen.fixing import ReductionContext
+from colgen.problems.vehicle_routing import VehicleRouting, random, separation
+from colgen.problems.vehicle_routing.branching import OnArcs
+from colgen.problems.vehicle_routing.enumeration import RouteEnumeration
+from colgen.problems.vehicle_routing.pricing import EDGE
+from colgen.problems.vehicle_routing.separation import FewRoutesLeft
 from tests.problems.vehicle_routing.naive import all_routes
 from tests.sweeps import seeds
 

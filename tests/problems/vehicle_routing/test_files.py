@@ -3,7 +3,7 @@
 import pytest
 
 from colgen import InputError
-from problems.vehicle_routing import Instance, random, read, read_solution, write, write_solution
+from colgen.problems.vehicle_routing import Instance, random, read, read_solution, write, write_solution
 
 SOLOMON = """\
 R000

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from problems.vehicle_routing import Instance, VehicleRouting, random
-from problems.vehicle_routing.heuristics import by_pyvrp, by_savings, has_pyvrp, improved
+from colgen.problems.vehicle_routing import Instance, VehicleRouting, random
+from colgen.problems.vehicle_routing.heuristics import by_pyvrp, by_savings, has_pyvrp, improved
 from tests.problems.vehicle_routing.naive import optimum
 from tests.sweeps import seeds
 

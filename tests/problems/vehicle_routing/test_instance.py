@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from problems.vehicle_routing import Instance, VehicleRouting, euclidean, random
+from colgen.problems.vehicle_routing import Instance, VehicleRouting, euclidean, random
 
 PLACES = ((0.0, 0.0), (3.0, 4.0), (6.0, 8.0))
 LINE = euclidean(PLACES)

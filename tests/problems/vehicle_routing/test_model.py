@@ -3,8 +3,8 @@
 import pytest
 
 from colgen import InputError, solve_complete
-from problems.vehicle_routing import Instance, random
-from problems.vehicle_routing.model import full
+from colgen.problems.vehicle_routing import Instance, random
+from colgen.problems.vehicle_routing.model import full
 from tests.problems.vehicle_routing.naive import optimum
 from tests.sweeps import seeds
 

@@ -3,7 +3,7 @@
 import pytest
 
 from colgen import PricingContext, Sense, solve
-from problems.vehicle_routing import VehicleRouting, random
+from colgen.problems.vehicle_routing import VehicleRouting, random
 
 
 @pytest.mark.parametrize("windows", [True, False])

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from colgen import solve
+from colgen.certificate.checker import check
+from colgen.certificate.checker_pricing import WrongError
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
-from colgen.proof.checker import check
-from colgen.proof.checker_pricing import WrongError
-from problems.truth.lies import unfound
-from problems.vehicle_routing import Instance, VehicleRouting, euclidean, random, write
+from colgen.problems.vehicle_routing import Instance, VehicleRouting, euclidean, random, write
+from tests.fuzz.lies import unfound
 
 
 def certified(instance, path, **settings):
@@ -66,7 +66,7 @@ def test_an_answer_that_is_not_the_best_is_proved_to_be_none():
 
 
 def test_more_customers_than_can_be_checked_are_trusted(tmp_path, monkeypatch):
-    monkeypatch.setattr("problems.vehicle_routing.proof._LABELS", 10)
+    monkeypatch.setattr("colgen.problems.vehicle_routing.proof._LABELS", 10)
     _, lines = certified(random(0, customers=8), tmp_path / "proof.jsonl")
     assert check(lines).claims.trusted
 

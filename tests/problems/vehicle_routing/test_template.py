@@ -8,8 +8,8 @@ import pytest
 
 from colgen import NoStabilization, Termination, TimeLimit, WarmStart, solve
 from colgen.core.errors import InfeasibleAnswerError
-from problems.vehicle_routing import Instance, VehicleRouting, random
-from problems.vehicle_routing.branching import OnArcs, OnVehicles
+from colgen.problems.vehicle_routing import Instance, VehicleRouting, random
+from colgen.problems.vehicle_routing.branching import OnArcs, OnVehicles
 from tests.problems.vehicle_routing.naive import optimum
 from tests.sweeps import seeds
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.chains import beam, viterbi
+from colgen.solvers.chains import beam, viterbi
 from tests.solvers.small_chains import draw, labellings
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solvers.chains.forest import NONE, chains, from_parents
+from colgen.solvers.chains.forest import NONE, chains, from_parents
 
 
 def test_chains_are_trees_that_end_in_their_roots():

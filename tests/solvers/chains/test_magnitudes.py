@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from solvers.chains.magnitudes import low_step
+from colgen.solvers.chains.magnitudes import low_step
 
 
 def by_sorting(*parts):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from problems.learning.reference import labellings
-from solvers.arrays import ArrayError
-from solvers.chains.sums import chain_sums
+from benchmarks.learning.reference import labellings
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.chains.sums import chain_sums
 from tests.sweeps import seeds
 
 

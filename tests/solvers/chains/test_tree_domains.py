@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
-from problems.chain_map.kernels.tree_labels import best_labels, runner_up
-from solvers.chains import tree_domains
-from solvers.chains.forest import chains
-from solvers.chains.tree_domains import count_pairs, exchange, sweep
-from solvers.chains.vectors import padded
-from solvers.chains.viterbi import viterbi
+from colgen.problems.chain_map.kernels.tree_labels import best_labels, runner_up
+from colgen.solvers.chains import tree_domains
+from colgen.solvers.chains.forest import chains
+from colgen.solvers.chains.tree_domains import count_pairs, exchange, sweep
+from colgen.solvers.chains.vectors import padded
+from colgen.solvers.chains.viterbi import viterbi
 from tests.solvers.small_forests import draw, labellings, rows
 from tests.sweeps import seeds
 

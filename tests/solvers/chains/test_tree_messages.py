@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from solvers.chains.forest import NONE
-from solvers.chains.tree_domains import Domains
-from solvers.chains.tree_messages import grow, no_messages, pass_messages
+from colgen.solvers.chains.forest import NONE
+from colgen.solvers.chains.tree_domains import Domains
+from colgen.solvers.chains.tree_messages import grow, no_messages, pass_messages
 from tests.solvers.small_forests import all_messages, labellings, messages_of, model_of, restricted
 from tests.sweeps import seeds
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from solvers.chains import vectors
-from solvers.chains.vectors import WIDTH
+from colgen.solvers.chains import vectors
+from colgen.solvers.chains.vectors import WIDTH
 
 # Compiled once for each type, in each run: a kernel that is kept would not see that the instructions have changed.
 

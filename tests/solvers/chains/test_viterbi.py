@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solvers.chains import viterbi
+from colgen.solvers.chains import viterbi
 from tests.solvers.small_chains import draw, labellings
 from tests.sweeps import seeds
 

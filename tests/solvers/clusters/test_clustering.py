@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.clusters.clustering import local_search
+from colgen.solvers.clusters.clustering import local_search
 from tests.sweeps import seeds
 
 SEEDS = seeds(60)

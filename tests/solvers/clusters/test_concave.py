@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import solvers.clusters.subset as kernel
-from solvers.clusters.concave import concave_bound, curve, not_far_below
-from solvers.clusters.subset import search
+import colgen.solvers.clusters.subset as kernel
+from colgen.solvers.clusters.concave import concave_bound, curve, not_far_below
+from colgen.solvers.clusters.subset import search
 from tests.sweeps import seeds
 
 SEEDS = seeds(60)

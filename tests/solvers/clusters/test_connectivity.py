@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from solvers.clusters.connectivity import inseparable, summed
+from colgen.solvers.clusters.connectivity import inseparable, summed
 from tests.problems.coreference.partitions import symmetric
 from tests.sweeps import seeds
 

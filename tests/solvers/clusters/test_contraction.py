@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.clusters.contraction import _contract_once, contract, merged, together
+from colgen.solvers.clusters.contraction import _contract_once, contract, merged, together
 from tests.sweeps import seeds
 
 SEEDS = seeds(90)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from solvers.clusters.clustering import local_search
-from solvers.clusters.contraction import components
-from solvers.clusters.dual_proof import proves, settle
+from colgen.solvers.clusters.clustering import local_search
+from colgen.solvers.clusters.contraction import components
+from colgen.solvers.clusters.dual_proof import proves, settle
 from tests.problems.coreference.partitions import symmetric
 from tests.sweeps import seeds
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.clusters import persistency as kernel
-from solvers.clusters.persistency import contracted, persistent
+from colgen.solvers.clusters import persistency as kernel
+from colgen.solvers.clusters.persistency import contracted, persistent
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
 from tests.sweeps import seeds

@@ -4,11 +4,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from problems.coreference import modularity
-from solvers.clusters import probing
-from solvers.clusters.probing import Join, enough, in_one, joins, parted
-from solvers.clusters.star_dual import star_bound
-from solvers.clusters.steps import Probed, UnprovedError, beginning, take
+from colgen.problems.coreference import modularity
+from colgen.solvers.clusters import probing
+from colgen.solvers.clusters.probing import Join, enough, in_one, joins, parted
+from colgen.solvers.clusters.star_dual import star_bound
+from colgen.solvers.clusters.steps import Probed, UnprovedError, beginning, take
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import partitions, score
 from tests.solvers.clusters.test_star_dual import random_stars

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.coreference import modularity
-from solvers.clusters.persistency import persistent
-from solvers.clusters.star_dual import MEMBERS, proved_by, star_bound
-from solvers.clusters.triangle_dual import triangle_bound
+from colgen.problems.coreference import modularity
+from colgen.solvers.clusters.persistency import persistent
+from colgen.solvers.clusters.star_dual import MEMBERS, proved_by, star_bound
+from colgen.solvers.clusters.triangle_dual import triangle_bound
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.clusters import persistency
-from solvers.clusters.persistency import contracted, persistent
-from solvers.clusters.steps import (
+from colgen.solvers.clusters import persistency
+from colgen.solvers.clusters.persistency import contracted, persistent
+from colgen.solvers.clusters.steps import (
     Bounded,
     Contracted,
     Round,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
-import solvers.clusters.subset as kernel
-from solvers.clusters.subset import ascend, promising, search
+import colgen.solvers.clusters.subset as kernel
+from colgen.solvers.clusters.subset import ascend, promising, search
 from tests.sweeps import seeds
 
 SEEDS = seeds(90)

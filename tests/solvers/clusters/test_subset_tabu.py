@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.clusters.subset import tabu
+from colgen.solvers.clusters.subset import tabu
 from tests.solvers.clusters.test_concave import all_values, draw
 from tests.sweeps import seeds
 

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from solvers.clusters.transitivity import violated_triangles
-from solvers.clusters.two_partition import violated_stars
+from colgen.solvers.clusters.transitivity import violated_triangles
+from colgen.solvers.clusters.two_partition import violated_stars
 from tests.sweeps import seeds
 
 SEEDS = seeds(40)

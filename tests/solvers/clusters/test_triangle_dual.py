@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from solvers.clusters import triangle_dual as kernel
-from solvers.clusters.clustering import local_search
-from solvers.clusters.triangle_dual import TriangleBound, kept_apart, proved_by, triangle_bound
+from colgen.solvers.clusters import triangle_dual as kernel
+from colgen.solvers.clusters.clustering import local_search
+from colgen.solvers.clusters.triangle_dual import TriangleBound, kept_apart, proved_by, triangle_bound
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
 

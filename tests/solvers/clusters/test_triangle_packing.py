@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.clusters.triangle_dual import proved_by
-from solvers.clusters.triangle_packing import packed_triangles
+from colgen.solvers.clusters.triangle_dual import proved_by
+from colgen.solvers.clusters.triangle_packing import packed_triangles
 from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from solvers.columns.exchanges import exchange
+from colgen.solvers.columns.exchanges import exchange
 
 
 def best_of_all(matrix, costs, lower, upper, most):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.columns.identity import claim, find, signatures
+from colgen.solvers.columns.identity import claim, find, signatures
 
 
 def compressed(*columns):

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.cuts.capacity import violated_capacity
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.cuts.capacity import violated_capacity
 
 
 def random_flow(seed, n=7):

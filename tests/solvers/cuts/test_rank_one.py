@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.cuts.counting import counts_along
-from solvers.cuts.rank_one import VECTORS, memories_needed, violated_rank_one
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.cuts.counting import counts_along
+from colgen.solvers.cuts.rank_one import VECTORS, memories_needed, violated_rank_one
 
 
 def random_columns(seed, rows=8, columns=12, most=1):

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.cuts.rounding import rounded
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.cuts.rounding import rounded
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])

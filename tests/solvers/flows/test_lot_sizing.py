@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.arrays import ArrayError
-from solvers.flows.lot_sizing import best_lots
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.flows.lot_sizing import best_lots
 
 COSTS = st.one_of(st.integers(-5, 9).map(float), st.floats(-5, 9), st.just(np.inf))
 

@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from solvers.flows.min_cut import violated_cuts
+from colgen.solvers.flows.min_cut import violated_cuts
 from tests.sweeps import seeds
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.arrays import ArrayError
-from solvers.flows.shortest_paths import shortest_paths
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.flows.shortest_paths import shortest_paths
 
 NODES = 5
 

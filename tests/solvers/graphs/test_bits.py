@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from solvers.graphs.bits import draw, drop, holds, lowest, packed, put, seeded, unpacked
+from colgen.solvers.graphs.bits import draw, drop, holds, lowest, packed, put, seeded, unpacked
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 130])

@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from solvers.graphs.colouring import saturated_first, with_colours
+from colgen.solvers.graphs.colouring import saturated_first, with_colours
 from tests.solvers.graphs.small_graphs import graph
 
 

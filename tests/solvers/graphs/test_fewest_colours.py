@@ -2,8 +2,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from problems.colouring import Instance
-from solvers.graphs.fewest_colours import fewest_colours
+from colgen.problems.colouring import Instance
+from colgen.solvers.graphs.fewest_colours import fewest_colours
 from tests.solvers.graphs.small_graphs import graph
 from tests.twins import fewest_colours as by_enumeration
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.graphs.stable_counted import heaviest_counted
-from solvers.graphs.stable_set import heaviest
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.graphs.stable_counted import heaviest_counted
+from colgen.solvers.graphs.stable_set import heaviest
 from tests.solvers.graphs.small_graphs import graph, is_stable, stable_sets
 from tests.sweeps import seeds
 

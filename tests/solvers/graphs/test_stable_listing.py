@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from solvers.graphs.stable_listing import maximal
+from colgen.solvers.graphs.stable_listing import maximal
 from tests.solvers.graphs.small_graphs import graph, maximal_sets
 from tests.sweeps import seeds
 

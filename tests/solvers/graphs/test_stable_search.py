@@ -1,7 +1,7 @@
 import numpy as np
 
-from solvers.graphs.stable_search import heavy
-from solvers.graphs.stable_set import heaviest
+from colgen.solvers.graphs.stable_search import heavy
+from colgen.solvers.graphs.stable_set import heaviest
 from tests.solvers.graphs.small_graphs import graph, is_stable
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from solvers.graphs.stable_set import begin, go_on, heaviest, open_bound
+from colgen.solvers.graphs.stable_set import begin, go_on, heaviest, open_bound
 from tests.solvers.graphs.small_graphs import graph, is_stable, stable_sets
 from tests.sweeps import seeds
 

@@ -3,7 +3,7 @@
 import highspy
 import numpy as np
 
-from solvers.linear.bases import basis_of, extended
+from colgen.solvers.linear.bases import basis_of, extended
 
 AT_LOWER, BASIC = highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from solvers.linear.highs import highs_lp
-from solvers.linear.interior import interior_duals
+from colgen.solvers.linear.highs import highs_lp
+from colgen.solvers.linear.interior import interior_duals
 
 
 @pytest.mark.parametrize("maximize", [False, True])

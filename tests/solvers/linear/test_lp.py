@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
-from solvers.linear import scaling
-from solvers.linear.backends import highs as module
-from solvers.linear.highs import run
-from solvers.linear.lp import LinearProgram, LPStatus, SolverError
-from solvers.linear.mip import solve_mip
+from colgen.solvers.linear import scaling
+from colgen.solvers.linear.backends import highs as module
+from colgen.solvers.linear.highs import run
+from colgen.solvers.linear.lp import LinearProgram, LPStatus, SolverError
+from colgen.solvers.linear.mip import solve_mip
 
 
 @st.composite

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from solvers.linear.lp import LinearProgram, LPStatus
-from solvers.linear.mip import solve_mip
+from colgen.solvers.linear.lp import LinearProgram, LPStatus
+from colgen.solvers.linear.mip import solve_mip
 from tests.amounts import examples
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from colgen import InputError, LinearMaster, solve
-from solvers.linear.lp import LinearProgram
-from solvers.linear.options import OptionError, check_options
+from colgen.solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.options import OptionError, check_options
 from tests.assignment import assignment
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from solvers.linear.highs import LPStatus
-from solvers.linear.mip import solve_mip
-from solvers.linear.recosted import RecostedMIP
+from colgen.solvers.linear.highs import LPStatus
+from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.recosted import RecostedMIP
 
 
 def drawn(seed, rows=3, columns=7):

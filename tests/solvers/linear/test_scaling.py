@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from solvers.linear.lp import LPStatus
-from solvers.linear.mip import solve_mip
-from solvers.linear.scaling import column_units, row_sizes
+from colgen.solvers.linear.lp import LPStatus
+from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.scaling import column_units, row_sizes
 
 
 def program(units):

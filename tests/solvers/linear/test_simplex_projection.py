@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.linear.simplex_projection import project
+from colgen.solvers.linear.simplex_projection import project
 
 vectors = st.lists(st.floats(-100.0, 100.0), min_size=1, max_size=8)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.linear.units import from_solver, to_solver
+from colgen.solvers.linear.units import from_solver, to_solver
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from solvers.linear.lp import LinearProgram, LPStatus
-from solvers.linear.weak_duality import least_by_duals
+from colgen.solvers.linear.lp import LinearProgram, LPStatus
+from colgen.solvers.linear.weak_duality import least_by_duals
 from tests.amounts import examples
 
 

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.packing.conflicts import best_compatible, first_fit, maximal_compatible
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.packing.conflicts import best_compatible, first_fit, maximal_compatible
 from tests.sweeps import seeds
 
 

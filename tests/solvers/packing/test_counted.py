@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.packing import counted
-from solvers.packing.counted import best_counted
-from solvers.packing.zero_one import best_sets
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.packing import counted
+from colgen.solvers.packing.counted import best_counted
+from colgen.solvers.packing.zero_one import best_sets
 from tests.solvers.packing.test_zero_one import every_set
 
 

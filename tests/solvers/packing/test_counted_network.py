@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.packing.counted_network import best_counted_packings
-from solvers.packing.knapsack import (
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.packing.counted_network import best_counted_packings
+from colgen.solvers.packing.knapsack import (
     NEVER,
     arc_values,
     best_from,

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.packing.covering import cover
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.packing.covering import cover
 from tests.sweeps import seeds
 
 

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.packing.knapsack import (
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.packing.knapsack import (
     NEVER,
     NetworkTooLargeError,
     arc_values,

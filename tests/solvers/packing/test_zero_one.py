@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.packing.zero_one import best_sets, best_with_each
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.packing.zero_one import best_sets, best_with_each
 
 
 def every_set(profits, sizes, capacity):

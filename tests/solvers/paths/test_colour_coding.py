@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from colgen import seeds_from
-from problems.title_path import random
-from problems.title_path.baseline import exact
-from solvers.paths.colour_coding import (
+from colgen.problems.title_path import random
+from colgen.problems.title_path.baseline import exact
+from colgen.solvers.paths.colour_coding import (
     _deal,
     best_num_colours,
     complete,

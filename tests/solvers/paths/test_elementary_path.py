@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from problems.title_path import random
-from solvers.paths.elementary_path import heaviest
-from solvers.paths.walks import ascend
+from colgen.problems.title_path import random
+from colgen.solvers.paths.elementary_path import heaviest
+from colgen.solvers.paths.walks import ascend
 from tests.problems.title_path import naive
 from tests.sweeps import seeds
 
@@ -86,7 +86,7 @@ def test_portions_give_the_same_as_whole_levels(monkeypatch):
     relaxed = ascend(instance.graph, rounds=9)
     bounds = []
     for portion, states in ((256, 300), (16, 1 << 22), (256, 1 << 22), (1 << 17, 1 << 22)):
-        monkeypatch.setattr("solvers.paths.elementary_path._PORTION", portion)
+        monkeypatch.setattr("colgen.solvers.paths.elementary_path._PORTION", portion)
         bounds.append(heaviest(relaxed, np.ones(20, bool), states=states).bound)
     assert bounds == pytest.approx(bounds[:1] * 4)
 

@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from problems.title_path import random
-from solvers.paths.path_beam import beam, guided_beam
-from solvers.paths.walks import ascend
+from colgen.problems.title_path import random
+from colgen.solvers.paths.path_beam import beam, guided_beam
+from colgen.solvers.paths.walks import ascend
 from tests.problems.title_path.naive import heaviest
 from tests.sweeps import seeds
 

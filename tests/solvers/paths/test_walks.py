@@ -4,9 +4,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from problems.title_path import random
-from solvers.arrays import ArrayError
-from solvers.paths.walks import ascend, completions, graph, tolerance
+from colgen.problems.title_path import random
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.paths.walks import ascend, completions, graph, tolerance
 from tests.problems.title_path.naive import heaviest
 from tests.sweeps import seeds
 
@@ -138,7 +138,7 @@ def test_bounds_scale_with_the_weights(seed, power):
 def test_portions_change_nothing(seed, monkeypatch):
     of = random(25, 5, seed, num_classes=15, attraction=4.0).graph
     plain = ascend(of)
-    monkeypatch.setattr("solvers.paths.walks._PORTION", 0)
+    monkeypatch.setattr("colgen.solvers.paths.walks._PORTION", 0)
     small = ascend(of)
     assert (plain.bound, plain.rounds, plain.weight) == (small.bound, small.rounds, small.weight)
     assert plain.penalties.tolist() == small.penalties.tolist()

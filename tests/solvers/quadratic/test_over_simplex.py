@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from problems.learning.reference import nearest_mean
-from solvers.quadratic.over_simplex import ActiveSet
+from benchmarks.learning.reference import nearest_mean
+from colgen.solvers.quadratic.over_simplex import ActiveSet
 from tests.sweeps import seeds
 
 

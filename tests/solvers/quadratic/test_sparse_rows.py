@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.quadratic.sparse_rows import SparseRows, checked
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.quadratic.sparse_rows import SparseRows, checked
 
 
 def test_products_and_means_are_those_of_a_dense_matrix():

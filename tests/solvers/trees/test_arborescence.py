@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.trees.arborescence import arborescence, reduced_costs, tree_weight
+from colgen.solvers.trees.arborescence import arborescence, reduced_costs, tree_weight
 
 
 def trees(n):

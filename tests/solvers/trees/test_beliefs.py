@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from problems.learning.reference import trees
-from solvers.arrays import ArrayError
-from solvers.trees.beliefs import tree_beliefs
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_sums import projective_sums
-from solvers.trees.matrix_tree import tree_sums
+from benchmarks.learning.reference import trees
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.trees.beliefs import tree_beliefs
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_sums import projective_sums
+from colgen.solvers.trees.matrix_tree import tree_sums
 
 
 def drawn(size, spread, seed=0):

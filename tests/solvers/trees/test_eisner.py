@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.trees.backbone import Projective
-from solvers.trees.eisner import Parts, best_tree, k_best_trees, max_marginals
-from solvers.trees.eisner_items import NEG
+from colgen.solvers.trees.backbone import Projective
+from colgen.solvers.trees.eisner import Parts, best_tree, k_best_trees, max_marginals
+from colgen.solvers.trees.eisner_items import NEG
 from tests.solvers.projective import all_trees, is_projective, is_tree, random_parts
 
 ORDERS = [1, 2, 3, 4]

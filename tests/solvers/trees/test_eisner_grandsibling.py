@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.trees import eisner
-from solvers.trees.eisner_grandsibling import best_of_parts, best_tree
+from colgen.solvers.trees import eisner
+from colgen.solvers.trees.eisner_grandsibling import best_of_parts, best_tree
 from tests.solvers.projective import all_trees, is_projective, is_tree
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from solvers.trees.eisner import best_tree
-from solvers.trees.eisner_hypergraph import hypergraph
+from colgen.solvers.trees.eisner import best_tree
+from colgen.solvers.trees.eisner_hypergraph import hypergraph
 from tests.solvers.projective import all_trees, random_parts
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from problems.learning.reference import trees
-from solvers.arrays import ArrayError
-from solvers.trees.eisner import Parts
-from solvers.trees.eisner_sums import projective_sums
+from benchmarks.learning.reference import trees
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.trees.eisner import Parts
+from colgen.solvers.trees.eisner_sums import projective_sums
 from tests.solvers.trees.test_matrix_tree import drawn_scores, enumerated
 from tests.sweeps import seeds
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from problems.learning.reference import trees
-from solvers.arrays import ArrayError
-from solvers.trees.matrix_tree import sample_trees, tree_sums, tree_tangents
+from benchmarks.learning.reference import trees
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.trees.matrix_tree import sample_trees, tree_sums, tree_tangents
 from tests.sweeps import seeds
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.trees.arborescence import arborescence, tree_weight
-from solvers.trees.sparse_arborescence import best_of_arcs, workspace
+from colgen.solvers.trees.arborescence import arborescence, tree_weight
+from colgen.solvers.trees.sparse_arborescence import best_of_arcs, workspace
 
 
 @st.composite

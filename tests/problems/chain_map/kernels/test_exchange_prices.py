@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from problems.chain_map.kernels.exchange_bounds import Exchanges, room_for
-from problems.chain_map.kernels.exchange_prices import price_by_exchanges
-from problems.chain_map.kernels.pair_prices import Prices, room_for_pairs
-from problems.chain_map.kernels.roots import root_shares, roots_beyond
-from problems.chain_map.kernels.tree_prices import price, scratch_for
-from solvers.chains.forest import chains
-from solvers.chains.tree_domains import Domains, exchange
-from solvers.chains.vectors import padded
+from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges, room_for
+from colgen.problems.chain_map.kernels.exchange_prices import price_by_exchanges
+from colgen.problems.chain_map.kernels.pair_prices import Prices, room_for_pairs
+from colgen.problems.chain_map.kernels.roots import root_shares, roots_beyond
+from colgen.problems.chain_map.kernels.tree_prices import price, scratch_for
+from colgen.solvers.chains.forest import chains
+from colgen.solvers.chains.tree_domains import Domains, exchange
+from colgen.solvers.chains.vectors import padded
 from tests.solvers.small_forests import messages_of, random_forest, rows
 from tests.sweeps import seeds
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from problems.chain_map.kernels import tree_labels
-from problems.chain_map.kernels.tree_labels import are_scored, best_flips, best_labels, runner_up, score_labels
-from solvers.chains.tree_domains import exchange, sweep
+from colgen.problems.chain_map.kernels import tree_labels
+from colgen.problems.chain_map.kernels.tree_labels import are_scored, best_flips, best_labels, runner_up, score_labels
+from colgen.solvers.chains.tree_domains import exchange, sweep
 from tests.solvers.small_forests import draw, labellings, rows
 from tests.sweeps import seeds
 

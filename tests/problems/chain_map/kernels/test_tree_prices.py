@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from problems.chain_map.kernels.pair_prices import Prices, reduced_costs, room_for_pairs
-from problems.chain_map.kernels.roots import root_shares, roots_beyond
-from problems.chain_map.kernels.tree_prices import price, scratch_for
-from solvers.chains.forest import NONE
-from solvers.chains.vectors import padded
+from colgen.problems.chain_map.kernels.pair_prices import Prices, reduced_costs, room_for_pairs
+from colgen.problems.chain_map.kernels.roots import root_shares, roots_beyond
+from colgen.problems.chain_map.kernels.tree_prices import price, scratch_for
+from colgen.solvers.chains.forest import NONE
+from colgen.solvers.chains.vectors import padded
 from tests.solvers.small_forests import labellings, messages_of, restricted
 from tests.sweeps import seeds
 

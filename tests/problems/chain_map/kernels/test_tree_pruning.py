@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from problems.chain_map.kernels import tree_pruning
-from problems.chain_map.kernels.tree_labels import best_labels
-from problems.chain_map.kernels.tree_pruning import fill_below, prune_by_bounds
+from colgen.problems.chain_map.kernels import tree_pruning
+from colgen.problems.chain_map.kernels.tree_labels import best_labels
+from colgen.problems.chain_map.kernels.tree_pruning import fill_below, prune_by_bounds
 from tests.solvers.small_forests import draw, labellings, rows
 from tests.sweeps import seeds
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from colgen.proof.checker_chains import Labellings
-from problems.chain_map import random
-from problems.chain_map.kernels.whole_labels import best_scores
-from solvers.arrays import ArrayError
+from colgen.certificate.checker_chains import Labellings
+from colgen.problems.chain_map import random
+from colgen.problems.chain_map.kernels.whole_labels import best_scores
+from colgen.solvers.arrays import ArrayError
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.dependency.features.arc_scores import arc_index, score_arcs
-from problems.dependency.features.factored_scores import ROW, distance_bin, empty_table, table_of
+from colgen.problems.dependency.features.arc_scores import arc_index, score_arcs
+from colgen.problems.dependency.features.factored_scores import ROW, distance_bin, empty_table, table_of
 from tests.problems.dependency.treebank import random_weights, sentence, sentences
 
 SIZES = np.array([1, 3, 5, 9, 4])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.dependency.features.blocks import FREE, blocks_of, find
+from colgen.problems.dependency.features.blocks import FREE, blocks_of, find
 
 
 @given(seed=st.integers(0, 10_000), share=st.floats(0.0, 1.0))

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.dependency.features.arc_scores import arc_index, score_arcs
-from problems.dependency.features.factored_scores import ROW, distance_bin, empty_table, table_of
-from problems.dependency.features.growing_arcs import GrowingArcs
+from colgen.problems.dependency.features.arc_scores import arc_index, score_arcs
+from colgen.problems.dependency.features.factored_scores import ROW, distance_bin, empty_table, table_of
+from colgen.problems.dependency.features.growing_arcs import GrowingArcs
 
 SIZES = np.array([1, 3, 5, 9])
 TEMPLATES = np.array([[0, 0], [1, 0], [0, 2], [1, 1], [2, 3], [3, 3]])

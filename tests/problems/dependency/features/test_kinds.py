@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.dependency.features.kinds import no_kinds, number_kinds, number_pairs
+from colgen.problems.dependency.features.kinds import no_kinds, number_kinds, number_pairs
 
 CONJUNCTIONS = np.array([0, 2])
 

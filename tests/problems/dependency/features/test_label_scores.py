@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from problems.dependency.features.label_scores import (
+from colgen.problems.dependency.features.label_scores import (
     BESIDE,
     HEAD,
     LEFT,

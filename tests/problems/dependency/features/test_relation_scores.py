@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.dependency.features.label_scores import HEAD, PLACES, SIDES, Templates, key_of_pair
-from problems.dependency.features.relation_scores import best_relations, relation_index
+from colgen.problems.dependency.features.label_scores import HEAD, PLACES, SIDES, Templates, key_of_pair
+from colgen.problems.dependency.features.relation_scores import best_relations, relation_index
 
 SIZES = np.array([1, 3, 5, 9, 4])
 JOINED = np.array(

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from problems.dependency.features.factored_scores import RELATIONS, empty_table, score_triples, table_of
-from problems.dependency.features.triple_lists import all_grandparents, all_siblings, lists_of
-from problems.dependency.features.vocabulary import CONJUNCTIONS, GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES
+from colgen.problems.dependency.features.factored_scores import RELATIONS, empty_table, score_triples, table_of
+from colgen.problems.dependency.features.triple_lists import all_grandparents, all_siblings, lists_of
+from colgen.problems.dependency.features.vocabulary import CONJUNCTIONS, GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES
 from tests.problems.dependency.treebank import random_weights, sentence, sentences
 
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.dependency.features.arc_scores import arc_index, score_arcs
-from problems.dependency.features.factored_scores import distance_bin, empty_table
-from problems.dependency.features.factored_scores import table_of as hashed_table_of
-from problems.dependency.features.mixed_radix import keys_of, radix_of
-from problems.dependency.features.tuple_index import index_of
-from problems.dependency.features.tuple_scores import mark_tuples, score_tuples, table_of
-from problems.nonlocal_parsing.kernels.part_tuples import (
+from colgen.problems.dependency.features.arc_scores import arc_index, score_arcs
+from colgen.problems.dependency.features.factored_scores import distance_bin, empty_table
+from colgen.problems.dependency.features.factored_scores import table_of as hashed_table_of
+from colgen.problems.dependency.features.mixed_radix import keys_of, radix_of
+from colgen.problems.dependency.features.tuple_index import index_of
+from colgen.problems.dependency.features.tuple_scores import mark_tuples, score_tuples, table_of
+from colgen.problems.nonlocal_parsing.kernels.part_tuples import (
     NUM_BINS,
     adjacent_tuples,
     arc_tuples,
@@ -19,7 +19,7 @@ from problems.nonlocal_parsing.kernels.part_tuples import (
     outermost_tuples,
     pairs_of,
 )
-from problems.nonlocal_parsing.kernels.part_tuples import score_arcs as score_allowed_arcs
+from colgen.problems.nonlocal_parsing.kernels.part_tuples import score_arcs as score_allowed_arcs
 
 SIZES = np.array([1, 3, 4, 6])
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.dependency.features import vocabulary
-from problems.dependency.features.vocabulary import CONJUNCTIONS, EDGE, ROOT, Vocabulary, _attributes
-from problems.dependency.sentence import Sentence
+from colgen.problems.dependency.features import vocabulary
+from colgen.problems.dependency.features.vocabulary import CONJUNCTIONS, EDGE, ROOT, Vocabulary, _attributes
+from colgen.problems.dependency.sentence import Sentence
 
 FORMS, TAGS, CASES = ("Ab", "ba", "cab", "a"), ("N", "V"), ({}, {"Case": "Nom"}, {"Case": "Gen", "Number": "Sing"})
 

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from problems.grandparent_parsing.kernels.arc_prices import Bounds, price_arcs
-from problems.grandparent_parsing.kernels.automata_dual import relax
-from problems.grandparent_parsing.kernels.head_automata import optimistic
-from problems.grandparent_parsing.kernels.second_order import narrowed
-from problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
+from colgen.problems.grandparent_parsing.kernels.arc_prices import Bounds, price_arcs
+from colgen.problems.grandparent_parsing.kernels.automata_dual import relax
+from colgen.problems.grandparent_parsing.kernels.head_automata import optimistic
+from colgen.problems.grandparent_parsing.kernels.second_order import narrowed
+from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
 from tests.problems.grandparent_parsing.kernels.test_automata_dual import scores, trees, worth
 
 

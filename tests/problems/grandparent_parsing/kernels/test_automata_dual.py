@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from problems.grandparent_parsing.kernels.automata_dual import relax, root_price
-from problems.grandparent_parsing.kernels.head_automata import lay_out, optimistic, tree_score
-from problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
-from solvers.trees.arborescence import arborescence, checked
+from colgen.problems.grandparent_parsing.kernels.automata_dual import relax, root_price
+from colgen.problems.grandparent_parsing.kernels.head_automata import lay_out, optimistic, tree_score
+from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
+from colgen.solvers.trees.arborescence import arborescence, checked
 from tests.sweeps import seeds
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from problems.grandparent_parsing import CombinatorialDual, Instance, from_scores
-from problems.grandparent_parsing.bounds import bound_at
-from problems.grandparent_parsing.standard import standard_scores
-from solvers.trees.arborescence import arborescence
+from colgen.problems.grandparent_parsing import CombinatorialDual, Instance, from_scores
+from colgen.problems.grandparent_parsing.bounds import bound_at
+from colgen.problems.grandparent_parsing.standard import standard_scores
+from colgen.solvers.trees.arborescence import arborescence
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.trees import all_worths
 

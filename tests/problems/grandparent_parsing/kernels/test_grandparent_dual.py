@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 
 from colgen import LinearMaster, compile_model
-from problems.grandparent_parsing import Instance, random
-from problems.grandparent_parsing.kernels.dual_state import start, supply
-from problems.grandparent_parsing.kernels.grandparent_dual import descend
-from problems.grandparent_parsing.model import full
-from solvers.trees.arborescence import arborescence
+from colgen.problems.grandparent_parsing import Instance, random
+from colgen.problems.grandparent_parsing.kernels.dual_state import start, supply
+from colgen.problems.grandparent_parsing.kernels.grandparent_dual import descend
+from colgen.problems.grandparent_parsing.model import full
+from colgen.solvers.trees.arborescence import arborescence
 from tests.problems.grandparent_parsing.trees import instances, optimum, worth
 
 

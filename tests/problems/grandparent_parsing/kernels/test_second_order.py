@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from problems.grandparent_parsing.kernels.automata_dual import marginals
-from problems.grandparent_parsing.kernels.second_order import ascend, bound_at, first_candidates
-from problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
+from colgen.problems.grandparent_parsing.kernels.automata_dual import marginals
+from colgen.problems.grandparent_parsing.kernels.second_order import ascend, bound_at, first_candidates
+from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
 from tests.problems.grandparent_parsing.kernels.test_arc_prices import bounds_of
 from tests.problems.grandparent_parsing.kernels.test_automata_dual import scores, trees, worth
 

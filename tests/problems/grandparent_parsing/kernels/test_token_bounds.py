@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from problems.dependency import Vocabulary, Weights
-from problems.dependency.features.score_bounds import score_bounds
-from problems.grandparent_parsing.kernels.token_bounds import loose_bounds, pair_bound, token_bounds
+from colgen.problems.dependency import Vocabulary, Weights
+from colgen.problems.dependency.features.score_bounds import score_bounds
+from colgen.problems.grandparent_parsing.kernels.token_bounds import loose_bounds, pair_bound, token_bounds
 from tests.problems.dependency.treebank import random_weights, sentences
 
 

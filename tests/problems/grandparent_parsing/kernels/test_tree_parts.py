@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from problems.grandparent_parsing.kernels.tree_parts import all_parts, automata_of, given_parts, lazy_parts
+from colgen.problems.grandparent_parsing.kernels.tree_parts import all_parts, automata_of, given_parts, lazy_parts
 from tests.problems.dependency.treebank import random_weights, sentence, sentences
 from tests.problems.grandparent_parsing.kernels.test_automata_dual import scores
 

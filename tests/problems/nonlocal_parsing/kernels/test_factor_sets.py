@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from problems.nonlocal_parsing.kernels import factor_sets
-from solvers.trees.eisner import Parts, best_tree
+from colgen.problems.nonlocal_parsing.kernels import factor_sets
+from colgen.solvers.trees.eisner import Parts, best_tree
 from tests.solvers.projective import all_trees
 
 

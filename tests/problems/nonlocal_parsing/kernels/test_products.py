@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.nonlocal_parsing.kernels.products import (
+from colgen.problems.nonlocal_parsing.kernels.products import (
     absorb,
     descend,
     gaps,
@@ -20,7 +20,7 @@ from problems.nonlocal_parsing.kernels.products import (
     tilt,
     value,
 )
-from solvers.linear.simplex_projection import project
+from colgen.solvers.linear.simplex_projection import project
 from tests.problems.nonlocal_parsing.trees import answers, instances
 
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import TimeLimit, solve
-from problems.nonlocal_parsing import NonlocalParsing, random
-from problems.nonlocal_parsing.kernels import screening
-from problems.nonlocal_parsing.kernels.products import project_shares
-from problems.nonlocal_parsing.kernels.screening import bound_many
-from problems.nonlocal_parsing.kernels.tree_bound import CLOSED, EMPTY, LIMIT, OPEN, bound_at
-from problems.nonlocal_parsing.kernels.tree_starts import ALONE, LEFT, OUT, leave_out, share_out, widen
-from solvers.trees.backbone import NonProjective, OutOfTimeError, Projective
+from colgen.problems.nonlocal_parsing import NonlocalParsing, random
+from colgen.problems.nonlocal_parsing.kernels import screening
+from colgen.problems.nonlocal_parsing.kernels.products import project_shares
+from colgen.problems.nonlocal_parsing.kernels.screening import bound_many
+from colgen.problems.nonlocal_parsing.kernels.tree_bound import CLOSED, EMPTY, LIMIT, OPEN, bound_at
+from colgen.problems.nonlocal_parsing.kernels.tree_starts import ALONE, LEFT, OUT, leave_out, share_out, widen
+from colgen.solvers.trees.backbone import NonProjective, OutOfTimeError, Projective
 from tests.problems.nonlocal_parsing.kernels.test_tree_bound import scores_of
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 

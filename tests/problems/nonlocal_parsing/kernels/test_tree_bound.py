@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from problems.nonlocal_parsing import random
-from problems.nonlocal_parsing.kernels.products import start_at, tighten_below
-from problems.nonlocal_parsing.kernels.tree_bound import (
+from colgen.problems.nonlocal_parsing import random
+from colgen.problems.nonlocal_parsing.kernels.products import start_at, tighten_below
+from colgen.problems.nonlocal_parsing.kernels.tree_bound import (
     CLOSED,
     EMPTY,
     FIXING,
@@ -24,9 +24,9 @@ from problems.nonlocal_parsing.kernels.tree_bound import (
     drop_arcs,
     meets,
 )
-from problems.nonlocal_parsing.kernels.tree_starts import margins
-from solvers.trees.backbone import NonProjective, OutOfTimeError, Projective
-from solvers.trees.eisner_items import NEG
+from colgen.problems.nonlocal_parsing.kernels.tree_starts import margins
+from colgen.solvers.trees.backbone import NonProjective, OutOfTimeError, Projective
+from colgen.solvers.trees.eisner_items import NEG
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 from tests.solvers.projective import all_trees
 
@@ -131,7 +131,7 @@ def test_a_long_dynamic_program_is_cut_off():
 
 
 def hard(seed):
-    from problems.nonlocal_parsing import random
+    from colgen.problems.nonlocal_parsing import random
 
     return random(5, seed, num_factors=80, strength=3.0)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from scipy import sparse
 
-from solvers.linear.backends.registry import NAMES, BackendError, check_backend
-from solvers.linear.lp import LinearProgram, LPStatus, SolverError
+from colgen.solvers.linear.backends.registry import NAMES, BackendError, check_backend
+from colgen.solvers.linear.lp import LinearProgram, LPStatus, SolverError
 from tests.solvers.linear.test_lp import STATUS, arrays, covering, pays, scipy_solves
 
 quick = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -115,7 +115,7 @@ def test_warm_starts(backend, maximize):
 
 
 def first_basics(basis):
-    from solvers.linear.highs import basic_rows
+    from colgen.solvers.linear.highs import basic_rows
 
     return len(basis.row_status) - np.count_nonzero(basic_rows(basis))
 
@@ -125,7 +125,7 @@ def test_a_basis_of_named_columns_and_slacks(backend):
     first = lp.solve()
     basis = lp.basis()
     other = program(covering(), backend)
-    from solvers.linear.highs import basic_columns, basic_rows
+    from colgen.solvers.linear.highs import basic_columns, basic_rows
 
     assert other.begin_at(basic_columns(basis), basic_rows(basis))
     assert other.solve().objective == pytest.approx(first.objective)
@@ -207,8 +207,8 @@ def test_copies_are_of_the_program_as_it_is(backend, problem):
 def test_a_whole_run(backend):
     """Column generation, branching, cuts and deleted columns on another solver: the same optimum and bound."""
     from colgen import solve
-    from problems.cutting_stock.instance import uniform
-    from problems.cutting_stock.template import CuttingStock
+    from colgen.problems.cutting_stock.instance import uniform
+    from colgen.problems.cutting_stock.template import CuttingStock
     from tests.assignment import assignment
 
     plain, other = solve(assignment()), solve(assignment(), lp=backend)

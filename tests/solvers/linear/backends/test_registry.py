@@ -7,9 +7,9 @@ import pytest
 
 from colgen import InputError, solve
 from colgen.core.errors import SolverError
-from solvers.linear.backends import registry
-from solvers.linear.backends.foreign import ForeignBackend
-from solvers.linear.backends.registry import NAMES, BackendError, check_backend
+from colgen.solvers.linear.backends import registry
+from colgen.solvers.linear.backends.foreign import ForeignBackend
+from colgen.solvers.linear.backends.registry import NAMES, BackendError, check_backend
 from tests.assignment import assignment
 
 
@@ -44,7 +44,7 @@ def test_what_there_is_not(name, said):
 def test_what_is_not_installed(name, monkeypatch):
     maker = registry._MAKERS[name]
     monkeypatch.setitem(sys.modules, maker.package, None)
-    monkeypatch.delitem(sys.modules, f"solvers.linear.backends.{maker.module}", raising=False)
+    monkeypatch.delitem(sys.modules, f"colgen.solvers.linear.backends.{maker.module}", raising=False)
     with pytest.raises(BackendError) as refused:
         check_backend(name)
     assert str(refused.value) == f"{maker.title} is not installed: pip install colgen[{name}]"

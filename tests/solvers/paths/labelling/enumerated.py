@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.paths.labelling import Network, RankOneDuals, Resource
+from colgen.solvers.paths.labelling import Network, RankOneDuals, Resource
 
 
 class Drawn(NamedTuple):

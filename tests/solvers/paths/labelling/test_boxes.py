@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from solvers.arrays import ArrayError
-from solvers.paths.labelling import BoxDuals, Labelling, Network, Resource, attempts
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.paths.labelling import BoxDuals, Labelling, Network, Resource, attempts
 from tests.solvers.paths.labelling.enumerated import Drawn, cost, draw, walks
 from tests.solvers.paths.labelling.test_labelling import symmetric
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solvers.paths.labelling import Labelling, Network, Resource
+from colgen.solvers.paths.labelling import Labelling, Network, Resource
 from tests.solvers.paths.labelling.enumerated import cost, draw, walks
 from tests.solvers.paths.labelling.test_labelling import symmetric
 

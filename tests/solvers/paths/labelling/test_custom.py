@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from solvers.arrays import ArrayError
-from solvers.paths.labelling import CustomResource, Labelling, Network, attempts
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.paths.labelling import CustomResource, Labelling, Network, attempts
 from tests.solvers.paths.labelling import enumerated
 from tests.solvers.paths.labelling.enumerated import Drawn, cost, draw
 

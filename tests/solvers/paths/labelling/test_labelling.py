@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numba.core.registry import CPUDispatcher as Dispatcher
 
-from solvers.arrays import ArrayError
-from solvers.paths.labelling import (
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.paths.labelling import (
     LabelLimitError,
     Labelling,
     Network,
@@ -25,7 +25,7 @@ from solvers.paths.labelling import (
     nearest,
     runs,
 )
-from solvers.paths.labelling.mirror import reflecting
+from colgen.solvers.paths.labelling.mirror import reflecting
 from tests.solvers.paths.labelling.enumerated import Drawn, best, cost, draw, walks
 
 pytestmark = pytest.mark.timeout(120)
@@ -211,7 +211,7 @@ def test_where_the_machine_has_no_more_memory_that_is_said(monkeypatch: pytest.M
 
 def test_no_kernel_holds_the_interpreters_lock() -> None:
     folder = pathlib.Path(labelling.__file__).parent
-    names = [f"solvers.paths.labelling.{path.stem}" for path in folder.glob("*.py")]
+    names = [f"colgen.solvers.paths.labelling.{path.stem}" for path in folder.glob("*.py")]
     found = [each for name in names for each in vars(importlib.import_module(name)).values()]
     kernels = [each for each in found if isinstance(each, Dispatcher) and each.targetoptions.get("inline") != "always"]
     assert len(kernels) > 10

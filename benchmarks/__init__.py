@@ -1,0 +1,1 @@
+"""Benchmarks: what ``colgen bench`` measures.  They are part of a checkout, not of the installed package."""

@@ -1,0 +1,379 @@
+"""What is measured: the source's tables and figures, for taggers trained on the given corpus, over whole test sets.
+
+Everything is measured in one run on one thread.  The ways that are compared take turns, and medians are compared.
+"Exact" is a labelling whose score is the best one's, up to rounding.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError, solve
+from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.core.budget import begin_peak, peak_bytes
+from colgen.core.files import write_figure
+from colgen.core.tolerances import TOLERANCES, size
+from colgen.problems.chain_map.baseline import beam_search, viterbi, viterbi_plain, viterbi_pruned, viterbi_two_best
+from colgen.problems.chain_map.corpus import TASKS, Tagged
+from colgen.problems.chain_map.drawing import Point, draw
+from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.labellings import Labellings
+from colgen.problems.chain_map.learning import Tagger, margin_violations, train_perceptron, train_svm
+from colgen.problems.chain_map.pricing import PairPricing
+from colgen.problems.chain_map.sweeping import SweepPricing
+from colgen.problems.chain_map.synthetic import first_chains, stretched
+from colgen.problems.chain_map.template import REDUCED_COSTS, ChainMAP, decode
+from colgen.problems.chain_map.training import examples_of, read_corpus
+from colgen.reporting.compared import proved_by_engine
+
+Ints = NDArray[np.int32]
+Way = Callable[[Instance], Labellings]
+
+_GAP = 0.0015
+"""The relative gap at which the source stops early."""
+
+_MINUTES = 8.0
+"""What all test sentences take, about."""
+
+_TURN = 0.05
+"""Seconds that a way is called again and again when it is its turn."""
+
+_PRECISIONS = {"": np.float32, "_double": np.float64}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured.
+
+    Attributes
+    ----------
+    learn, test
+        Sentences at most.
+    epochs
+        Of training, None: the learner's own number.
+    repeats
+        Of each way.
+    labels, chains
+        Numbers of labels of the synthetic chains, and how many chains.
+    strengths
+        Of the transitions' regularisation.
+    """
+
+    tasks: tuple[str, ...] = ("pos", "joint", "joint_bilou")
+    learn: int | None = None
+    test: int | None = None
+    epochs: int | None = None
+    repeats: int = 7
+    beams: tuple[int, ...] = tuple(range(1, 11))
+    labels: tuple[int, ...] = (50, 100, 200, 400, 800, 1600)
+    chains: int = 300
+    strengths: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0, 1000.0)
+
+
+_FEW = 200
+"""Sentences that are tagged one after the other."""
+
+QUICK = Plan(("pos",), 300, 60, 1, 2, (1, 3), (20, 40), 20, (0.1, 10.0))
+
+
+def bench_chain_map(options: BenchOptions) -> list[Figure]:
+    """Tables 1 and 2, figure 2, and throughput by number of labels."""
+    if options.data is None:
+        raise InputError(
+            "this benchmark needs tagged sentences: say --data DIR with files *-train.tsv and *-test.tsv (word, part "
+            "of speech, entity in BIO and in BILOU); Universal Dependencies English-EWT with the entities of Universal "
+            "NER, for one"
+        )
+    plan = QUICK if options.quick else Plan()
+    share = options.share(_MINUTES)
+    figures: list[Figure] = []
+    scaled: Instance | None = None
+    regularised: list[Point] = []
+    for name in plan.tasks:
+        task = TASKS[name]
+        held = begin_peak()
+        learn = read_corpus(options.data, task, "train")[: plan.learn]
+        test = spread(read_corpus(options.data, task, "test")[: plan.test], share)
+        examples = examples_of(learn, task)
+        epochs: dict[str, int] = {} if plan.epochs is None else {"epochs": plan.epochs}
+        tagger = train_perceptron(name, examples, say=_nothing, **epochs)
+        figures.append(_memory(name, peak_bytes() - held, sum(len(sentence.words) for sentence in learn)))
+        accuracy = 100.0 * tagger.accuracy(test)
+        figures.append(Figure(f"accuracy_{name}", accuracy, "%", len(test), f"of tokens, {len(tagger.tags)} tags"))
+        options.say(f"{name}: {len(tagger.tags)} tags, {accuracy:.2f}% of the tokens right")
+        figures += end_to_end(tagger, test, name, plan)
+        for suffix, precision in _PRECISIONS.items():
+            instance = tagger.instance([sentence.words for sentence in test], precision)
+            figures += table_1(instance, f"{name}{suffix}", plan, options.say)
+            if not suffix:
+                scaled = instance
+                figures += anatomy(instance, name)
+                figures += table_2a(instance, _gold(tagger, test), name, plan, options.say)
+                figures += table_2b(instance, name, plan, options.say)
+        if name == "pos":
+            for strength in plan.strengths:
+                svm = train_svm(name, examples, transition_l2=strength, say=_nothing, **epochs)
+                regularised.append(_regularised(svm, test, strength, plan))
+                point = regularised[-1]
+                options.say(f"transitions' L2 {strength:g}: {point.y:.2f}%, {point.x:,.0f} sentences a second")
+    figures += [
+        Figure(f"figure_2_{what}_at_{point.label}", value, unit, 1, "0/1-loss SVM, by the L2 strength of transitions")
+        for point in regularised
+        for what, value, unit in (("accuracy", point.y, "%"), ("throughput", point.x, "sentences/s"))
+    ]
+    assert scaled is not None  # there is a task
+    by_labels = scaling(scaled, plan, options.say)
+    figures += exponents(by_labels)
+    if options.plot is not None:
+        write_figure(draw(regularised, by_labels), options.plot)
+    return figures
+
+
+def _memory(name: str, held: int, tokens: int) -> Figure:
+    note = "peak of the process, over what it held before it read the training set"
+    return Figure(f"training_bytes_per_token_{name}", held / tokens, "bytes", tokens, note)
+
+
+# --- words to tags ---------------------------------------------------------------------------------------------------
+
+
+def end_to_end(tagger: Tagger, test: Sequence[Tagged], name: str, plan: Plan) -> list[Figure]:
+    """Words to tags, features included: of all sentences at once, and of one after the other; processor time."""
+    words = [sentence.words for sentence in test]
+    tokens, few = sum(map(len, words)), words[:_FEW]
+    tagger.tag(words)  # compiles
+    both = []
+    for batches in ([words], [[one] for one in few]):
+        taken = []
+        for _ in range(plan.repeats):
+            started = time.process_time()
+            for batch in batches:
+                tagger.tag(batch)
+            taken.append(time.process_time() - started)
+        both.append(min(taken))
+    return [
+        Figure(f"tag_tokens_per_second_{name}", tokens / both[0], "tokens/s", len(words), "features included"),
+        Figure(f"tag_one_sentence_ms_{name}", 1000.0 * both[1] / len(few), "ms", len(few), "features included"),
+    ]
+
+
+# --- table 1 ---------------------------------------------------------------------------------------------------------
+
+
+def table_1(instance: Instance, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+    """Sentences a second and share exact, of exact methods and of beams."""
+    ways: dict[str, Way] = {
+        "viterbi": viterbi,
+        "viterbi_plain": viterbi_plain,
+        "viterbi_pruned": viterbi_pruned,
+        "cg": decode,
+        "cg_published": lambda i: decode(i, start=1),
+        "cg_gap": lambda i: decode(i, start=1, gap=_GAP),
+        **{f"beam_{width}": lambda i, width=width: beam_search(i, width) for width in plan.beams},  # type: ignore[misc]
+    }
+    seconds, answers = race(instance, ways, plan.repeats)
+    best = answers["viterbi"].values
+    exact = {way: float(_as_good(answer.values, best).mean()) for way, answer in answers.items()}
+    n = instance.num_trees
+    figures = []
+    for way, taken in seconds.items():
+        figures.append(Figure(f"sentences_per_second_{name}_{way}", n / taken, "1/s", n, f"{exact[way]:.2%} exact"))
+        figures.append(Figure(f"exact_{name}_{way}", 100.0 * exact[way], "%", n))
+        say(f"{name}, {way}: {n / taken:,.0f} sentences a second, {exact[way]:.2%} exact")
+    figures += [
+        Figure(f"speedup_vs_viterbi_{name}", seconds["viterbi"] / seconds["cg"], "ratio", n, "vectorised Viterbi"),
+        Figure(f"speedup_vs_plain_viterbi_{name}", seconds["viterbi_plain"] / seconds["cg"], "ratio", n),
+        Figure(f"speedup_published_vs_viterbi_{name}", seconds["viterbi"] / seconds["cg_published"], "ratio", n),
+        Figure(
+            f"speedup_published_vs_plain_viterbi_{name}", seconds["viterbi_plain"] / seconds["cg_published"], "ratio", n
+        ),
+    ]
+    figures += [
+        Figure(
+            f"engine_vs_kernel_{name}",
+            seconds["cg_published"] / seconds["cg"],
+            "ratio",
+            n,
+            "rounds of pricing from the best local labels, over the sweep",
+        ),
+        Figure(f"proved_by_engine_{name}", share_proved(instance), "share", n, "of sentences, in a batch"),
+    ]
+    beams = [way for way in seconds if way.startswith("beam")]
+    closest = max(beams, key=lambda way: (exact[way], -seconds[way]))
+    note = f"{closest.replace('_', ' of ')}, the most exact: {exact[closest]:.2%}"
+    figures.append(Figure(f"speedup_vs_beam_{name}", seconds[closest] / seconds["cg"], "ratio", n, note))
+    return figures
+
+
+def share_proved(instance: Instance) -> float:
+    """The share of trees whose bound a round of the engine has priced, and meets a value that the instance computes."""
+    result = solve(ChainMAP(instance))
+    found: Labellings = result.answer
+    scale = instance.scale * instance.num_trees
+    stated = result.iterations[-1].dual_bound - found.dual_bound
+    if not proved_by_engine(result) or abs(stated) > TOLERANCES.pruning * size(scale, found.dual_bound):
+        return 0.0
+    values = instance.values(np.where(found.labels < 0, 0, found.labels))
+    values[~found.feasible] = -np.inf  # which the check of the engine's run has found out by trying
+    near = values + TOLERANCES.pruning * np.maximum(np.where(found.feasible, np.abs(values), 0.0), instance.scale)
+    return float((found.bounds <= near).mean())
+
+
+def race(instance: Instance, ways: Mapping[str, Way], repeats: int) -> tuple[dict[str, float], dict[str, Labellings]]:
+    """Median seconds of each way, and their answers.
+
+    The ways take turns; a turn lasts ``_TURN`` seconds, and counts with the mean of its calls.
+    """
+    answers = {name: way(instance) for name, way in ways.items()}  # compiles, and computes bounds once for the model
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(repeats):
+        for name, way in ways.items():
+            started, calls = time.perf_counter(), 0
+            while not calls or time.perf_counter() - started < _TURN:
+                way(instance)
+                calls += 1
+            taken[name].append((time.perf_counter() - started) / calls)
+    return {name: median(seconds) for name, seconds in taken.items()}, answers
+
+
+def _as_good(values: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return values >= best - 1e-5 * (1.0 + np.abs(best))
+
+
+def anatomy(instance: Instance, name: str) -> list[Figure]:
+    """Rounds, sizes of domains, and candidates looked at."""
+    n, tokens = instance.num_trees, instance.forest.num_nodes
+    figures = []
+    for way, options in (("cg", {}), ("cg_published", {"start": 1})):
+        problem = _Watched(instance, **options)  # type: ignore[arg-type]
+        result = solve(problem)
+        oracle = problem.oracle
+        domains: Any = oracle.domains if isinstance(oracle, SweepPricing) else problem.chain_master.domains
+        sizes = np.diff(domains.starts)
+        figures += [
+            Figure(f"rounds_{name}_{way}", len(result.iterations), "rounds", n, "until the last chain is finished"),
+            Figure(f"domains_of_one_{name}_{way}", 100.0 * float((sizes == 1).mean()), "%", tokens),
+            Figure(f"domains_to_three_{name}_{way}", 100.0 * float((sizes <= 3).mean()), "%", tokens),
+        ]
+        if isinstance(oracle, PairPricing):
+            note = "pairs of labels looked at for each edge that was priced"
+            figures.append(
+                Figure(f"candidates_{name}_{way}", oracle.looked_at / oracle.priced, "pairs", oracle.priced, note)
+            )
+            figures.append(
+                Figure(
+                    f"rounds_mean_{name}_{way}",
+                    float(problem.chain_master.rounds.mean()),
+                    "rounds",
+                    n,
+                    "rounds of a chain",
+                )
+            )
+    return figures
+
+
+class _Watched(ChainMAP):
+    """Keeps its master and its oracle, to be looked at afterwards."""
+
+    def restricted_master(self) -> Any:
+        self.chain_master: Any = super().restricted_master()
+        return self.chain_master
+
+    def pricing(self) -> Any:
+        self.oracle: Any = super().pricing()
+        return self.oracle
+
+
+# --- table 2 ---------------------------------------------------------------------------------------------------------
+
+
+def table_2a(instance: Instance, gold: Ints, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+    """The 0/1-loss oracle: second best labellings that violate the margin of the true one."""
+    n = instance.num_trees
+    known = np.where(gold < 0, 0, gold).astype(np.int32)  # tags that training never saw are no labels
+    ways: dict[str, Callable[[Instance], Any]] = {
+        "cg": lambda i: margin_violations(i, known),
+        "viterbi_two_best": viterbi_two_best,
+        "viterbi_pruned_two_best": lambda i: viterbi_pruned(i, 1.0),
+        "cg_two_best": lambda i: decode(i, margin=math.inf),
+    }
+    seconds, answers = race(instance, ways, plan.repeats)
+    second, reference = answers["cg_two_best"].runner_up, answers["viterbi_two_best"].runner_up
+    assert second is not None  # it was asked for
+    assert reference is not None
+    if not _as_good(second.values, reference.values).all():
+        raise AssertionError("column generation and Viterbi's algorithm disagree on a second best labelling")
+    say(f"{name}, 0/1-loss oracle: {seconds['viterbi_two_best'] / seconds['cg']:.1f} times two-best Viterbi")
+    return [
+        *(Figure(f"oracle_per_second_{name}_{way}", n / taken, "1/s", n) for way, taken in seconds.items()),
+        Figure(
+            f"oracle_speedup_{name}",
+            seconds["viterbi_two_best"] / seconds["cg"],
+            "ratio",
+            n,
+            "against two-best Viterbi",
+        ),
+    ]
+
+
+def table_2b(instance: Instance, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+    """The three reduced costs, in rounds of pricing from the best local label."""
+    n = instance.num_trees
+    ways: dict[str, Way] = {
+        how: (lambda i, how=how: decode(i, start=1, reduced_cost=how))  # type: ignore[misc]
+        for how in REDUCED_COSTS
+    }
+    seconds, _ = race(instance, ways, plan.repeats)
+    say(f"{name}, reduced costs: " + ", ".join(f"{how} {n / taken:,.0f}/s" for how, taken in seconds.items()))
+    return [Figure(f"reduced_cost_{name}_{how}", n / taken, "1/s", n) for how, taken in seconds.items()]
+
+
+# --- figure 2 and scaling --------------------------------------------------------------------------------------------
+
+
+def _regularised(svm: Tagger, test: Sequence[Tagged], strength: float, plan: Plan) -> Point:
+    instance = svm.instance([sentence.words for sentence in test])
+    seconds, _ = race(instance, {"cg": decode}, plan.repeats)
+    return Point(instance.num_trees / seconds["cg"], 100.0 * svm.accuracy(test), f"{strength:g}")
+
+
+def scaling(trained: Instance, plan: Plan, say: Callable[[str], None]) -> dict[str, list[Point]]:
+    """Sentences a second by number of labels."""
+    part = first_chains(trained, plan.chains)
+    points: dict[str, list[Point]] = {"cg": [], "viterbi": []}
+    for num in plan.labels:
+        instance = stretched(part, num, seed=num)
+        seconds, answers = race(instance, {"cg": decode, "viterbi": viterbi}, min(plan.repeats, 3))
+        if not _as_good(answers["cg"].values, answers["viterbi"].values).all():
+            raise AssertionError("column generation and Viterbi's algorithm disagree on a best labelling")
+        for way, taken in seconds.items():
+            points[way].append(Point(num, instance.num_trees / taken, str(num)))
+        say(f"{num} labels: {seconds['viterbi'] / seconds['cg']:.1f} times Viterbi")
+    return points
+
+
+def exponents(points: Mapping[str, Sequence[Point]]) -> list[Figure]:
+    """Throughput by number of labels, and the exponents of time in it."""
+    figures = []
+    for way, mine in points.items():
+        figures += [Figure(f"labels_{p.label}_{way}", p.y, "1/s", 1, "sentences a second") for p in mine]
+        slope = np.polyfit(np.log([p.x for p in mine]), -np.log([p.y for p in mine]), 1)[0]
+        figures.append(Figure(f"label_exponent_{way}", float(slope), "", len(mine), "time by number of labels, fitted"))
+    return figures
+
+
+def _gold(tagger: Tagger, test: Sequence[Tagged]) -> Ints:
+    numbers = {tag: k for k, tag in enumerate(tagger.tags)}
+    return np.array([numbers.get(tag, -1) for sentence in test for tag in sentence.tags], dtype=np.int32)
+
+
+def _nothing(_: str) -> None:
+    """Says nothing."""

@@ -1,0 +1,202 @@
+"""What is measured: the source's comparison on annotated documents, and how good the clusterings are.
+
+The pairwise classifier is trained on the first eight tenths of the documents, tuned on the next tenth and tested on
+the last; training counts in no time.  Everything that is compared is measured in one run, on one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.coreference.comparison import QUICK, Plan, cut, growth, hard, measure, measure_whole, speedups, spread
+from benchmarks.coreference.graphs import FOOTBALL, bench_graphs
+from benchmarks.coreference.methods import GENERATED, Run, run, warm_up
+from benchmarks.coreference.oracles import compare_oracles
+from colgen import InputError
+from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import spread as a_share
+from colgen.core.files import write_figure
+from colgen.problems.coreference.baseline import closure, greedy_joining, link_best, link_first
+from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.drawing import draw
+from colgen.problems.coreference.instance import Instance
+from colgen.problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, ScoreKind, Scorer, scores_of, train
+from colgen.problems.coreference.metrics import Agreement, agreement
+from colgen.problems.coreference.training import read_corpus, split
+
+_LIMIT = 20.0
+"""Seconds that a whole document is given."""
+
+_MINUTES = 12.0
+"""What all documents take, about."""
+
+_QUICK_DOCUMENTS = 10
+
+HEURISTICS = {
+    "link_first": link_first,
+    "link_best": link_best,
+    "closure": closure,
+    "greedy_joining": greedy_joining,
+}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A document and how probable it is that two of its mentions corefer."""
+
+    document: Document
+    probabilities: NDArray[np.float64]
+
+    def instance(self, kind: ScoreKind, bias: float = 0.0) -> Instance:
+        document = self.document
+        return Instance(scores_of(self.probabilities, kind, bias), f"{document.name};{document.part}", document.labels)
+
+
+def bench_coreference(options: BenchOptions) -> list[Figure]:
+    """The source's experiment: column generation against the integer linear program, over whole texts and parts.
+
+    A folder of graphs in the place of texts: what is measured on those.
+    """
+    if options.data is not None and (options.data / FOOTBALL).is_file():
+        return bench_graphs(options)
+    if options.data is None:
+        raise InputError(
+            "this benchmark needs annotated documents: say --data DIR; LitBank, for one, is at "
+            "github.com/dbamman/litbank, in the folder coref/conll; or a folder with football.gml, for graphs"
+        )
+    share = options.share(_MINUTES)
+    plan = (QUICK if options.quick else Plan()).cut(share)
+    documents, num_test, scorer = _trained(options, plan.compared[-1])
+    scored = [Scored(document, scorer.probabilities(document)) for document in documents]
+    options.say("scores of all documents; compiling")
+    instances = [one.instance("probability") for one in scored]
+    warm_up(cut(instances, plan.compared[0], 3))
+    runs = measure(instances, plan, options.say)
+    whole = measure_whole(instances, plan, options.say)
+    if options.plot is not None:
+        write_figure(draw(runs), options.plot)
+    figures = [
+        *speedups(runs, whole, plan),
+        *growth(runs),
+        compare_oracles(
+            spread(cut(instances, plan.compared[-1], plan.documents), plan.priced),
+            plan.sign_cap,
+            plan.own_limit,
+            options.say,
+        ),
+        *hard(plan, options.say),
+    ]
+    proved, answers = _whole_documents(a_share(scored if not options.quick else scored[-4:], share), options)
+    figures = [*proved, *figures, *_quality(a_share(scored[-num_test:], share), scorer, answers, options)]
+    return figures
+
+
+def _trained(options: BenchOptions, least: int) -> tuple[list[Document], int, Scorer]:
+    """All documents, how many of them at the end are to test on, and the scorer; ``least`` mentions are needed."""
+    assert options.data is not None
+    documents = read_corpus(options.data)
+    if options.quick:
+        documents = documents[:_QUICK_DOCUMENTS]
+    longest = max(len(document.mentions) for document in documents)
+    if longest < least:
+        raise InputError(f"{options.data}: expected a document of {least} mentions or more, the longest has {longest}")
+    learn, tune, test = split(documents)
+    options.say(f"{len(learn)} documents to learn from, {len(tune)} to tune on, {len(test)} to test on")
+    scorer = train(
+        learn,
+        tune,
+        num_pairs=NUM_PAIRS // 16 if options.quick else NUM_PAIRS,
+        num_networks=1 if options.quick else NUM_NETWORKS,
+        say=options.say,
+    )
+    return documents, len(test), scorer
+
+
+# --- whole documents -------------------------------------------------------------------------------------------------
+
+
+def _whole_documents(
+    scored: Sequence[Scored], options: BenchOptions
+) -> tuple[list[Figure], dict[tuple[ScoreKind, str], Run]]:
+    """All documents, all of their mentions: what is proved, in what time; and the runs by kind and document."""
+    limit = 5.0 if options.quick else _LIMIT
+    figures: list[Figure] = []
+    answers: dict[tuple[ScoreKind, str], Run] = {}
+    for kind in KINDS:
+        name = "" if kind == "probability" else f"_{kind}"
+        runs = []
+        for number, one in enumerate(scored, 1):
+            instance = one.instance(kind)
+            found = answers[kind, instance.name] = run(GENERATED, instance, limit)
+            runs.append(found)
+            if number % 10 == 0 or number == len(scored) or not found.proved:
+                options.say(
+                    f"{kind}: {number} of {len(scored)} documents, {sum(r.proved for r in runs)} proved; the last one "
+                    f"has {found.size} mentions and took {found.seconds:.3g} s"
+                )
+        figures += proofs(runs, name, f"in {limit:g} s")
+    return figures, answers
+
+
+def proofs(runs: Sequence[Run], suffix: str, limit: str) -> list[Figure]:
+    """How many documents were proved, and what it took."""
+    n, seconds = len(runs), [r.seconds for r in runs]
+    at_root = sum(r.proved and r.nodes <= 1 for r in runs)
+    return [
+        Figure(f"documents_proved{suffix}", sum(r.proved for r in runs), "documents", n, f"of {n}, {limit}"),
+        Figure(f"documents_seconds{suffix}", median(seconds), "s", n, "median, whole documents"),
+        Figure(f"documents_seconds_worst{suffix}", max(seconds), "s", n),
+        Figure(f"documents_closed_at_root{suffix}", at_root, "documents", n, "proved without branching"),
+        Figure(f"documents_nodes_worst{suffix}", max(r.nodes for r in runs), "nodes", n),
+        Figure(f"documents_rounds{suffix}", median(r.rounds for r in runs), "rounds", n, "median"),
+        Figure(
+            f"proved_by_engine{suffix}",
+            sum(r.priced for r in runs) / n,
+            "share",
+            n,
+            "of the answers have a bound that an oracle call has recomputed, and a score that the check has",
+        ),
+    ]
+
+
+# --- how good the clusterings are ------------------------------------------------------------------------------------
+
+
+def _quality(
+    test: Sequence[Scored], scorer: Scorer, answers: Mapping[tuple[ScoreKind, str], Run], options: BenchOptions
+) -> list[Figure]:
+    """CoNLL F1 of the optimal clusterings and of the heuristics on the test documents."""
+    limit = 5.0 if options.quick else _LIMIT
+    figures = []
+    for kind in KINDS:
+        for label, bias in (("", 0.0), ("_tuned", scorer.bias[kind])):
+            clusterings, proved = [], 0
+            for one in test:
+                instance = one.instance(kind, bias)
+                found = answers.get((kind, instance.name)) if not bias else None
+                found = found or run(GENERATED, instance, limit)
+                clusterings.append(found.answer)
+                proved += found.proved
+            note = f"optimal clustering, bias {bias:g}, {proved} of {len(test)} proved"
+            figures.append(quality(f"conll_f1_optimal_{kind}{label}", test, clusterings, note))
+            options.say(f"{figures[-1].name}: {figures[-1].value:.1f}")
+    for name, method in HEURISTICS.items():
+        for label, bias in (("", 0.0), ("_tuned", scorer.bias["probability"])):
+            clusterings = [method(one.instance("probability", bias)) for one in test]
+            figures.append(quality(f"conll_f1_{name}{label}", test, clusterings, f"p - 1/2, bias {bias:g}"))
+    return figures
+
+
+def quality(name: str, test: Sequence[Scored], clusterings: Sequence[Sequence[Cluster]], note: str) -> Figure:
+    """CoNLL F1 over documents, with its three measures in the note."""
+    total = Agreement()
+    for one, clusters in zip(test, clusterings, strict=True):
+        total += agreement(one.document.gold, clusters)
+    parts = ", ".join(f"{100 * measure.f1:.1f}" for measure in (total.muc, total.b_cubed, total.ceaf_e))
+    return Figure(name, 100.0 * total.conll, "%", len(test), f"MUC, B-cubed, CEAF-e: {parts}; {note}")

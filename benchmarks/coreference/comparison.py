@@ -1,0 +1,278 @@
+"""Column generation against the integer linear program and against lazily separated rows, on instances of all sizes.
+
+Documents are cut at their first mentions, as the source does for its first figure: the same texts at every size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import geometric_mean, median
+
+import numpy as np
+
+from benchmarks.coreference.methods import (
+    ALL_LINK,
+    GENERATED,
+    LAZY,
+    LAZY_CONTRACTED,
+    NEEDED_ROWS,
+    UNCONTRACTED,
+    Run,
+    agree,
+    run,
+)
+from colgen.cli.template import Figure
+from colgen.problems.coreference.instance import Instance, communities, random, random_signs
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured.
+
+    Attributes
+    ----------
+    compared
+        At these sizes, in mentions, all ways are compared, on so many documents a size.
+    all_link, few
+        Further sizes at which the all-link program is solved, on so many documents a size.
+    sizes
+        Sizes at which column generation is measured, on as many documents as ``compared`` has.
+    documents
+        At the sizes ``compared`` and ``sizes``.
+    cap, own_limit
+        Seconds that an integer linear program is given, and the engine.
+    whole
+        Whole documents on which the engine's ways are compared.
+    priced
+        Documents on which the oracles are compared.
+    signs, sign_cap
+        Sizes of dense graphs of random signs, and the seconds that HiGHS is given for each and for a pricing problem.
+    hard
+        Whether other hard instances are measured as well.
+    """
+
+    compared: Sequence[int] = (60, 80, 100)
+    all_link: Sequence[int] = (10, 20, 30, 40, 50, 70, 90)
+    few: int = 1
+    sizes: Sequence[int] = (10, 20, 30, 40, 50, 60, 70, 75, 80, 90, 100, 150, 200, 250, 300, 350, 400)
+    documents: int = 5
+    cap: float = 300.0
+    own_limit: float = 20.0
+    whole: int = 6
+    priced: int = 2
+    signs: Sequence[int] = (24, 28, 32)
+    sign_cap: float = 20.0
+    hard: bool = True
+
+    def cut(self, share: float) -> Plan:
+        """As many documents as a share of the time allows; hard instances, which take their limits, in the whole."""
+        fewer = {name: math.ceil(share * getattr(self, name)) for name in ("documents", "whole", "priced")}
+        return replace(self, **fewer, hard=self.hard and share == 1.0)
+
+
+QUICK = Plan(
+    compared=(30,),
+    all_link=(20,),
+    few=1,
+    sizes=(10, 20, 30, 60, 100),
+    documents=2,
+    cap=20.0,
+    own_limit=10.0,
+    whole=2,
+    priced=1,
+    signs=(10,),
+    sign_cap=5.0,
+    hard=False,
+)
+
+_GROWTH_FROM = 50
+"""Mentions from which on the growth of column generation is fitted; below it the engine's constant work shows."""
+_GROWTH_FROM_ALL_LINK = 20
+
+
+def spread(items: Sequence[Instance], count: int) -> list[Instance]:
+    """So many of them, evenly spread over their order; all if there are no more."""
+    if len(items) <= count:
+        return list(items)
+    return [items[k * len(items) // count] for k in range(count)]
+
+
+def cut(instances: Iterable[Instance], size: int, count: int) -> list[Instance]:
+    """Instances cut at their first ``size`` mentions, of those that have as many."""
+    enough = [instance for instance in instances if instance.num_mentions >= size]
+    return [instance.restricted_to(range(size)) for instance in spread(enough, count)]
+
+
+def measure(instances: Sequence[Instance], plan: Plan, say: Say) -> list[Run]:
+    """All runs on documents cut at the plan's sizes; raises AssertionError where two ways contradict each other."""
+    runs: list[Run] = []
+    for size in sorted({*plan.compared, *plan.all_link, *plan.sizes}):
+        chosen = cut(instances, size, plan.documents)
+        for number, instance in enumerate(chosen):
+            ways = [GENERATED] if size in plan.sizes or size in plan.compared else []
+            if size in plan.compared:
+                ways += [UNCONTRACTED, LAZY, LAZY_CONTRACTED, NEEDED_ROWS]
+            if size in plan.compared or (size in plan.all_link and number < plan.few):
+                ways.append(ALL_LINK)
+            runs += [run(way, instance, plan.cap if way in (ALL_LINK, NEEDED_ROWS) else plan.own_limit) for way in ways]
+        of_size = [r for r in runs if r.size == size]
+        agree(of_size)
+        say(f"{size} mentions, {len(chosen)} documents: {_middles(of_size)}")
+    return runs
+
+
+def measure_whole(instances: Sequence[Instance], plan: Plan, say: Say) -> list[Run]:
+    """The engine's ways on whole documents."""
+    runs: list[Run] = []
+    for instance in spread(instances, plan.whole):
+        ways = (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED)
+        of_document = [run(way, instance, plan.own_limit) for way in ways]
+        agree(of_document)
+        runs += of_document
+        say(f"whole document of {instance.num_mentions} mentions: {_middles(of_document)}")
+    return runs
+
+
+def speedups(runs: Sequence[Run], whole: Sequence[Run], plan: Plan) -> list[Figure]:
+    """Geometric means, over documents, of the ratio of seconds."""
+    compared = [r for r in runs if r.size in plan.compared]
+    limit = f"a run that ends at its limit of {plan.cap:g} s counts as that"
+    figures = [speedup("speedup_vs_all_link", compared, ALL_LINK, note=limit)]
+    for size in plan.compared:
+        of_size = [r for r in compared if r.size == size]
+        figures.append(speedup(f"speedup_vs_all_link_{size}", of_size, ALL_LINK))
+    figures.append(
+        speedup(
+            "engine_vs_kernel",
+            compared,
+            UNCONTRACTED,
+            note="column generation by the engine alone, linear master and oracles, over what settles and contracts",
+        )
+    )
+    figures.append(speedup("speedup_vs_all_link_needed_rows", compared, NEEDED_ROWS, note="Miyauchi and Sukegawa's"))
+    for size in plan.compared:
+        of_size = [r for r in compared if r.size == size]
+        figures.append(speedup(f"speedup_vs_all_link_needed_rows_{size}", of_size, NEEDED_ROWS))
+    for name, over in (("", compared), ("_whole", whole)):
+        figures += [
+            speedup(f"speedup_vs_lazy_rows{name}", over, LAZY),
+            speedup(
+                f"speedup_vs_lazy_rows_contracted{name}",
+                over,
+                LAZY_CONTRACTED,
+                note="both contract, column generation also settles",
+            ),
+            speedup(
+                f"speedup_vs_lazy_rows_uncontracted{name}", over, LAZY, UNCONTRACTED, note="neither of them contracts"
+            ),
+        ]
+        for way in (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED):
+            of_way = [r.seconds for r in over if r.way == way]
+            figures.append(Figure(f"seconds_{_short(way)}{name}", median(of_way), "s", len(of_way), _solved(over, way)))
+    return figures
+
+
+def speedup(name: str, runs: Sequence[Run], slower: str, faster: str = GENERATED, *, note: str = "") -> Figure:
+    """How many times faster one way is than another, on the instances that both were given."""
+    seconds = {(r.name, r.size, r.way): r.seconds for r in runs}
+    ratios = [
+        value / seconds[of, size, faster]
+        for (of, size, way), value in seconds.items()
+        if way == slower and (of, size, faster) in seconds
+    ]
+    notes = [note, f"{slower}: {_solved(runs, slower)}", f"{faster}: {_solved(runs, faster)}"]
+    return Figure(name, geometric_mean(ratios), "ratio", len(ratios), "; ".join(filter(None, notes)))
+
+
+def _solved(runs: Iterable[Run], way: str) -> str:
+    proved = [r.proved for r in runs if r.way == way]
+    return f"{sum(proved)} of {len(proved)} proved"
+
+
+def _short(way: str) -> str:
+    return (
+        way.replace(" without contraction", " uncontracted")
+        .replace(" after contraction", " contracted")
+        .replace(" ", "_")
+    )
+
+
+def _middles(runs: Sequence[Run]) -> str:
+    """Median seconds of each way, in words."""
+    ways = list(dict.fromkeys(r.way for r in runs))
+    parts = []
+    for way in ways:
+        of_way = [r for r in runs if r.way == way]
+        missed = sum(not r.proved for r in of_way)
+        parts.append(f"{way} {median(r.seconds for r in of_way):.3g} s" + (f" ({missed} not proved)" if missed else ""))
+    return ", ".join(parts)
+
+
+# --- growth ----------------------------------------------------------------------------------------------------------
+
+
+def growth_exponent(runs: Iterable[Run]) -> float:
+    """The b of seconds = a · mentions^b, by least squares on the logarithms; not a number for fewer than two sizes."""
+    points = [(math.log(r.size), math.log(r.seconds)) for r in runs]
+    if len({size for size, _ in points}) < 2:
+        return math.nan
+    sizes, seconds = zip(*points, strict=True)
+    return float(np.polyfit(sizes, seconds, 1)[0])
+
+
+def growth(runs: Sequence[Run]) -> list[Figure]:
+    """How the seconds grow with the mentions, and how many rounds it takes."""
+    figures = []
+    for name, way, least in (
+        ("growth_exponent", GENERATED, _GROWTH_FROM),
+        ("growth_exponent_all_link", ALL_LINK, _GROWTH_FROM_ALL_LINK),
+    ):
+        fitted = [r for r in runs if r.way == way and r.size >= least]
+        sizes = [r.size for r in fitted]
+        note = f"{way}, {min(sizes)} to {max(sizes)} mentions" if sizes else way
+        figures.append(Figure(name, growth_exponent(fitted), "", len(fitted), note))
+    generated = [r for r in runs if r.way == GENERATED]
+    for size in sorted({r.size for r in generated}):
+        rounds = [r.rounds for r in generated if r.size == size]
+        figures.append(Figure(f"rounds_{size}", float(np.mean(rounds)), "rounds", len(rounds), "mean"))
+    return figures
+
+
+# --- instances that hold no text -------------------------------------------------------------------------------------
+
+
+def hard(plan: Plan, say: Say) -> list[Figure]:
+    """Dense instances: against lazily separated rows, and against the integer linear program."""
+    runs: list[Run] = []
+    if plan.hard:
+        for instance in (random(32, 0), random_signs(28, 0), communities(60, 0, noise=0.2)):
+            of_instance = [run(way, instance, plan.own_limit) for way in (GENERATED, LAZY)]
+            agree(of_instance)
+            runs += of_instance
+            say(f"{instance.name}: {_middles(of_instance)}")
+    figures = [speedup("speedup_vs_lazy_rows_hard", runs, LAZY)] if runs else []
+    for size in plan.signs:
+        signs = [run(GENERATED, random_signs(size, seed), plan.own_limit) for seed in range(3)]
+        against = [run(ALL_LINK, random_signs(size, 0), plan.sign_cap)]  # it takes its cap: once is enough
+        agree([*signs, *against])
+        say(f"{size} random signs: {_middles([*signs, *against])}")
+        figures += [
+            Figure(f"solved_signs_{size}", sum(r.proved for r in signs), "instances", len(signs), "proved optimal"),
+            Figure(f"seconds_signs_{size}", median(r.seconds for r in signs), "s", len(signs)),
+            speedup(f"speedup_signs_{size}", [*signs, *against], ALL_LINK, note=f"HiGHS has {plan.sign_cap:g} s"),
+        ]
+    for number in (5, 10) if plan.hard else ():
+        for noise in (0.05, 0.1):
+            several = [
+                run(GENERATED, communities(100, seed, num_communities=number, noise=noise), plan.own_limit)
+                for seed in range(3)
+            ]
+            say(f"{number} communities of 100, {noise:.0%} noise: {_middles(several)}")
+            name = f"seconds_communities_{number}_noise_{100 * noise:.0f}"
+            note = _solved(several, GENERATED)
+            figures.append(Figure(name, median(r.seconds for r in several), "s", len(several), note))
+    return figures

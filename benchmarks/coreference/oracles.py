@@ -1,0 +1,80 @@
+"""The two exact oracles at the same dual values: growing clusters with a proof, and the source's integer program."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+
+import numpy as np
+
+from colgen import Duals, solve
+from colgen.cli.template import Figure
+from colgen.core.budget import Budget
+from colgen.core.stop import TimeLimit
+from colgen.core.warm_start import WarmStart
+from colgen.parallel.time_limits import bounded
+from colgen.problems.coreference.baseline import ilp_pricing
+from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.items import COVER
+from colgen.problems.coreference.template import Coreference
+from colgen.solvers.clusters.subset import Subsets, search
+from colgen.solvers.linear.lp import LPStatus
+
+
+class FromScratch(Coreference):
+    """Starts with each mention alone and from the master's own dual values, as the source does."""
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance, contracted=False)
+
+    def warm_start(self, budget: Budget) -> WarmStart:
+        super().warm_start(budget)  # finds the items
+        return WarmStart(columns=[self.items.column((k,)) for k in range(len(self.items))])
+
+
+def recorded_duals(instance: Instance, limit: float) -> list[Floats]:
+    """Dual values of the first, the middle and the last round of a run."""
+    result = solve(FromScratch(instance), relaxation=True, keep_duals=True, stop=TimeLimit(limit))
+    rounds = [np.asarray(i.duals[COVER]) for i in result.iterations if i.phase == 2 and isinstance(i.duals, Duals)]
+    return [rounds[k] for k in sorted({0, len(rounds) // 2, len(rounds) - 1})] if rounds else []
+
+
+def compare_oracles(instances: Sequence[Instance], cap: float, limit: float, say: Callable[[str], None]) -> Figure:
+    """How many times faster the search is than the integer program: the ratio of their medians.
+
+    Raises
+    ------
+    AssertionError
+        If both come to their ends and disagree on the best reduced cost.
+    """
+    of_search, of_program, unproved, unfinished = [], [], 0, 0
+    for instance in instances:
+        for duals in recorded_duals(instance, limit):
+            started = time.perf_counter()
+            found = search(instance.scores, -duals, seconds=cap)
+            of_search.append(time.perf_counter() - started)
+            answer, seconds = bounded(cap, ilp_pricing, instance, duals)
+            of_program.append(seconds)
+            finished = answer is not None and answer[1].status is LPStatus.OPTIMAL
+            unproved += not found.complete
+            unfinished += not finished
+            if finished and answer is not None:
+                _compare(instance, found, answer[1].objective)
+            say(
+                f"oracles on {instance.num_mentions} mentions: search {of_search[-1]:.3g} s"
+                f"{'' if found.complete else ' (no proof)'}, integer program {seconds:.3g} s"
+                f"{'' if finished else ' (no proof)'}"
+            )
+    note = f"ratio of medians; of {cap:g} s the search used up {unproved}, the integer program {unfinished} times"
+    return Figure("oracle_speedup_vs_ilp", median(of_program) / median(of_search), "ratio", len(of_search), note)
+
+
+def _compare(instance: Instance, found: Subsets, optimum: float) -> None:
+    """Check the search against the best reduced cost."""
+    best = max(found.values.max(initial=0.0), 0.0)
+    tolerance = 1e-5 * max(1.0, optimum)
+    if best > optimum + tolerance or (found.complete and best < optimum - tolerance):
+        raise AssertionError(
+            f"{instance.name}: the search's best reduced cost is {best:.9g}, the integer program's {optimum:.9g}"
+        )

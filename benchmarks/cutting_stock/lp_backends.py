@@ -1,0 +1,58 @@
+"""What is measured: solvers of linear programs on the same masters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from colgen import Problem, solve
+from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.core.errors import SolverError
+from colgen.core.tolerances import TOLERANCES
+from colgen.problems.assignment.instance import random as random_assignment
+from colgen.problems.assignment.template import Assignment
+from colgen.problems.cutting_stock.instance import uniform
+from colgen.problems.cutting_stock.template import CuttingStock
+from colgen.solvers.linear.backends.registry import HIGHS, NAMES, BackendError, check_backend
+
+_MINUTES = 3.0
+"""About how long it takes whole, with all solvers that are known."""
+
+
+def bench_lp_backends(options: BenchOptions) -> Sequence[Figure]:
+    """Seconds of the linear programs of root relaxations by column generation, by backend."""
+    quick, first = options.quick, options.seed or 0
+    sizes = ((30, (5, 30)),) if quick else ((50, (5, 60)), (100, (10, 60)), (150, (20, 100)))
+    problems: list[Problem] = []
+    for items, (agents, jobs) in spread(sizes, options.share(_MINUTES)):
+        problems += [CuttingStock(uniform(items, first)), Assignment(random_assignment(agents, jobs, first))]
+    optima: list[float] = []
+    figures = []
+    for name in NAMES:
+        try:
+            check_backend(name)
+        except BackendError as refused:
+            options.say(str(refused))
+            continue
+        solve(problems[0], lp=name, relaxation=True)  # compiles the kernels, loads the library
+        try:
+            seconds = [_seconds(problem, name, optima, place) for place, problem in enumerate(problems)]
+        except SolverError as refused:  # a restricted licence
+            options.say(f"{name}: {refused}")
+            continue
+        options.say(f"{name}: {', '.join(f'{one:.3f}' for one in seconds)} s")
+        note = "the reference" if name == HIGHS else f"linear programs of {len(problems)} masters, added up"
+        figures.append(Figure(f"seconds_{name}", sum(seconds), "s", len(problems), note))
+    return figures
+
+
+def _seconds(problem: Problem, name: str, optima: list[float], place: int) -> float:
+    """Of the restricted master alone: the least of three runs."""
+    taken = []
+    for _ in range(3):
+        result = solve(problem, lp=name, relaxation=True)
+        taken.append(result.seconds["master"])
+        if place == len(optima):
+            optima.append(result.objective)
+        if abs(result.objective - optima[place]) > TOLERANCES.optimality * abs(optima[place]):
+            raise AssertionError(f"{name}: {result.objective:g} is not the optimum {optima[place]:g}")
+    return min(taken)

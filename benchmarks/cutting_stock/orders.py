@@ -1,0 +1,68 @@
+"""Random orders with parts, in the kinds that are published."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colgen.problems.cutting_stock.instance import Instance, uniform
+from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+
+
+def several_bins(num_items: int, seed: int, *, concave: bool = False) -> Order:
+    """Bins of five sizes, single pieces, as in Monaci's classes: sizes 60 to 200, pieces of 1 to 100.
+
+    Costs are proportional to the sizes, or, ``concave``, grow as their square roots, so that large bins are cheaper by
+    what they hold; whole numbers in any case.
+    """
+    rng = np.random.default_rng([3, seed])
+    widths = (200, 160, 120, 100, 60)
+    costs = tuple(float(np.ceil(100.0 * np.sqrt(width))) if concave else float(width) for width in widths)
+    pieces, counts = np.unique(rng.integers(1, 101, num_items), return_counts=True)
+    name = f"bins-{num_items}-{seed}-{'concave' if concave else 'linear'}"
+    return Order(Instance(200, tuple(pieces[::-1].tolist()), tuple(counts[::-1].tolist()), name), Stock(widths, costs))
+
+
+def several_lengths(num_items: int, seed: int, *, kinds: int = 5, supplies: bool = True) -> Order:
+    """Stock lengths of 1,000 to 10,000, items of 1 to 7,500, demands of 1 to 100, as Belov and Scheithauer draw them.
+
+    Costs are the lengths, so that the waste is minimised.  With supplies, all but the longest kind are scarce.
+    """
+    rng = np.random.default_rng([4, seed])
+    lengths = np.sort(rng.choice(np.arange(1_000, 10_000), kinds - 1, replace=False))[::-1]
+    widths = (10_000, *lengths.tolist())
+    items = np.sort(rng.choice(np.arange(1, 7_501), num_items, replace=False))[::-1]
+    demands = rng.integers(1, 101, num_items)
+    material = int(items @ demands)
+    scarce = [int(rng.integers(1, 1 + max(1, material // (kinds * width)))) for width in lengths.tolist()]
+    stock = Stock(widths, tuple(map(float, widths)), (None, *scarce) if supplies else None)
+    return Order(Instance(10_000, tuple(items.tolist()), tuple(demands.tolist()), f"lengths-{num_items}-{seed}"), stock)
+
+
+def conflicting(num_items: int, density: float, seed: int, *, kinds: int = 1) -> Order:
+    """Bin packing with a random conflict graph: pieces of 20 to 100 on rolls of 150 (Falkenauer's uniform classes).
+
+    Source: R. Sadykov, F. Vanderbeck, *Bin packing with conflicts: a generic branch-and-price algorithm*, INFORMS
+    Journal on Computing 25 (2013), whose arbitrary conflict graphs are drawn like this.
+
+    Parameters
+    ----------
+    density
+        Of the graph: the probability of each conflict.
+    kinds
+        1: rolls of 150 alone; 3: of 120 and 100 as well, at costs that grow less than the widths.
+    """
+    rng = np.random.default_rng([5, seed, round(1000 * density)])
+    widths = np.sort(rng.integers(20, 101, num_items))[::-1]
+    upper = np.argwhere(np.triu(rng.random((num_items, num_items)) < density, 1))
+    pairs = tuple((int(i), int(j)) for i, j in upper)
+    instance = Instance(
+        150, tuple(widths.tolist()), (1,) * num_items, f"conflicts-{num_items}-{round(100 * density)}-{seed}"
+    )
+    stock = None if kinds == 1 else Stock((150, 120, 100), (150.0, 125.0, 108.0))
+    return Order(instance, stock, conflicts=Conflicts(pairs))
+
+
+def few_patterns(num_items: int, patterns: int, seed: int) -> Order:
+    """Cutting stock of demands 1 to 50 with a limit on patterns, items of 0.1 to 0.7 of the roll."""
+    found = uniform(num_items, seed, demands=(1, 50))
+    return Order(found, patterns=AtMost(patterns))

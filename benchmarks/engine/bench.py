@@ -1,0 +1,277 @@
+"""What is measured of the engine itself: against loops written by hand, and on trees without a subject.
+
+All figures are of processor time, so that a busy machine spoils none of them, and leave first calls out: a stage of
+their own compiles kernels and imports libraries.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from statistics import geometric_mean, median
+from typing import Any
+
+from benchmarks.engine.columns import column_figures
+from benchmarks.engine.loops import highs_loop, scip_loop
+from benchmarks.engine.trees import Free, PoolOracle, PoolPartition
+from colgen import AnyOf, Formulation, Sense, compile_model, solve
+from colgen.bounding.run import Run
+from colgen.cli.template import BenchOptions, Figure
+from colgen.core.tolerances import TOLERANCES
+from colgen.problems.cutting_stock.instance import Instance, uniform
+from colgen.problems.cutting_stock.pricing import PatternOracle
+from colgen.problems.cutting_stock.template import CuttingStock
+from colgen.solvers.linear.lp import LinearProgram
+from colgen.tree.queues import BestBound, DepthFirst, LevelWise, NodeQueue, Plunging
+from colgen.tree.search import branch_and_bound
+
+_HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
+
+_MINUTES = 5.0
+"""What all repeats take, about."""
+
+_QUEUES = (BestBound, Plunging, DepthFirst, LevelWise)
+
+
+def bench_engine(options: BenchOptions) -> list[Figure]:
+    """The relaxation of random cutting stock against two loops of one column a round, then rounds and nodes of trees.
+
+    Every repeat solves every instance in all ways, one after the other, so that a busy machine slows all of them down.
+    """
+    if not _HAS_SCIP:
+        options.say("no figures against PySCIPOpt, which is not installed: pip install colgen[benchmark]")
+    share = options.share(_MINUTES)
+    sizes, seeds, repeats = ((20,), 2, 1) if options.quick else ((50, 200), math.ceil(5 * share), math.ceil(3 * share))
+    for size in sizes:  # first calls
+        _measure_once(_EngineRuns(uniform(size, seeds)))
+    runs = {size: [_EngineRuns(uniform(size, seed)) for seed in range(seeds)] for size in sizes}
+    for repeat in range(repeats):
+        for size, of_size in runs.items():
+            for run in of_size:
+                _measure_once(run)
+            options.say(f"{size} widths, repeat {repeat + 1} of {repeats}: {_seconds_so_far(of_size)}")
+    return [
+        *_engine_overall(list(runs.values()), repeats),
+        *(figure for size, of_size in runs.items() for figure in _engine_figures(size, of_size, repeats)),
+        *_round_figures(options),
+        *_node_figures(options),
+        *column_figures(options),
+    ]
+
+
+# --- clocks ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Clock:
+    """Seconds spent in the calls of one kind, and when the first of them began."""
+
+    total: float = 0.0
+    first: float = math.inf
+
+    def time(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any, **named: Any) -> Any:
+            started = time.process_time()
+            self.first = min(self.first, started)
+            try:
+                return function(*arguments, **named)
+            finally:
+                self.total += time.process_time() - started
+
+        return timed
+
+
+@contextmanager
+def _clocked(kind: type, *methods: str) -> Iterator[_Clock]:
+    """Time methods of a class, none of which calls another."""
+    clock, own = _Clock(), {name: getattr(kind, name) for name in methods}
+    for name, method in own.items():
+        setattr(kind, name, clock.time(method))
+    try:
+        yield clock
+    finally:
+        for name, method in own.items():
+            setattr(kind, name, method)
+
+
+def _timed(function: Callable[[], Any]) -> tuple[Any, float]:
+    started = time.process_time()
+    result = function()
+    return result, time.process_time() - started
+
+
+# --- against loops written by hand -----------------------------------------------------------------------------------
+
+
+class _Uncached(CuttingStock):
+    """Builds and compiles its Pyomo model every time, as the first instance of a shape does."""
+
+    def formulation(self) -> Formulation:
+        return compile_model(self.master())
+
+
+@dataclass
+class _EngineRuns:
+    """Seconds of one instance, one entry a repeat."""
+
+    instance: Instance
+    rounds: int = 0
+    columns: int = 0
+    colgen: list[float] = field(default_factory=list)
+    cached: list[float] = field(default_factory=list)
+    highs: list[float] = field(default_factory=list)
+    scip: list[float] = field(default_factory=list)
+    lp_share: list[float] = field(default_factory=list)
+    oracle_share: list[float] = field(default_factory=list)
+    setup_share: list[float] = field(default_factory=list)
+    loop_share: list[float] = field(default_factory=list)
+
+
+def _measure_once(run: _EngineRuns) -> None:
+    result, seconds = _timed(lambda: solve(_Uncached(run.instance), relaxation=True))
+    by_highs, highs_seconds = _timed(lambda: highs_loop(run.instance))
+    cached, cached_seconds = _timed(lambda: solve(CuttingStock(run.instance), relaxation=True))
+    optima = {"HiGHS": by_highs.objective, "itself": cached.objective}
+    if _HAS_SCIP:
+        by_scip, scip_seconds = _timed(lambda: scip_loop(run.instance))
+        optima["SCIP"] = by_scip.objective
+        run.scip.append(scip_seconds)
+    for name, value in optima.items():
+        if not math.isclose(result.objective, value, rel_tol=TOLERANCES.optimality):
+            raise AssertionError(f"{run.instance.name}: the optimum is {result.objective}, by {name} {value}")
+    run.colgen.append(seconds)
+    run.highs.append(highs_seconds)
+    run.cached.append(cached_seconds)
+    run.rounds, run.columns = len(result.iterations), result.columns_generated
+    _measure_shares(run)
+
+
+def _measure_shares(run: _EngineRuns) -> None:
+    """Where the time goes, in a run of its own: clocks cost time."""
+    with ExitStack() as clocks:
+        lp = clocks.enter_context(_clocked(LinearProgram, "__init__", "solve", "add_columns"))
+        oracle = clocks.enter_context(_clocked(PatternOracle, "price"))
+        started = time.process_time()
+        solve(_Uncached(run.instance), relaxation=True)
+        total = time.process_time() - started
+    setup = min(lp.first, oracle.first) - started
+    run.lp_share.append(lp.total / total)
+    run.oracle_share.append(oracle.total / total)
+    run.setup_share.append(setup / total)
+    run.loop_share.append((total - setup - lp.total - oracle.total) / total)
+
+
+def _ratio(runs: Sequence[_EngineRuns], slower: str, faster: str = "colgen") -> float:
+    return float(median(median(getattr(run, slower)) / median(getattr(run, faster)) for run in runs))
+
+
+def _middle(runs: Sequence[_EngineRuns], what: str) -> float:
+    return float(median(median(getattr(run, what)) for run in runs))
+
+
+def _seconds_so_far(runs: Sequence[_EngineRuns]) -> str:
+    ways = (("colgen", "colgen"), ("HiGHS loop", "highs"), *((("PySCIPOpt", "scip"),) if _HAS_SCIP else ()))
+    return ", ".join(f"{name} {_middle(runs, way):.3f} s" for name, way in ways)
+
+
+def _engine_overall(groups: Sequence[Sequence[_EngineRuns]], repeats: int) -> list[Figure]:
+    n = sum(map(len, groups)) * repeats
+    highs = geometric_mean([_ratio(group, "highs") for group in groups])
+    own = [
+        setup + loop
+        for group in groups
+        for run in group
+        for setup, loop in zip(run.setup_share, run.loop_share, strict=True)
+    ]
+    scip = [geometric_mean([_ratio(group, "scip") for group in groups])] if _HAS_SCIP else []
+    return [
+        Figure("speedup_vs_highspy_loop", highs, "ratio", n, "geometric mean over the sizes"),
+        *(Figure("speedup_vs_pyscipopt", value, "ratio", n, "geometric mean over the sizes") for value in scip),
+        Figure("overhead_share", median(own), "share", n, "of the run, neither LP nor oracle"),
+    ]
+
+
+def _engine_figures(size: int, runs: Sequence[_EngineRuns], repeats: int) -> list[Figure]:
+    n = len(runs) * repeats
+    own = median(median(map(sum, zip(run.setup_share, run.loop_share, strict=True))) for run in runs)
+    return [
+        Figure(f"speedup_vs_highspy_loop_{size}", _ratio(runs, "highs"), "ratio", n, f"{size} widths"),
+        *([Figure(f"speedup_vs_pyscipopt_{size}", _ratio(runs, "scip"), "ratio", n)] if _HAS_SCIP else ()),
+        Figure(
+            f"speedup_vs_highspy_loop_cached_{size}",
+            _ratio(runs, "highs", "cached"),
+            "ratio",
+            n,
+            "Pyomo model compiled",
+        ),
+        Figure(f"overhead_share_{size}", own, "share", n, "of the run, neither LP nor oracle"),
+        Figure(f"setup_share_{size}", _middle(runs, "setup_share"), "share", n, "of it: Pyomo, first columns"),
+        Figure(f"loop_share_{size}", _middle(runs, "loop_share"), "share", n, "of it: the engine's loop and checks"),
+        Figure(f"lp_share_{size}", _middle(runs, "lp_share"), "share", n),
+        Figure(f"oracle_share_{size}", _middle(runs, "oracle_share"), "share", n),
+        Figure(f"seconds_{size}", _middle(runs, "colgen"), "s", n),
+        Figure(f"seconds_cached_{size}", _middle(runs, "cached"), "s", n, "Pyomo model compiled before"),
+        Figure(f"seconds_highspy_loop_{size}", _middle(runs, "highs"), "s", n),
+        *([Figure(f"seconds_pyscipopt_{size}", _middle(runs, "scip"), "s", n)] if _HAS_SCIP else ()),
+        Figure(f"rounds_{size}", median(run.rounds for run in runs), "rounds", len(runs)),
+        Figure(f"columns_{size}", median(run.columns for run in runs), "columns", len(runs)),
+    ]
+
+
+# --- rounds and nodes ------------------------------------------------------------------------------------------------
+
+
+def _round_figures(options: BenchOptions) -> list[Figure]:
+    """A round of a tree with small linear programs and fast oracles: what is left is the engine's own Python."""
+    nodes, repeats = (20, 1) if options.quick else (500, 3)
+    figures = []
+    for count in (1, 10):
+        problem = PoolPartition(rows=40, columns=1500, oracles=count)
+        solve(problem, node_limit=5, heuristics=())  # first calls
+        own, whole, kernel = [], [], []
+        for _ in range(repeats):
+            with ExitStack() as clocks:
+                lp = clocks.enter_context(_clocked(LinearProgram, "__init__", "solve", "add_columns"))
+                oracle = clocks.enter_context(_clocked(PoolOracle, "best", "encode"))
+                result, seconds = _timed(partial(solve, problem, node_limit=nodes, heuristics=()))
+            rounds = len(result.iterations)
+            own.append(1000.0 * (seconds - lp.total - oracle.total) / rounds)
+            whole.append(1000.0 * seconds / rounds)
+            kernel.append(1000.0 * oracle.total / rounds)
+        problems = "one pricing problem" if count == 1 else f"{count} pricing problems"
+        note = f"{problems}, {len(result.nodes)} nodes: the engine's own, neither LP nor oracle"
+        options.say(f"{problems}: {min(own):.2f} ms a round of the engine's own, of {min(whole):.2f} ms")
+        figures += [
+            Figure(f"milliseconds_per_round_{count}", min(own), "ms", repeats, note),
+            Figure(f"milliseconds_per_round_in_all_{count}", min(whole), "ms", repeats, "LP and oracles included"),
+            Figure(f"milliseconds_of_oracles_{count}", min(kernel), "ms", repeats, "a round"),
+        ]
+    return figures
+
+
+def _node_figures(options: BenchOptions) -> list[Figure]:
+    """What a node costs in large trees over what it costs in small ones, where the relaxation costs nothing."""
+    small, large, repeats = (200, 800, 1) if options.quick else (2000, 8000, 5)
+    growths = {queue.__name__: _growth(queue, small, large, repeats) for queue in _QUEUES}
+    worst = max(growths, key=lambda name: growths[name])
+    options.say(f"a node of {large} over one of {small}: {', '.join(f'{n} {g:.2f}' for n, g in growths.items())}")
+    note = f"{large} nodes over {small}, a free relaxation; the worst queue, {worst}"
+    return [Figure("tree_growth", growths[worst], "ratio", repeats, note)]
+
+
+def _growth(queue: type[NodeQueue], small: int, large: int, repeats: int) -> float:
+    """The least of several runs over large trees by that over small ones, in turn."""
+    pairs = [(_seconds_a_node(queue, large), _seconds_a_node(queue, small)) for _ in range(repeats)]
+    return min(seconds for seconds, _ in pairs) / min(seconds for _, seconds in pairs)
+
+
+def _seconds_a_node(queue: type[NodeQueue], nodes: int) -> float:
+    """Of a complete tree of about so many nodes."""
+    run, free, order = Run(Sense.MINIMIZE, AnyOf()), Free(nodes.bit_length() - 1), queue(Sense.MINIMIZE)
+    result, seconds = _timed(partial(branch_and_bound, free, run, queue=order, node_limit=nodes))
+    return seconds / len(result.nodes)

@@ -1,0 +1,144 @@
+"""What is measured of stabilization: 60 relaxations of four problems, by each smoothing and by none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from statistics import geometric_mean, median
+from typing import Any
+
+from benchmarks.assignment.unguessed import Unguessed
+from benchmarks.engine.trees import PoolPartition
+from colgen import Directional, NoStabilization, Penalty, Problem, WarmStart, Wentges, ablation
+from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.problems.assignment import random as assignment
+from colgen.problems.colouring import Colouring
+from colgen.problems.colouring import random as graph
+from colgen.problems.cutting_stock import CuttingStock
+from colgen.problems.cutting_stock.instance import bin_packing, triplets, uniform
+from colgen.reporting.ablation import Ablation
+
+_MINUTES = 3.0
+"""What all instances take, about."""
+
+_SEEDS = range(1, 6)
+
+_NONE, _DEFAULT, _WENTGES, _DIRECTIONAL = "none", "default", "wentges", "directional"
+_PENALTY, _AHEAD = "penalty", "wentges, phase 1 at real costs"
+
+_START: Mapping[str, Any] = {"start": WarmStart()}
+"""A template's guesses may leave nothing to generate."""
+
+_METHODS: Mapping[str, Mapping[str, Any]] = {
+    _NONE: {**_START, "stabilization": NoStabilization()},
+    _DEFAULT: _START,
+    _WENTGES: {**_START, "stabilization": Wentges()},
+    _DIRECTIONAL: {**_START, "stabilization": Directional()},
+    _PENALTY: {**_START, "stabilization": Penalty()},
+    _AHEAD: {**_START, "stabilization": Wentges(real_costs=True)},
+}
+
+
+def instances() -> dict[str, list[tuple[str, Callable[[], Problem]]]]:
+    """15 of each problem, by name: three kinds, five seeds each."""
+    kinds: Mapping[str, Mapping[str, Callable[[int], Problem]]] = {
+        "cutting_stock": {
+            "packing of 100": lambda seed: CuttingStock(bin_packing(100, seed)),
+            "50 widths": lambda seed: CuttingStock(uniform(50, seed)),
+            "triplets for 25": lambda seed: CuttingStock(triplets(25, seed)),
+        },
+        "assignment": {
+            "5 x 40, C": lambda seed: Unguessed(assignment(5, 40, seed, kind="C")),
+            "5 x 40, D": lambda seed: Unguessed(assignment(5, 40, seed)),
+            "10 x 40, D": lambda seed: Unguessed(assignment(10, 40, seed)),
+        },
+        "colouring": {
+            "50, sparse": lambda seed: Colouring(graph(50, seed, density=0.3)),
+            "60": lambda seed: Colouring(graph(60, seed)),
+            "80, dense": lambda seed: Colouring(graph(80, seed, density=0.7)),
+        },
+        "partition": {
+            "30 rows": lambda seed: PoolPartition(30, 1000, 2, seed),
+            "40 rows": lambda seed: PoolPartition(40, 1000, 2, seed),
+            "40 rows, 4 pools": lambda seed: PoolPartition(40, 1000, 4, seed),
+        },
+    }
+    return {
+        problem: [
+            (f"{problem}, {kind}, seed {seed}", partial(make, seed)) for kind, make in of.items() for seed in _SEEDS
+        ]
+        for problem, of in kinds.items()
+    }
+
+
+def bench_stabilization(options: BenchOptions) -> Sequence[Figure]:
+    """Calls of the oracles (rounds and misprices) and seconds of each smoothing, against one another and none."""
+    share = 0.2 if options.quick else options.share(_MINUTES)
+    taken: dict[str, list[_Taken]] = {}
+    for problem, every in instances().items():
+        for name, make in spread(every, share):
+            # Seconds are the least of two runs each, one after the other, for the machine may be busy.
+            taken.setdefault(problem, []).append(
+                _Taken(ablation({name: make}, _METHODS, relaxation=True), _again(name, make))
+            )
+            options.say(f"{name}: {taken[problem][-1]}")
+    return _figures(taken)
+
+
+class _Taken:
+    """Calls and seconds of each method on one instance."""
+
+    def __init__(self, first: Ablation, again: Ablation) -> None:
+        if not first.agree:
+            raise AssertionError(f"{first.instances[0]}: smoothing changes no optimum, yet they differ")
+        self.rounds = {line.name: line.rounds or 0 for line in first.lines}
+        self.calls = {line.name: (line.rounds or 0) + line.misprices for line in first.lines}
+        self.seconds = {line.name: line.seconds for line in first.lines}
+        for line in again.lines:
+            self.seconds[line.name] = min(self.seconds[line.name], line.seconds)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {self.calls[name]} calls, {self.seconds[name]:.2f} s" for name in self.calls)
+
+
+def _again(name: str, make: Callable[[], Problem]) -> Ablation:
+    return ablation({name: make}, {key: _METHODS[key] for key in (_DEFAULT, _NONE)}, relaxation=True)
+
+
+def _figures(taken: Mapping[str, Sequence[_Taken]]) -> list[Figure]:
+    every = [each for several in taken.values() for each in several]
+    figures = [
+        _figure(
+            "rounds_directional_vs_wentges",
+            _ratios(every, "rounds", _DIRECTIONAL, _WENTGES),
+            "rounds alone, without mispriced calls",
+        ),
+        _figure(
+            "calls_directional_vs_wentges", _ratios(every, "calls", _DIRECTIONAL, _WENTGES), "rounds and misprices"
+        ),
+        _figure(
+            "rounds_directional_vs_wentges_alike",
+            _ratios(every, "rounds", _DIRECTIONAL, _AHEAD),
+            "both price phase 1 at real costs",
+        ),
+        _figure("worst_vs_none", _ratios(every, "seconds", _DEFAULT, _NONE), "the slowest, in seconds", max),
+        _figure("worst_calls_vs_none", _ratios(every, "calls", _DEFAULT, _NONE), "the same in calls", max),
+        _figure("seconds_vs_none", _ratios(every, "seconds", _DEFAULT, _NONE), "processor time"),
+        _figure("middle_vs_none", _ratios(every, "seconds", _DEFAULT, _NONE), "the median, in seconds", median),
+    ]
+    for problem, several in taken.items():
+        for method, other in ((_DIRECTIONAL, _WENTGES), (_WENTGES, _NONE), (_PENALTY, _NONE), (_DEFAULT, _NONE)):
+            ratios = _ratios(several, "calls", method, other)
+            figures.append(_figure(f"calls_{method}_vs_{other}_{problem}", ratios, "rounds and misprices"))
+    return figures
+
+
+def _ratios(taken: Sequence[_Taken], what: str, method: str, other: str) -> list[float]:
+    return [max(getattr(t, what)[method], 1e-3) / max(getattr(t, what)[other], 1e-3) for t in taken]
+
+
+def _figure(
+    name: str, ratios: Sequence[float], note: str, mean: Callable[[Sequence[float]], float] = geometric_mean
+) -> Figure:
+    said = note if mean is not geometric_mean else f"{note}, geometric mean"
+    return Figure(name, mean(ratios), "ratio", len(ratios), said)

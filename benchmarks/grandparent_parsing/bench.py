@@ -1,0 +1,453 @@
+"""What is measured: the source's two tables, and how fast and how good the exact parser is on whole test sets.
+
+The tables compare linear programs of grandparent models, trained without siblings, on the same sentences: brute force
+scores all parts and solves the complete program; price and cut is this project's, which begins with the combinatorial
+dual; the published method begins with the source's initial parts, at the basis of the best tree of the arcs, and has a
+flow in place of cuts, with any number of tokens under the root: its initial parts hold no good tree if there may be one
+alone.  Each method solves all sentences of a length class in a run of its own.  Compiling a model, done once a length,
+counts in no time, nor does training.
+
+All on one thread, in seconds of the processor.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import geometric_mean, mean
+from typing import Any
+
+import numpy as np
+
+from benchmarks.grandparent_parsing.compared import Compared, Priced
+from benchmarks.grandparent_parsing.kept_duals import kept_duals
+from colgen import InputError, Result, solve
+from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.core.budget import begin_peak, peak_bytes
+from colgen.core.files import write_figure
+from colgen.core.tolerances import TOLERANCES
+from colgen.problems.dependency.corpus import Corpus, read_corpus
+from colgen.problems.dependency.evaluation import attachment
+from colgen.problems.dependency.learning import Settings
+from colgen.problems.dependency.scorer import SentenceScorer, Weights
+from colgen.problems.dependency.sentence import Heads, Sentence
+from colgen.problems.dependency.training import attachment_figures
+from colgen.problems.grandparent_parsing.baseline import Relaxed, compiled_complete, solve_complete
+from colgen.problems.grandparent_parsing.drawing import draw_seconds
+from colgen.problems.grandparent_parsing.instance import as_heads
+from colgen.problems.grandparent_parsing.model import FORMULATIONS
+from colgen.problems.grandparent_parsing.parser import parse
+from colgen.problems.grandparent_parsing.parses import Parse
+from colgen.problems.grandparent_parsing.reading import labelled, parse_sentences
+from colgen.problems.grandparent_parsing.separation import arc_values
+from colgen.problems.grandparent_parsing.template import GrandparentParsing
+from colgen.problems.grandparent_parsing.training import EPOCHS, train
+from colgen.solvers.trees.arborescence import arborescence
+
+LANGUAGES = ("danish", "hungarian", "italian", "english_ewt")
+
+ATTENUATION = {"hungarian": 1.0}
+"""Of corpora, where it is not the learner's default: few sentences, whose trees gain much from triples."""
+
+LEARN = {"english_ewt": 4000}
+"""Sentences that are learned from at most, of corpora of which all would take an hour."""
+
+_FEW_TO_LEARN = 20
+"""Sentences of a training that loads the kernels."""
+
+_FEW = 100
+"""Sentences that are parsed together and one by one."""
+
+_TURNS = 3
+"""How often."""
+
+_RUNS = 2
+"""Of each sentence in each way, of which the shortest counts: rubbish of models is collected in some run or other."""
+
+_MINUTES = 45.0
+"""What all test sentences of all languages take, about."""
+
+_WHOLE = TOLERANCES.integrality
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured.
+
+    Attributes
+    ----------
+    classes
+        Largest number of tokens of each length class of the tables, and how many sentences of it.
+    epochs, table_epochs
+        Of the complete model, and of the grandparent model of the tables.
+    learn, test
+        Sentences to learn from and to test on; None for all.
+    generic
+        Sentences on which column generation by the engine alone is compared with the default.
+    """
+
+    classes: Mapping[int, int]
+    epochs: int = EPOCHS
+    table_epochs: int = 3
+    learn: int | None = None
+    test: int | None = None
+    generic: int = 20
+
+
+FULL = Plan({10: 10, 15: 10, 20: 10, 25: 10, 40: 5})
+QUICK = Plan({6: 2, 8: 2}, 1, 1, 100, 20, 3)
+
+
+def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:
+    """The source's tables, then speed and accuracy of the exact parser."""
+    if options.data is None:
+        raise InputError(
+            "this benchmark needs treebanks: say --data DIR; a folder with files in CoNLL-U whose names hold train, "
+            "dev and test, or one that has such folders " + ", ".join(LANGUAGES)
+        )
+    folders = [options.data / language for language in LANGUAGES if (options.data / language).is_dir()]
+    plan = QUICK if options.quick else FULL
+    share = options.share(_MINUTES)
+    classes = {most: math.ceil(share * count) for most, count in plan.classes.items()}
+    plan = replace(plan, classes=classes, generic=math.ceil(share * plan.generic))
+    figures: list[Figure] = []
+    drawn: list[Compared] = []
+    for folder in folders or [options.data]:
+        corpus = read_corpus(folder)
+        if not corpus.test:
+            raise InputError(f"{folder}: expected a file in CoNLL-U or CoNLL-X with 'test' in its name, there is none")
+        corpus = corpus.cut(plan.learn or LEARN.get(corpus.name), plan.test)
+        corpus = replace(corpus, learn=spread(corpus.learn, share), test=spread(corpus.test, share))
+        compared = compare(corpus, plan, options.say)
+        drawn += compared
+        figures += [*table_1(corpus.name, compared, plan), *table_2(corpus.name, compared)]
+        figures += whole_test_set(corpus, plan, options.say)
+    if options.plot is not None:
+        write_figure(draw_seconds(drawn), options.plot)
+    return figures
+
+
+def compare(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Compared]:
+    """Solve sentences of each length class in all ways."""
+    say(f"{corpus.name}: training the grandparent model of the tables")
+    weights = train(
+        corpus.learn, Settings(epochs=plan.table_epochs, kinds=("grandparents",), relations="tree"), say=say
+    )
+    assert weights.bounds  # offline
+    compared: list[Compared] = []
+    least = 2
+    for most, count in plan.classes.items():
+        chosen = choose(corpus.test, least, most, count)
+        if chosen:
+            compared += compare_class(chosen, weights)
+            say(f"{corpus.name}: {len(chosen)} sentences of {least} to {most} tokens compared")
+        least = most + 1
+    if not compared:
+        raise InputError(f"expected test sentences of 2 to {least - 1} tokens, there are none")
+    return compared
+
+
+def choose(sentences: Sequence[Sentence], least: int, most: int, count: int) -> list[Sentence]:
+    """So many sentences of a length class, spread over the file."""
+    members = [sentence for sentence in sentences if least <= len(sentence) <= most]
+    return members[:: max(1, len(members) // count)][:count]
+
+
+def compare_class(sentences: Sequence[Sentence], weights: Weights) -> list[Compared]:
+    """Solve sentences in all ways, one way after the other."""
+    single_root = weights.single_root
+    programs = {name: (name, "cuts", single_root) for name in FORMULATIONS}
+    programs |= {"flow": ("all", "flow", single_root), "published": ("all", "flow", False)}
+    complete: list[dict[str, Relaxed]] = [{} for _ in sentences]
+    for name, (formulation, connectivity, single) in programs.items():
+        for sentence in sentences:
+            compiled_complete(len(sentence), formulation, connectivity=connectivity, single_root=single)
+        for found, sentence in zip(complete, sentences, strict=True):
+            runs = [
+                solve_complete(_fresh(sentence, weights), formulation, connectivity=connectivity, single_root=single)
+                for _ in range(_RUNS)
+            ]
+            found[name] = min(runs, key=lambda run: run.seconds)
+    ours = priced(sentences, weights, start="dual")
+    published = priced(sentences, weights, start="parts", connectivity="flow", single_root=False)
+    exact: list[tuple[Parse, float]] = []
+    parse(_fresh(sentences[0], weights))  # compiles the kernels, which is nobody's speed
+    for sentence in sentences:
+        timed: list[tuple[Parse, float]] = []
+        for _ in range(_RUNS):
+            scorer = _fresh(sentence, weights)
+            started = time.process_time()
+            tree = parse(scorer)
+            timed.append((tree, time.process_time() - started))
+        exact.append(min(timed, key=lambda run: run[1]))
+    return [
+        Compared(sentence, found, own, other, tree, seconds)
+        for sentence, found, own, other, (tree, seconds) in zip(
+            sentences, complete, ours, published, exact, strict=True
+        )
+    ]
+
+
+def _fresh(sentence: Sentence, weights: Weights) -> SentenceScorer:
+    scorer = weights.scorer(sentence)
+    assert scorer.arcs is not None  # scored once for everybody
+    return scorer
+
+
+def priced(sentences: Sequence[Sentence], weights: Weights, *, start: str, **options: Any) -> list[Priced]:
+    """Relaxations by column generation, the shortest run of each."""
+    for sentence in sentences:  # compiles the models
+        compiling = "tree" if start == "dual" else start
+        GrandparentParsing(_fresh(sentence, weights), start=compiling, **options).formulation()
+    solve(GrandparentParsing(_fresh(sentences[0], weights), start=start, **options), relaxation=True)  # and the kernels
+    found = []
+    for sentence in sentences:
+        runs: list[tuple[GrandparentParsing, Result, float]] = []
+        for _ in range(_RUNS):
+            scorer = _fresh(sentence, weights)
+            started = time.process_time()
+            problem = GrandparentParsing(scorer, start=start, **options)
+            result = solve(problem, relaxation=True)
+            runs.append((problem, result, time.process_time() - started))
+        found.append(_priced(*min(runs, key=lambda run: run[2])))
+    return found
+
+
+def _priced(problem: GrandparentParsing, result: Result, seconds: float) -> Priced:
+    assert result.solution is not None
+    z = arc_values(result.solution, problem.tokens)
+    tree = arborescence(z, single_root=problem.single_root)
+    assert tree is not None
+    return Priced(
+        result.objective,
+        seconds,
+        problem.scored["grandparent"],
+        problem.added["grandparent"],
+        bool((np.abs(z - z.round()) <= _WHOLE).all()),
+        as_heads(tree[0]),
+        len(result.iterations),
+        result.seconds,
+    )
+
+
+def table_1(name: str, compared: Sequence[Compared], plan: Plan) -> list[Figure]:
+    """Price and cut against brute force with all rows."""
+    n = len(compared)
+    figures = [
+        Figure(f"{name}.speedup_vs_brute_force", geometric_mean(c.speedup for c in compared), "x", n, "geometric mean")
+    ]
+    least = 2
+    for most in plan.classes:
+        members = [c for c in compared if least <= len(c.sentence) <= most]
+        if members:
+            value = geometric_mean(c.speedup for c in members)
+            figures.append(Figure(f"{name}.speedup_{least}_to_{most}", value, "x", len(members), "tokens"))
+        least = most + 1
+    ours, published = [c.ours for c in compared], [c.published for c in compared]
+    figures += _counts(name, compared, ours, "all")
+    figures += [
+        Figure(f"{name}.by_dual", 100 * mean(c.ours.rounds <= 1 for c in compared), "%", n, "need no linear program"),
+        Figure(
+            f"{name}.brute_force_whole", 100 * mean(c.complete["all"].is_whole for c in compared), "%", n, "are trees"
+        ),
+        Figure(
+            f"{name}.table_accuracy", _accuracy(compared, [c.ours.heads for c in compared]), "%", n, "price and cut"
+        ),
+        *_shares(f"{name}.time", ours, "of price and cut's time"),
+        Figure(
+            f"{name}.paper_speedup",
+            geometric_mean(c.complete["published"].seconds / c.published.seconds for c in compared),
+            "x",
+            n,
+            "the published method against brute force on its program, geometric mean",
+        ),
+        *_counts(f"{name}.paper", compared, published, "published"),
+        *_shares(f"{name}.paper_time", published, "of the published method's time"),
+        Figure(
+            f"{name}.flow_speed",
+            geometric_mean(c.complete["all"].seconds / c.complete["flow"].seconds for c in compared),
+            "x",
+            n,
+            "brute force with a flow against brute force with cuts",
+        ),
+        Figure(
+            f"{name}.flow_weaker",
+            sum(c.complete["flow"].objective > c.complete["all"].objective + _WHOLE for c in compared),
+            "sentences",
+            n,
+            "whose bound is weaker with a flow",
+        ),
+        Figure(
+            f"{name}.exact_speedup_vs_brute_force",
+            geometric_mean(c.complete["all"].seconds / c.exact_seconds for c in compared),
+            "x",
+            n,
+            "the exact parser, geometric mean",
+        ),
+    ]
+    return figures
+
+
+def _counts(name: str, compared: Sequence[Compared], runs: Sequence[Priced], program: str) -> list[Figure]:
+    """What one way by columns did: ``name`` is followed by a dot, or by an underscore where it has one already."""
+    n = len(runs)
+    parts = sum(c.complete[program].parts for c in compared)
+    worst = max(abs(run.objective - c.complete[program].objective) for run, c in zip(runs, compared, strict=True))
+    prefix = name + ("_" if "." in name else ".")
+    return [
+        Figure(f"{prefix}scored", sum(run.scored for run in runs) / parts, "", n, "share of the grandparent parts"),
+        Figure(f"{prefix}added", sum(run.added for run in runs) / parts, "", n, "share of the grandparent parts"),
+        Figure(f"{prefix}objective_difference", worst, "", n, "largest, against brute force"),
+        Figure(f"{prefix}whole", 100 * mean(run.whole for run in runs), "%", n, "of the optima are trees"),
+    ]
+
+
+def _shares(name: str, runs: Sequence[Priced], what: str) -> list[Figure]:
+    """Where the time goes: the combinatorial dual counts as set-up."""
+    total = sum(run.stages["total"] for run in runs)
+    stages = ("setup", "master", "pricing", "separation", "other")
+    return [
+        Figure(f"{name}_{stage}", 100 * sum(run.stages.get(stage, 0.0) for run in runs) / total, "%", len(runs), what)
+        for stage in stages
+    ]
+
+
+def table_2(name: str, compared: Sequence[Compared]) -> list[Figure]:
+    """The three outer bounds: speed against the first, share of trees, accuracy."""
+    figures = []
+    n = len(compared)
+    first = sum(c.complete[FORMULATIONS[0]].seconds for c in compared)
+    for formulation in FORMULATIONS:
+        runs = [c.complete[formulation] for c in compared]
+        label = f"{name}.{formulation}"
+        seconds = sum(run.seconds for run in runs)
+        figures += [
+            Figure(f"{label}.speed", first / seconds, "x", n, f"against {FORMULATIONS[0]}"),
+            Figure(f"{label}.whole", 100 * mean(run.is_whole for run in runs), "%", n, "of the optima are trees"),
+            Figure(f"{label}.accuracy", _accuracy(compared, [run.heads() for run in runs]), "%", n),
+        ]
+    return figures
+
+
+def _accuracy(compared: Sequence[Compared], heads: Sequence[Heads]) -> float:
+    right = sum(
+        a == b
+        for c, found in zip(compared, heads, strict=True)
+        for a, b in zip(c.sentence.heads or (), found, strict=True)
+    )
+    return 100.0 * right / sum(len(c.sentence) for c in compared)
+
+
+def _settings(corpus: Corpus, plan: Plan) -> Settings:
+    settings = Settings(epochs=plan.epochs)
+    return replace(settings, attenuation=ATTENUATION.get(corpus.name, settings.attenuation))
+
+
+def engine_vs_kernel(name: str, sentences: Sequence[Sentence], weights: Weights) -> Figure:
+    """Branch and price by the engine alone, over a linear program, against the exact parser on the same scores.
+
+    Raises
+    ------
+    RuntimeError
+        If both prove different optima.
+    """
+    quotients = []
+    for sentence in (sentences[0], *sentences):  # the first one twice: the first call of all compiles
+        started = time.process_time()
+        result = solve(GrandparentParsing(_fresh(sentence, weights), start="tree"))
+        generic = time.process_time() - started
+        started = time.process_time()
+        found = parse(_fresh(sentence, weights))
+        quotients.append(generic / (time.process_time() - started))
+        if result.is_optimal and abs(result.objective - found.score) > _WHOLE * max(1.0, abs(found.score)):
+            raise RuntimeError(f"the parser proved {found.score}, branch and price {result.objective}")
+    n = len(sentences)
+    return Figure(
+        f"{name}.engine_vs_kernel", geometric_mean(quotients[1:]), "x", n, "geometric mean, features included"
+    )
+
+
+def one_by_one(name: str, sentences: Sequence[Sentence], weights: Weights) -> list[Figure]:
+    """What a sentence takes that is parsed alone, and one of many: features, search and relations."""
+    few = sentences[:_FEW]
+    ways: dict[str, Callable[[], object]] = {
+        "one": lambda: [list(parse_sentences([sentence], weights)) for sentence in few],
+        "batch": lambda: list(parse_sentences(few, weights)),
+    }
+    least = dict.fromkeys(ways, math.inf)
+    for _ in range(_TURNS):
+        for way, run in ways.items():
+            started = time.process_time()
+            run()
+            least[way] = min(least[way], time.process_time() - started)
+    alone, together = (1000.0 * least[way] / len(few) for way in ways)
+    return [
+        Figure(f"parse_one_sentence_ms_{name}", alone, "ms", len(few), "features, search and relations"),
+        Figure(f"parse_one_sentence_vs_batch_{name}", alone / together, "x", len(few), "the same in one call for all"),
+    ]
+
+
+def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+    """Speed and accuracy of the exact parser, features included, every sentence of the test set."""
+    say(f"{corpus.name}: training the model of arcs, grandparents and siblings")
+    settings = _settings(corpus, plan)
+    # Loads the kernels, those of long sentences among them.
+    few, longest = corpus.learn[:_FEW_TO_LEARN], [max(part, key=len) for part in (corpus.learn, corpus.tune)]
+    train([*few, longest[0]], replace(settings, epochs=1), tune=longest[1:])
+    held = begin_peak()
+    weights = train(corpus.learn, settings, tune=corpus.tune, say=say)
+    held, learnt = peak_bytes() - held, sum(map(len, corpus.learn))
+    assert weights.bounds  # offline
+    assert weights.arc_index
+    parse(weights.scorer(corpus.test[0]))
+    seconds = {"features": 0.0, "search": 0.0}
+    tokens = 0
+    parses, labelled_trees = [], []
+    for sentence in corpus.test:
+        started = time.process_time()
+        scorer = weights.scorer(sentence)
+        assert scorer.arcs is not None
+        scored = time.process_time()
+        found = parse(scorer)
+        seconds["features"] += scored - started
+        seconds["search"] += time.process_time() - scored
+        tokens += len(sentence)
+        parses.append(found)
+        assert found.heads is not None
+        labelled_trees.append(labelled(sentence, found.heads, scorer))
+    reached = attachment(zip(corpus.test, labelled_trees, strict=True))
+    n, total = len(parses), sum(seconds.values())
+    name = corpus.name
+    return [
+        engine_vs_kernel(name, choose(corpus.test, 5, 25, plan.generic), weights),
+        Figure(
+            f"training_bytes_per_token_{name}",
+            held / learnt,
+            "bytes",
+            learnt,
+            "peak over what was held before, kernels among it",
+        ),
+        Figure(f"tokens_per_second_{name}", tokens / total, "tokens/s", n, "features and exact search"),
+        *one_by_one(name, spread(corpus.test, _FEW / n), weights),
+        *kept_duals(name, corpus.test, weights),
+        *attachment_figures(reached, n, lambda measure: f"{measure}_{name}"),
+        Figure(f"{name}.proved", 100.0 * mean(p.is_optimal for p in parses), "%", n, "of the trees are proved optimal"),
+        Figure(f"{name}.branched", sum(p.nodes > 1 for p in parses), "sentences", n, "need branch and bound"),
+        Figure(
+            f"{name}.proved_by_engine",
+            mean(p.proved_by_engine for p in parses),
+            "",
+            n,
+            "share of the trees whose bound an oracle call has recomputed, and whose score the check has",
+        ),
+        Figure(f"{name}.features_share", 100.0 * seconds["features"] / total, "%", n, "of the time"),
+        Figure(
+            f"{name}.candidates",
+            sum(p.candidates for p in parses) / tokens,
+            "arcs/token",
+            n,
+            "whose parts are looked at",
+        ),
+    ]

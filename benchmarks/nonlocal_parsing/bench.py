@@ -1,0 +1,197 @@
+"""What is measured: the source's comparison of factor families, of candidate heads, and of the effort of the search.
+
+The parser is trained on each corpus of the folder; training counts in no time.  All that is compared is measured in one
+run, on one thread.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.nonlocal_parsing.search import (
+    Parsed,
+    compare_methods,
+    compare_with_mip,
+    engine_vs_kernel,
+    kernel_speed,
+    parse_all,
+    speed,
+)
+from colgen import InputError
+from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import spread as a_share
+from colgen.core.files import write_figure
+from colgen.problems.dependency.corpus import Corpus, read_corpus
+from colgen.problems.dependency.evaluation import attachment
+from colgen.problems.dependency.sentence import Heads, Sentence
+from colgen.problems.dependency.training import attachment_figures
+from colgen.problems.nonlocal_parsing.decoding import accuracy, labelled
+from colgen.problems.nonlocal_parsing.drawing import Setting, draw_candidates
+from colgen.problems.nonlocal_parsing.examples import Examples
+from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES
+from colgen.problems.nonlocal_parsing.learner import Learner
+from colgen.problems.nonlocal_parsing.learning import BACKBONE, FILTER, MORE, Settings, labels_of, run_pass
+from colgen.problems.nonlocal_parsing.scoring import Model
+from colgen.problems.nonlocal_parsing.training import NEEDED
+
+CORPORA = ("english_ewt", "italian")
+"""Folders that are measured, of those that the data folder has."""
+
+_MINUTES = 60.0
+"""What all test sentences take, about."""
+
+CANDIDATES: tuple[int | None, ...] = (3, 5, 10, 20, None)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured: ``learn`` and ``test`` are numbers of sentences, None for all.
+
+    Attributes
+    ----------
+    epochs, more_epochs
+        Of the backbone alone, and of each family together with it (the backbone that is compared has as many).
+    methods, mips
+        Sentences over which methods, and over which branch and bound and HiGHS are compared.
+    """
+
+    learn: int | None = None
+    test: int | None = None
+    filter_epochs: int = 3
+    epochs: int = 4
+    more_epochs: int = 2
+    limit: float = 10.0
+    methods: int = 200
+    mips: int = 30
+    mip_limit: float = 20.0
+    lengths: tuple[int, ...] = (20, 30, 40, 60)
+
+
+QUICK = Plan(120, 20, 1, 1, 1, 2.0, 8, 3, 5.0, (10, 15))
+
+
+def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
+    """The source's experiment on each corpus."""
+    if options.data is None:
+        raise InputError(
+            "this benchmark needs treebanks: say --data DIR, a folder with train and test files in CoNLL-U, or with "
+            f"folders {' and '.join(CORPORA)} of such; Universal Dependencies are at universaldependencies.org"
+        )
+    plan = QUICK if options.quick else Plan()
+    share = options.share(_MINUTES)
+    plan = replace(plan, methods=math.ceil(share * plan.methods), mips=math.ceil(share * plan.mips))
+    corpora = [read_corpus(folder, NEEDED) for folder in _folders(options.data)]
+    if options.quick:
+        corpora = corpora[:1]
+    figures: list[Figure] = []
+    curves: dict[str, dict[str, Setting]] = {}
+    for number, corpus in enumerate(corpora):
+        cut = corpus.cut(plan.learn, plan.test)
+        cut = replace(cut, learn=a_share(cut.learn, share), test=a_share(cut.test, share))  # training takes most
+        measured, curves[corpus.name] = measure_corpus(cut, plan, options, first=number == 0)
+        figures += measured
+    figures += kernel_speed(plan.lengths)
+    if options.plot is not None:
+        write_figure(draw_candidates(curves), options.plot)
+    return figures
+
+
+def _folders(data: Path) -> list[Path]:
+    folders = [data / name for name in CORPORA if (data / name).is_dir()]
+    return folders or [data]
+
+
+def measure_corpus(
+    corpus: Corpus, plan: Plan, options: BenchOptions, *, first: bool
+) -> tuple[list[Figure], dict[str, Setting]]:
+    """Accuracy of all models; then speed, effort and proofs of the combination.
+
+    The figures of the first corpus that name no language are the benchmark's headline.
+    """
+    name = corpus.name
+    options.say(f"{name}: {len(corpus.learn)} sentences to learn from, {len(corpus.test)} to test on")
+    figures: list[Figure] = []
+    chosen: Model | None = None
+    for label, model in models(corpus, plan, options):
+        chosen = model if label == "combination" else chosen
+        runs = parse_all(model, corpus.test, 10, plan.limit)
+        figures += _quality(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
+        options.say(f"{name}, {label}: {figures[-2].value:.2f}% with, {figures[-1].value:.2f}% without punctuation")
+    assert chosen is not None  # it is among the models
+    figures += _relations(name, corpus, chosen, plan)
+    curves: dict[str, Setting] = {}
+    for k in CANDIDATES:
+        label = "unpruned" if k is None else f"k{k}"
+        runs = parse_all(chosen, corpus.test, k, plan.limit)
+        quality = _quality(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
+        curves["all" if k is None else str(k)] = Setting(runs, quality[1].value)
+        figures += quality
+        measured = speed(runs, f"{name}_{label}")
+        if first:
+            figures += speed(runs, label)
+        figures += measured
+        options.say(f"{name}, {label}: {measured[0].value:,.0f} words a second, {measured[2].value:.1f} calls")
+    if first:
+        some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, plan.methods)]
+        figures += compare_methods(some, plan.limit)
+        some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, plan.mips)]
+        figures += compare_with_mip(some, plan.mip_limit)
+        figures.append(engine_vs_kernel(some, plan.mip_limit))
+    return figures, curves
+
+
+def models(corpus: Corpus, plan: Plan, options: BenchOptions) -> Iterator[tuple[str, Model]]:
+    """The backbone, each family with it, the combination, and the third-order parser."""
+    examples = Examples(corpus.learn)
+    settings = Settings(filter_epochs=plan.filter_epochs, epochs=plan.epochs, family_epochs=plan.more_epochs)
+    common = Learner(examples, settings.backbone)
+    for epoch in range(plan.filter_epochs):
+        run_pass(common, FILTER, epoch, settings, options.say)
+    for epoch in range(plan.epochs):
+        run_pass(common, BACKBONE, epoch, settings, options.say)
+    wanted: dict[str, tuple[str, ...]] = {"backbone": ()}
+    wanted |= {family: (family,) for family in FAMILIES}
+    wanted["combination"] = COMBINATION
+    for label, families in wanted.items():
+        learner = common.with_families(families)
+        for epoch in range(plan.more_epochs):
+            run_pass(learner, MORE, epoch, settings, options.say, label)
+        yield label, learner.averaged()
+    third = common.afresh("third")
+    for stage, epochs in ((BACKBONE, plan.epochs), (MORE, plan.more_epochs)):
+        for epoch in range(epochs):
+            run_pass(third, stage, epoch, settings, options.say, "third order")
+    yield "third_order", third.averaged()
+
+
+def _relations(name: str, corpus: Corpus, model: Model, plan: Plan) -> list[Figure]:
+    """How good the labelled trees are; nothing of a corpus without relations."""
+    model = replace(model, labels=labels_of(Examples(corpus.learn)))
+    found = [_heads(run) for run in parse_all(model, corpus.test, 10, plan.limit)]
+    reached = attachment(zip(corpus.test, labelled(model, corpus.test, found), strict=True))
+    _, *figures = attachment_figures(reached, len(found), lambda measure: f"{measure}_{name}")
+    return figures
+
+
+def _heads(run: Parsed) -> Heads:
+    return tuple(range(run.words)) if run.heads is None else run.heads
+
+
+def _quality(name: str, sentences: Sequence[Sentence], found: Sequence[Heads]) -> list[Figure]:
+    reached, n = accuracy(sentences, found), len(sentences)
+    return [
+        Figure(f"accuracy_{name}", reached.all, "%", n, "unlabeled, punctuation included"),
+        Figure(f"accuracy_words_{name}", reached.without_punctuation, "%", n, "unlabeled, without punctuation"),
+    ]
+
+
+def spread(sentences: Sequence[Sentence], count: int) -> list[Sentence]:
+    """So many sentences, evenly over the file."""
+    if len(sentences) <= count:
+        return list(sentences)
+    return [sentences[i] for i in np.linspace(0, len(sentences) - 1, count).round().astype(int).tolist()]

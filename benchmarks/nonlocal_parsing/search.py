@@ -1,0 +1,206 @@
+"""What is measured of the search: words a second, calls of the dynamic program, proofs; and the kernels' speed.
+
+Seconds are the processor's: everything runs on one thread, and what else the machine does is not to count.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from colgen import TimeLimit, solve
+from colgen.cli.template import Figure
+from colgen.problems.dependency.sentence import Heads, Sentence
+from colgen.problems.nonlocal_parsing.baseline import in_highs
+from colgen.problems.nonlocal_parsing.bound import Method
+from colgen.problems.nonlocal_parsing.columns import ParsingByColumns
+from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import random as random_instance
+from colgen.problems.nonlocal_parsing.scoring import Model
+from colgen.problems.nonlocal_parsing.template import NonlocalParsing
+from colgen.reporting.compared import proved_by_engine
+from colgen.solvers.trees.eisner import Parts, best_tree
+
+_SAME = 1e-5
+"""Optima that differ by more than this are different, relative to 1 and to themselves."""
+
+ORDERS = {"first": 1, "sibling": 2, "grandchild": 3, "third": 4}
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """One sentence parsed: seconds of scoring and of the search, calls of the dynamic program, nodes, the gap left."""
+
+    words: int
+    scoring: float
+    search: float
+    calls: int
+    nodes: int
+    gap: float
+    proved: bool
+    heads: Heads | None
+    proved_by_engine: bool
+
+    @property
+    def seconds(self) -> float:
+        """Of both."""
+        return self.scoring + self.search
+
+
+def parse_sentence(
+    model: Model, sentence: Sentence, k: int | None, limit: float = 10.0, method: Method = "fixing"
+) -> Parsed:
+    """Score and parse a sentence, features included."""
+    started = time.process_time()
+    instance = model.instance(sentence, k)
+    scored = time.process_time()
+    return parse_instance(instance, limit, method, scored - started)
+
+
+def parse_instance(instance: Instance, limit: float = 10.0, method: Method = "fixing", scoring: float = 0.0) -> Parsed:
+    """Parse what is scored already."""
+    started = time.process_time()
+    problem = NonlocalParsing(instance, method=method)
+    result = solve(problem, stop=TimeLimit(limit))
+    return Parsed(
+        instance.num_words,
+        scoring,
+        time.process_time() - started,
+        problem.effort.total,
+        len(result.nodes),
+        result.gap,
+        result.is_optimal,
+        result.answer,
+        proved_by_engine(result),
+    )
+
+
+def parse_all(model: Model, sentences: Sequence[Sentence], k: int | None, limit: float = 10.0) -> list[Parsed]:
+    """All sentences, after one that nobody counts: the first call compiles or loads the kernels."""
+    parse_sentence(model, sentences[0], k, limit)
+    return [parse_sentence(model, sentence, k, limit) for sentence in sentences]
+
+
+def speed(runs: Sequence[Parsed], name: str) -> list[Figure]:
+    """Words a second, calls, proofs and the worst gap of the rest."""
+    n, words = len(runs), sum(r.words for r in runs)
+    scoring, search = sum(r.scoring for r in runs), sum(r.search for r in runs)
+    unproved = [r.gap for r in runs if not r.proved]
+    return [
+        Figure(
+            f"words_per_second_{name}", words / (scoring + search), "words/s", n, "features included; of processor time"
+        ),
+        Figure(f"words_per_second_{name}_search", words / search, "words/s", n, "without features"),
+        Figure(f"dp_calls_per_sentence_{name}", sum(r.calls for r in runs) / n, "calls", n, "mean"),
+        Figure(f"nodes_per_sentence_{name}", sum(r.nodes for r in runs) / n, "nodes", n, "mean"),
+        Figure(f"proved_{name}", 100.0 * sum(r.proved for r in runs) / n, "%", n, "of the sentences"),
+        Figure(
+            f"proved_by_engine_{name}",
+            sum(r.proved_by_engine for r in runs) / n,
+            "",
+            n,
+            "share of the trees whose bound an oracle call has recomputed, and whose score the check has",
+        ),
+        Figure(f"worst_seconds_{name}", max(r.seconds for r in runs), "s", n),
+        Figure(f"worst_gap_{name}", 100.0 * max(unproved, default=0.0), "%", n, "of sentences that are not proved"),
+    ]
+
+
+def compare_methods(instances: Sequence[Instance], limit: float) -> list[Figure]:
+    """The ways to bring the bound down, each with branch and bound to the end: calls, nodes, seconds."""
+    figures = []
+    for method in ("fixing", "polyak", "subgradient"):
+        parse_instance(instances[0], limit, method)
+        runs = [parse_instance(instance, limit, method) for instance in instances]
+        n = len(runs)
+        note = "" if method != "subgradient" else "the source's"
+        figures += [
+            Figure(f"dp_calls_{method}", sum(r.calls for r in runs) / n, "calls", n, note),
+            Figure(f"nodes_{method}", sum(r.nodes for r in runs) / n, "nodes", n, note),
+            Figure(f"search_seconds_{method}", sum(r.search for r in runs) / n, "s", n, note),
+            Figure(f"proved_{method}", 100.0 * sum(r.proved for r in runs) / n, "%", n, note),
+        ]
+    return figures
+
+
+def compare_with_mip(instances: Sequence[Instance], limit: float) -> list[Figure]:
+    """Branch and bound against HiGHS on the same scores: geometric mean of the quotients of times.
+
+    Raises
+    ------
+    RuntimeError
+        If both prove different optima.
+    """
+    quotients, proved = [], 0
+    parse_instance(instances[0], limit)
+    for instance in instances:
+        own = parse_instance(instance, limit)
+        other = in_highs(instance, time_limit=limit)
+        if other.proved and own.proved and own.heads is not None:
+            value = instance.check(own.heads)
+            if abs(value - other.objective) > _SAME * max(1.0, abs(value)):
+                raise RuntimeError(f"{instance.name}: branch and bound proved {value}, HiGHS {other.objective}")
+        quotients.append(other.seconds / own.search)
+        proved += other.proved
+    mean = math.exp(sum(map(math.log, quotients)) / len(quotients))
+    n = len(instances)
+    return [
+        Figure("speedup_vs_mip", mean, "", n, "geometric mean; HiGHS without the time to state the model"),
+        Figure("proved_mip", 100.0 * proved / n, "%", n, f"by HiGHS in {limit:g} s"),
+    ]
+
+
+def engine_vs_kernel(instances: Sequence[Instance], limit: float) -> Figure:
+    """Column generation by the engine alone, a tree a column, over the template's ascent, on the same scores.
+
+    Raises
+    ------
+    RuntimeError
+        If both prove different optima.
+    """
+    quotients = []
+    parse_instance(instances[0], limit)
+    solve(ParsingByColumns(instances[0]), stop=TimeLimit(limit))
+    for instance in instances:
+        own = parse_instance(instance, limit)
+        started = time.process_time()
+        result = solve(ParsingByColumns(instance), stop=TimeLimit(limit))
+        quotients.append((time.process_time() - started) / own.search)
+        if result.is_optimal and own.proved and own.heads is not None:
+            value = instance.check(own.heads)
+            if abs(value - result.objective) > _SAME * max(1.0, abs(value)):
+                raise RuntimeError(f"{instance.name}: the ascent proved {value}, columns {result.objective}")
+    mean = math.exp(sum(map(math.log, quotients)) / len(quotients))
+    return Figure("engine_vs_kernel", mean, "x", len(instances), "geometric mean; column generation over the ascent")
+
+
+def kernel_speed(lengths: Sequence[int], repeats: int = 5) -> list[Figure]:
+    """Sentences a second of each backbone at 25 words, and the exponent of its growth."""
+    figures = []
+    for name, order in ORDERS.items():
+        seconds = []
+        for words in (25, *lengths):
+            parts = random_instance(words, 0, order=order, num_factors=0).parts
+            seconds.append(_time(parts, repeats))
+        rate = 1.0 / seconds[0]
+        figures.append(Figure(f"sentences_per_second_{name}", rate, "1/s", repeats, "random scores, 25 words"))
+        if len(lengths) > 1:
+            exponent = float(np.polyfit(np.log(lengths), np.log(seconds[1:]), 1)[0])
+            note = f"{lengths[0]} to {lengths[-1]} words"
+            figures.append(Figure(f"growth_exponent_{name}", exponent, "", len(lengths), note))
+    return figures
+
+
+def _time(parts: Parts, repeats: int) -> float:
+    """Seconds of one best tree: the least of some trials."""
+    best_tree(parts)
+    trials = []
+    for _ in range(repeats):
+        started = time.process_time()
+        best_tree(parts)
+        trials.append(time.process_time() - started)
+    return min(trials)

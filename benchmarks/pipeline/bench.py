@@ -1,0 +1,130 @@
+"""How good and how fast the pipeline is on raw text, beside UDPipe 1 learned from the same sentences in the same run.
+
+UDPipe's training takes hours on a whole treebank: both learn from the same first sentences, and are tested on all test
+sentences.  Seconds are those of the processor, on one thread; both have analysed a few sentences before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from benchmarks.pipeline.udpipe import UDPipe, is_installed, read_back
+from colgen import InputError
+from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.core.text import counted
+from colgen.problems.dependency.corpus import Corpus, read_corpus
+from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.grandparent_parsing.reading import parse_sentences
+from colgen.problems.grandparent_parsing.training import EPOCHS
+from colgen.problems.pipeline.evaluation import compare
+from colgen.problems.pipeline.model import Pipeline
+from colgen.problems.pipeline.texts import paragraphs_of, text_of
+from colgen.problems.pipeline.training import train
+
+T = TypeVar("T")
+
+_FOLDER = "english_ewt"
+_MINUTES = 60.0
+_RUNS = 3
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured: sentences to learn from, to tune on and to test on (None: all), and the parser's passes."""
+
+    learn: int = 1000
+    tune: int = 300
+    test: int | None = None
+    epochs: int = EPOCHS
+
+
+FULL = Plan()
+QUICK = Plan(100, 20, 20, 1)
+
+
+def bench_pipeline(options: BenchOptions) -> list[Figure]:
+    """Accuracy of each step, words a second, and the same of UDPipe where its package is there."""
+    if options.data is None:
+        raise InputError(
+            "this benchmark needs a treebank: say --data DIR; a folder with files in CoNLL-U whose names hold train, "
+            f"dev and test, or one that has such a folder {_FOLDER}"
+        )
+    folder = options.data / _FOLDER
+    corpus = read_corpus(folder if folder.is_dir() else options.data, ("train", "dev", "test"))
+    plan = QUICK if options.quick else FULL
+    test = spread(corpus.test[: plan.test], options.share(_MINUTES))
+    corpus = Corpus(corpus.name, corpus.learn[: plan.learn], corpus.tune[: plan.tune], test)
+    figures = [Figure("sentences_learned", len(corpus.learn), "", 1, "by both")]
+    figures += _ours(corpus, plan, options.say)
+    if not is_installed():
+        options.say("UDPipe is left out: its package ufal.udpipe is not installed")
+    elif not options.quick:
+        figures += _theirs(corpus, options.say)
+    return figures
+
+
+def _ours(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+    seconds, pipeline = _timed(lambda: train(corpus.learn, tune=corpus.tune, epochs=plan.epochs, say=say))
+    texts = _texts(corpus.test)
+    list(pipeline.analyse(texts[:2]))
+    figures = _measured("", corpus, lambda: [found.sentence for found in pipeline.analyse(texts)])
+    analysed = list(pipeline.analyse(texts))
+    proved = sum(found.parse.is_optimal for found in analysed)
+    return [
+        *figures,
+        Figure("proved", 100.0 * proved / len(analysed), "%", len(analysed), "trees that are proved to be the best"),
+        *_steps(pipeline, texts),
+        Figure("training_seconds", seconds, "s", 1, counted(len(corpus.learn), "sentence")),
+    ]
+
+
+def _steps(pipeline: Pipeline, texts: Sequence[str]) -> list[Figure]:
+    """Words a second of each step."""
+    segmenting, _ = _least(lambda: pipeline.segmenter.segment(texts))
+    up_to_tags, tagged = _least(lambda: list(pipeline.tagged(texts)))
+    parsing, _ = _least(lambda: list(parse_sentences(tagged, pipeline.parser)))
+    words = sum(map(len, tagged))
+    seconds = {"segmentation": segmenting, "tags": up_to_tags - segmenting, "trees": parsing}
+    return [
+        Figure(f"words_per_second_{step}", words / max(spent, 1e-9), "1/s", _RUNS, "this step alone")
+        for step, spent in seconds.items()
+    ]
+
+
+def _theirs(corpus: Corpus, say: Callable[[str], None]) -> list[Figure]:
+    say("UDPipe learns, with its defaults")
+    seconds, udpipe = _timed(lambda: UDPipe(corpus.learn, corpus.tune))
+    texts = _texts(corpus.test)
+    udpipe.conllu(texts[:2])
+    figures = _measured("udpipe_", corpus, lambda: udpipe.conllu(texts))
+    return [*figures, Figure("udpipe_training_seconds", seconds, "s", 1, counted(len(corpus.learn), "sentence"))]
+
+
+def _measured(name: str, corpus: Corpus, analyse: Callable[[], str | list[Sentence]]) -> list[Figure]:
+    """Accuracy and words a second of an analysis of the test sentences' text."""
+    seconds, found = _least(analyse)
+    sentences = read_back(found) if isinstance(found, str) else found
+    scores = compare(corpus.test, sentences)
+    count, words = len(corpus.test), sum(map(len, corpus.test))
+    return [
+        *(Figure(f"{name}{what}", value, "%", count, "F1 on raw text") for what, value in scores.items()),
+        Figure(f"{name}words_per_second", words / seconds, "1/s", _RUNS, "from raw text to trees"),
+    ]
+
+
+def _texts(sentences: Sequence[Sentence]) -> list[str]:
+    return [text_of(paragraph) for paragraph in paragraphs_of(sentences)]
+
+
+def _timed(run: Callable[[], T]) -> tuple[float, T]:
+    started = time.process_time()
+    result = run()
+    return time.process_time() - started, result
+
+
+def _least(run: Callable[[], T]) -> tuple[float, T]:
+    """The shortest of a few runs."""
+    return min((_timed(run) for _ in range(_RUNS)), key=lambda pair: pair[0])

@@ -1,0 +1,171 @@
+"""What is kept from run to run: checkpoints of runs that are killed, and pools for the next day's instance."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import random
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from benchmarks.runs.kills import TEMPLATES, killed
+from colgen import Problem, Result, solve
+from colgen.checkpoint.file import read_checkpoint
+from colgen.cli.template import Figure
+from colgen.core.tolerances import TOLERANCES
+from colgen.problems.assignment.instance import Instance as Machines
+from colgen.problems.assignment.instance import random as random_assignment
+from colgen.problems.assignment.template import Assignment
+from colgen.problems.cutting_stock.instance import Instance as Rolls
+from colgen.problems.cutting_stock.instance import uniform
+from colgen.problems.cutting_stock.template import CuttingStock
+from colgen.problems.vehicle_routing.instance import random as random_routing
+from colgen.problems.vehicle_routing.template import VehicleRouting
+
+Say = Callable[[str], None]
+
+_KILLS, _LOST, _PAIRS, _DAYS = 34, 8, 5, 50
+"""At full size: kills a template, runs whose loss is measured, pairs of runs with and without, instances in a row."""
+
+_EVERY = 1.0
+"""Seconds between checkpoints where their cost and what is lost are measured."""
+
+_NODES = 150
+"""Of a tree that is searched with checkpoints and without: some ten of them are written."""
+
+
+def kept_figures(share: float, say: Say) -> list[Figure]:
+    """Figures of checkpoints and pools; before any threads are started, for runs are forked."""
+    return [*_kill_figures(share, say), *_cost_figures(share, say), *_pool_figures(share, say)]
+
+
+# --- checkpoints -----------------------------------------------------------------------------------------------------
+
+
+def _kill_figures(share: float, say: Say) -> list[Figure]:
+    kills = same = written = 0
+    for seed, (name, make) in enumerate(TEMPLATES.items()):
+        found = killed(partial(make, seed), max(math.ceil(_KILLS * share), 2), seed)
+        kills, same, written = kills + found.kills, same + found.same, written + found.written
+        say(f"{name}: {found.same} of {found.kills} kills ended in the same proved value")
+    lost = [_lost(seed) for seed in range(max(math.ceil(_LOST * share), 1))]
+    say(f"a run that is killed loses {max(lost):.2f} s at most, checkpoints every {_EVERY:g} s")
+    return [
+        Figure("kill_9_resumed", same / kills, "share", kills, f"{written} of them left a checkpoint"),
+        Figure("lost_seconds", max(lost) - _EVERY, "s", len(lost), f"beyond every = {_EVERY:g} s, at most"),
+    ]
+
+
+def _long() -> Problem:
+    return Assignment(random_assignment(10, 60, 1))
+
+
+def _lost(seed: int) -> float:
+    """Seconds of a run's work that are in no checkpoint when it is killed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, seconds = Path(folder) / "run", random.Random(seed).uniform(1.5 * _EVERY, 4.0 * _EVERY)
+        began = time.monotonic()
+        child = os.fork()
+        if child == 0:
+            try:
+                solve(_long(), checkpoint=path, every=_EVERY)
+            finally:
+                os._exit(0)
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+        ended = time.monotonic() - began
+        os.waitpid(child, 0)
+        kept = read_checkpoint(path)
+        return ended - (float(kept.said["seconds"]) if kept is not None else 0.0)
+
+
+def _cost_figures(share: float, say: Say) -> list[Figure]:
+    """What writing checkpoints takes: the same tree with them and without, one after the other."""
+    ratios = []
+    for _ in range(max(round(_PAIRS * share), 1)):
+        with tempfile.TemporaryDirectory() as folder:
+            seconds = []
+            for saving in ({}, {"checkpoint": Path(folder) / "run", "every": _EVERY}):
+                began = time.process_time()
+                solve(_long(), node_limit=_NODES, **saving)  # type: ignore[arg-type]
+                seconds.append(time.process_time() - began)
+            ratios.append(seconds[1] / seconds[0] - 1.0)
+    say(f"checkpoints every {_EVERY:g} s: {median(ratios):+.1%} of the time")
+    return [Figure("checkpoint_cost", median(ratios), "share", len(ratios), f"every {_EVERY:g} s; in the middle")]
+
+
+# --- pools -----------------------------------------------------------------------------------------------------------
+
+
+def _rolls(count: int) -> Iterator[Problem]:
+    """Some demands differ from day to day."""
+    rng, instance = np.random.default_rng(0), uniform(200, 1)
+    for _ in range(count):
+        demands = np.array(instance.demands)
+        chosen = rng.integers(0, len(demands), 5)
+        demands[chosen] = np.maximum(demands[chosen] + rng.integers(-3, 4, 5), 1)
+        instance = Rolls(instance.roll, instance.widths, tuple(demands.tolist()))
+        yield CuttingStock(instance)
+
+
+def _machines(count: int) -> Iterator[Problem]:
+    """Some tasks cost something else from day to day."""
+    rng, instance = np.random.default_rng(0), random_assignment(5, 30, 1)
+    for _ in range(count):
+        costs = instance.costs.copy()
+        costs[:, rng.integers(0, costs.shape[1], 2)] = rng.integers(10, 50, (len(costs), 2))
+        instance = Machines(costs, instance.sizes, instance.capacities)
+        yield Assignment(instance)
+
+
+def _routes(count: int) -> Iterator[Problem]:
+    """Some customers ask for a little more or less from day to day."""
+    rng, instance = np.random.default_rng(0), random_routing(3, customers=40)
+    for _ in range(count):
+        demands = np.array(instance.demands)
+        chosen = rng.integers(1, len(demands), 3)
+        demands[chosen] = np.maximum(demands[chosen] + rng.integers(-2, 3, 3), 1)
+        instance = dataclasses.replace(instance, demands=tuple(demands.tolist()))
+        yield VehicleRouting(instance)
+
+
+_SEQUENCES: dict[str, Callable[[int], Iterator[Problem]]] = {
+    "cutting_stock": _rolls,
+    "assignment": _machines,
+    "vehicle_routing": _routes,
+}
+
+
+def _pool_figures(share: float, say: Say) -> list[Figure]:
+    figures, every = [], {False: 0.0, True: 0.0}
+    for name, sequence in _SEQUENCES.items():
+        seconds, days = {False: 0.0, True: 0.0}, 0
+        last: Result | None = None
+        for problem in sequence(max(math.ceil(_DAYS * share), 3)):
+            both = {warm: _day(problem, last if warm else None) for warm in (False, True)}
+            if last is not None:  # the first day has no pool
+                days += 1
+                for warm, (taken, _) in both.items():
+                    seconds[warm] += taken
+            cold, last = both[False][1], both[True][1]
+            if not math.isclose(cold.objective, last.objective, rel_tol=TOLERANCES.optimality):
+                raise AssertionError(f"{name}: {last.objective} with a pool, {cold.objective} without")
+        say(f"{name}: {seconds[False]:.2f} s of {days} instances from nothing, {seconds[True]:.2f} s with pools")
+        figures.append(Figure(f"warm_share ({name})", seconds[True] / seconds[False], "share", days))
+        every = {warm: every[warm] + seconds[warm] for warm in every}
+    total = Figure("warm_share", every[True] / every[False], "share", 3 * days, "of the time from nothing, in all")
+    return [total, *figures]
+
+
+def _day(problem: Problem, before: Result | None) -> tuple[float, Result]:
+    began = time.process_time()
+    result = solve(problem, pool=None if before is None else before.pool)
+    return time.process_time() - began, result

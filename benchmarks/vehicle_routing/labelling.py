@@ -1,0 +1,312 @@
+"""``colgen bench labelling``: shortest paths with a capacity, beside published optima and seconds, and other libraries.
+
+The data are the folder ``spprc`` of ``--data``: instances of SPPRCLIB (Jepsen et al.) and of Roberti, with the optima
+over ng-routes that CPTP's repository publishes (``ng_route_optima.csv``), and the seconds of two C++ libraries.  The
+neighbourhood of a vertex i are the vertices j of smallest c_ij + w_j, i itself among them.  The weight of the depot is
+paid once, and the empty route costs nothing.  Seconds are those of the processor: one thread searches.
+
+``speedup_vs_cspy`` is measured where cspy is installed, in an environment of its own::
+
+    python3 -m venv cspy-env && cspy-env/bin/pip install cspy
+    COLGEN_CSPY=cspy-env/bin/python colgen bench labelling --data DIR
+
+on small random networks whose elementary optimum cspy finds.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import InputError
+from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.core.files import check_readable, read_text
+from colgen.solvers.paths.labelling import CustomResource, Labelling, Network, Resource, nearest
+
+Floats = NDArray[np.float64]
+
+_LIMIT = 120.0
+"""Seconds for an instance."""
+
+_MINUTES = 30.0
+_SIZES = (8, 16, 24)
+_DIGITS = 6e-4
+"""Published optima have three decimals."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A line of ``ng_route_optima.csv``; None where the reference did not finish."""
+
+    name: str
+    size: int
+    optimum: float | None
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An instance with neighbourhoods of one size."""
+
+    published: Published
+    bound: float | None
+    seconds: float
+
+
+def bench_labelling(options: BenchOptions) -> Sequence[Figure]:
+    """Finished instances, those that match the published optima, and times relative to others."""
+    figures: list[Figure] = []
+    if options.data is not None:
+        published = read_published(options.data / "spprc" / "ng_route_optima.csv")
+        names = sorted({each.name for each in published})
+        kept = set(names[:3] if options.quick else spread(names, options.share(_MINUTES)))
+        outcomes = []
+        for each in published:
+            if each.name in kept:
+                outcomes.append(_solved(options.data / "spprc", each))
+                options.say(_line(outcomes[-1]))
+        figures += _figures(outcomes)
+    else:
+        options.say("no --data: published instances are left out")
+    figures.append(_user_cost(options.quick))
+    peer = os.environ.get("COLGEN_CSPY")
+    if peer:
+        figures += _beside_cspy(peer, options)
+    else:
+        options.say("COLGEN_CSPY names no interpreter: cspy is left out")
+    return figures
+
+
+def _line(outcome: Outcome) -> str:
+    each = outcome.published
+    bound = "not finished" if outcome.bound is None else f"{outcome.bound:.3f}"
+    wanted = "unknown" if each.optimum is None else f"{each.optimum:.3f}"
+    return f"{each.name} ng {each.size}: {bound}, published {wanted}, {outcome.seconds:.3f} s"
+
+
+def _figures(outcomes: Sequence[Outcome]) -> list[Figure]:
+    known = [each for each in outcomes if each.bound is not None and each.published.optimum is not None]
+    matched = [each for each in known if abs(min(each.bound or 0.0, 0.0) - (each.published.optimum or 0.0)) <= _DIGITS]
+    figures = [Figure("optima_matched", len(matched), "instances", len(known), "of those that end and are published")]
+    for size in _SIZES:
+        asked = [each for each in outcomes if each.published.size == size]
+        ended = [each for each in asked if each.bound is not None]
+        if asked:
+            figures.append(Figure(f"finished_ng{size}", len(ended), "instances", len(asked), f"in {_LIMIT:g} s each"))
+        if not ended:
+            continue
+        figures.append(Figure(f"seconds_ng{size}", _geometric([each.seconds for each in ended]), "s", len(ended)))
+        ratios = [each.seconds / each.published.seconds for each in ended if each.published.seconds]
+        if ratios:
+            name = f"ratio_vs_published_parallel_ng{size}"
+            figures.append(Figure(name, _geometric(ratios), "times", len(ratios), "geometric mean"))
+    return figures
+
+
+def _geometric(values: Sequence[float]) -> float:
+    return float(np.exp(np.mean(np.log(np.maximum(values, 1e-4)))))
+
+
+def _solved(folder: Path, each: Published) -> Outcome:
+    network, costs, weights, load = read_instance(folder, each.name)
+    solver = Labelling(network, [load], neighbourhoods=nearest(network, weights, each.size))
+    if each.size == _SIZES[0]:
+        solver.price(costs, deadline=time.monotonic() + 1.0)  # compiled, and its memory is there
+    began = time.process_time()
+    found = solver.price(costs, deadline=time.monotonic() + _LIMIT)
+    return Outcome(each, found.bound, time.process_time() - began)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def read_published(path: Path) -> list[Published]:
+    """The published optima and seconds."""
+    check_readable(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Published(
+                line["instance"],
+                int(line["ng"]),
+                float(line["optimum"]) if line["optimum"] else None,
+                float(line["cxx_parallel_bidirectional_seconds"])
+                if line["cxx_parallel_bidirectional_seconds"]
+                else None,
+            )
+            for line in csv.DictReader(file)
+        ]
+
+
+def read_instance(folder: Path, name: str) -> tuple[Network, Floats, Floats, Resource]:
+    """An instance: its network, the costs of the arcs, the weights neighbourhoods are chosen by, and the load."""
+    found = [path for path in (folder / f"{name}.sppcc", folder / f"{name}.vrp") if path.is_file()]
+    if not found:
+        raise InputError(f"{folder}: expected {name}.sppcc or {name}.vrp")
+    text = read_text(found[0])
+    sections = {
+        match[1]: np.array(match[2].split(), dtype=np.float64)
+        for match in re.finditer(r"(\w+)_SECTION[^\S\n]*\n((?:\s*[-+.]?\d\S*)*)", text)
+    }
+    capacity = re.search(r"CAPACITY\s*:\s*(\d+)", text)
+    if capacity is None or "DEMAND" not in sections:
+        raise InputError(f"{found[0]}: expected CAPACITY and DEMAND_SECTION")
+    n = len(sections["DEMAND"]) // 2
+    demand = sections["DEMAND"].reshape(n, 2)[:, 1]
+    if "EDGE_WEIGHT" in sections:
+        distance, weight = sections["EDGE_WEIGHT"].reshape(n, n), sections["NODE_WEIGHT"]
+    else:
+        places = sections["NODE_COORD"].reshape(n, 3)[:, 1:]
+        distance = np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=-1))
+        weight = -sections["PROFIT"].reshape(n, 2)[:, 1]
+    network = Network.complete(n - 1)
+    heads = network.heads % n  # the sink is the depot again
+    weights = distance[network.tails, heads] + np.where(network.heads < n, weight[heads], 0.0)
+    costs = weights + np.where(network.tails == network.source, weight[0], 0.0)
+    demand[0] = 0.0
+    load = Resource(demand[heads], float(capacity[1]), name="load")
+    return network, costs, weights, load
+
+
+# --- a resource that the user writes ---------------------------------------------------------------------------------
+
+
+def _extend(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
+    after[0] = before[0] + arc[0]
+    return bool(after[0] <= vertex[0])
+
+
+def _dominates(one: Any, other: Any) -> bool:
+    return bool(one[0] <= other[0])
+
+
+def _joins(forward: Any, backward: Any, arc: Any, vertex: Any) -> bool:
+    return bool(forward[0] + arc[0] + backward[0] <= vertex[0])
+
+
+def _user_cost(quick: bool) -> Figure:
+    """A second capacity, written by the user and built in."""
+    rng = np.random.default_rng(1)
+    ratios = []
+    for n in (20,) if quick else (25, 40, 55):
+        network = Network.complete(n)
+        places = rng.integers(0, 100, (n + 1, 2))
+        heads = network.heads % (n + 1)
+        distance = np.rint(np.hypot(*(places[network.tails] - places[heads]).T))
+        prize = np.append(0, rng.integers(10, 40, n))
+        load, volume = (np.append(0, rng.integers(5, 25, n)).astype(float) for _ in range(2))
+        first, second = Resource(load[heads], 60.0, name="load"), Resource(volume[heads], 60.0, name="volume")
+        mine = CustomResource(
+            _extend,
+            _dominates,
+            [0.0],
+            arc_data=volume[heads][:, None],
+            vertex_data=np.full((n + 2, 1), 60.0),
+            backward=_extend,
+            start_backward=[0.0],
+            joins=_joins,
+        )
+        near = nearest(network, distance, 10)
+        solvers = [Labelling(network, [first, other], neighbourhoods=near) for other in (second, mine)]
+        costs = distance - prize[heads]
+        bounds = [solver.price(costs).bound for solver in solvers]
+        if bounds[0] != bounds[1]:
+            raise AssertionError(f"a resource written by the user has the optimum {bounds[1]}, built in {bounds[0]}")
+        built_in, written = (_least(solver.price, costs) for solver in solvers)
+        ratios.append(written / built_in)
+    return Figure("user_resource_cost", _geometric(ratios), "times", len(ratios), "written by the user over built in")
+
+
+def _least(run: Callable[[Floats], object], costs: Floats, times: int = 3) -> float:
+    """The least seconds of the processor of several runs."""
+    found = []
+    for _ in range(times):
+        began = time.process_time()
+        run(costs)
+        found.append(time.process_time() - began)
+    return max(min(found), 1e-6)
+
+
+# --- cspy ------------------------------------------------------------------------------------------------------------
+
+_CSPY = """
+import json, sys, time
+import numpy as np
+from cspy import BiDirectional
+from networkx import DiGraph
+for line in sys.stdin:
+    given = json.loads(line)
+    graph = DiGraph(directed=True, n_res=2)
+    names = {given["source"]: "Source", given["sink"]: "Sink"}
+    for tail, head, cost, load in given["arcs"]:
+        graph.add_edge(names.get(tail, tail), names.get(head, head), res_cost=np.array([1.0, load]), weight=cost)
+    began = time.process_time()
+    try:
+        search = BiDirectional(graph, [float(given["vertices"]), given["capacity"]], [0.0, 0.0], elementary=True)
+        search.run()
+        found = search.total_cost
+    except Exception:
+        found = None
+    print(json.dumps([found, time.process_time() - began]), flush=True)
+"""
+
+
+def _beside_cspy(peer: str, options: BenchOptions) -> list[Figure]:
+    """Elementary paths on random networks: what cspy finds, and how long it takes."""
+    rng = np.random.default_rng(2)
+    ratios, asked = [], 0
+    for n in (10,) if options.quick else (10, 11, 11, 12, 12, 13):
+        network = Network.complete(n)
+        load = np.append(0, rng.integers(3, 15, n)).astype(float)
+        heads = network.heads % (n + 1)
+        costs = rng.integers(-20, 40, network.num_arcs).astype(float)
+        solver = Labelling(network, [Resource(load[heads], 40.0, name="load")])
+        bound = solver.price(costs).bound
+        mine = _least(solver.price, costs)
+        given = {
+            "source": network.source,
+            "sink": network.sink,
+            "vertices": network.num_vertices,
+            "capacity": 40.0,
+            "arcs": [
+                [int(tail), int(head), float(cost), float(load[head % (n + 1)])]
+                for tail, head, cost in zip(network.tails, network.heads, costs, strict=True)
+            ],
+        }
+        asked += 1
+        try:
+            said = subprocess.run(
+                [peer, "-c", _CSPY],
+                input=json.dumps(given) + "\n",
+                capture_output=True,
+                text=True,
+                timeout=_LIMIT,
+                check=True,
+            ).stdout
+            found, seconds = json.loads(said.splitlines()[-1])
+        except subprocess.TimeoutExpired:
+            options.say(f"cspy on {n} customers: not finished in {_LIMIT:g} s")
+            continue
+        except (subprocess.SubprocessError, ValueError, IndexError, OSError) as error:
+            options.say(f"cspy on {n} customers: {type(error).__name__}")
+            continue
+        right = found is not None and bound is not None and abs(found - bound) <= _DIGITS
+        options.say(f"cspy on {n} customers: {found}, {seconds:.3f} s; here {bound}, {mine:.4f} s")
+        if right:
+            ratios.append(seconds / mine)
+    if not ratios:
+        return []
+    return [
+        Figure("speedup_vs_cspy", _geometric(ratios), "times", len(ratios), "where cspy finds the optimum"),
+        Figure("right_cspy", len(ratios), "instances", asked),
+    ]

@@ -1,0 +1,111 @@
+"""Nodes bounded by an ascent of the Lagrangian dual: the rounds that subgradient, volume and bundle methods share."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+from colgen.bounding.ascent import Ascent, Evaluation, Floats
+from colgen.bounding.guesses import Proved, record, told
+from colgen.bounding.lagrangian_dual import LagrangianDual
+from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
+from colgen.core.errors import InputError
+from colgen.core.result import Termination
+from colgen.solvers.compiling import working_clock
+
+_COLUMNS_A_ROW = 4
+"""So many columns a linking row are handed on, those that count most in the averaged solution."""
+
+
+class AscentBounding(Bounding):
+    """Bounds a node by moving dual values uphill: one call of each oracle a round, and no linear program.
+
+    It works for any problem whose oracles are exact: what the rows lack at their best columns is the direction.  Each
+    oracle's ``multiplicity`` must be finite, or its results state a ``total`` (a positive ``cost_bound`` will do where
+    there is an answer to start from, which then says how many columns count).  The bound comes near to that of the
+    linear program; the averaged solution of the oracles comes near to its solution, and serves branching and
+    heuristics.  Its columns join the master, and its dual values are where column generation may start:
+    ``Chain(Volume(200), ColumnGeneration())``.
+
+    Parameters
+    ----------
+    rounds
+        At most so many, at each node.
+
+    Raises
+    ------
+    InputError
+        If ``rounds`` is not positive.
+    """
+
+    def __init__(self, rounds: int) -> None:
+        if rounds < 1:
+            raise InputError(f"{type(self).__name__} needs one round or more, not {rounds}")
+        self.rounds = rounds
+
+    @abstractmethod
+    def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> Ascent:
+        """The method, at its start: see :class:`colgen.bounding.ascent.Ascent`."""
+
+    def bound(self, node: NodeState, parts: Parts) -> Bounded:
+        master, run = parts.master, parts.run
+        with master.real_costs():
+            context = told(master, parts.context(node), parts.settings)
+            dual = LagrangianDual(master, parts.oracles, context, run.objective)
+            outcome, reason, sized = Outcome.SOLVED, None, False
+            ascent: Ascent | None = None
+            point = dual.start(node.duals)
+            for _ in range(self.rounds):
+                reason = run.budget.reason
+                if reason is not None:
+                    break
+                clock = working_clock()
+                here = dual.evaluate(point)
+                if ascent is None or (dual.unit and not sized):  # from here on it is known how long steps may be
+                    sized = dual.unit > 0.0
+                    target = run.sense.sign * run.objective if math.isfinite(run.objective) else math.inf
+                    best = here if ascent is None or ascent.best is None else ascent.best
+                    ascent, here = self.ascent(best.point, dual.lower, dual.upper, dual.unit or 1.0, target), best
+                ascent.learn(here)
+                point = ascent.point
+                self._offer(here, dual, parts)
+                now = Proved(dual.bound, dual.duals)
+                reason = record(run, master, now, (node.number, node.depth), clock, parts.settings)
+                if parts.settings.stop_early and run.prunes(dual.bound):
+                    outcome = Outcome.PRUNED
+                    break
+                if reason is not None or dual.cut_off or ascent.converged:
+                    break
+        if reason is None and outcome is not Outcome.PRUNED and dual.cut_off:
+            reason = run.budget.reason or Termination.TIME_LIMIT
+        if reason is not None:
+            outcome = Outcome.STOPPED
+        if ascent is None:
+            return Bounded(outcome, run.sense.ideal, termination=reason, duals=node.duals)
+        average = list(ascent.average)
+        columns = dual.columns(average, _COLUMNS_A_ROW * max(len(point), 1))
+        for origin, batches in enumerate(columns):
+            for batch in batches:
+                if len(batch):
+                    run.columns_generated += master.add(batch, (), origin)
+        return Bounded(
+            outcome,
+            dual.bound,
+            termination=reason,
+            duals=dual.duals,
+            solution=dual.solution(average),
+        )
+
+    def _offer(self, here: Evaluation, dual: LagrangianDual, parts: Parts) -> None:
+        """An answer of the oracles that happens to satisfy the linking rows is one of the problem's."""
+        run = parts.run
+        if (
+            not here.solution.holds
+            or not parts.settings.stop_early
+            or here.solution.size > _COLUMNS_A_ROW * len(here.point)
+        ):
+            return
+        if run.sense.is_better(dual.cost(here.solution), run.objective):
+            solution = dual.solution([(1.0, here.solution)])
+            if solution is not None and parts.master.violation(solution) is None:
+                parts.take(solution, type(self).__name__)

@@ -1,0 +1,118 @@
+"""One round of pricing at dual values that somebody has guessed: what the oracles state there is proved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.bounding.checks import check_results, names
+from colgen.bounding.pricing_round import reduced_costs
+from colgen.bounding.protocol import Settings
+from colgen.bounding.run import PRICING, Recorder, Run
+from colgen.core.column_batch import Columns
+from colgen.core.columns import Column
+from colgen.core.duals import DualPoint, Duals
+from colgen.core.errors import InvalidBoundError
+from colgen.core.result import Termination
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.protocol import RestrictedMaster
+from colgen.pricing.calls import asked
+from colgen.pricing.oracles import Pricing, PricingContext
+
+
+@dataclass(frozen=True)
+class Proved:
+    """What one round of pricing has proved.
+
+    Attributes
+    ----------
+    bound
+        On the answers of the node.
+    duals
+        Those that were priced at.
+    columns
+        Of each oracle, those whose reduced cost improves at these dual values.
+    answers
+        Whole solutions that the oracles have met on the way, not checked yet.
+    cut_off
+        Whether some oracle gave up before its time.
+    relaxed
+        A solution of the relaxation that an oracle knows.
+    """
+
+    bound: float
+    duals: DualPoint
+    columns: Sequence[Sequence[Column]] = ()
+    answers: Sequence[Solution] = ()
+    cut_off: bool = False
+    relaxed: Solution | None = None
+
+
+def prove(
+    master: RestrictedMaster, pricing: Sequence[Pricing], guess: DualPoint, context: PricingContext, settings: Settings
+) -> Proved:
+    """Price all oracles at guessed dual values and compute the bound that this proves, whatever the guess is worth.
+
+    Real costs count, also while the master itself is in phase 1; it need not have been solved.
+    """
+    sense = master.sense
+    with master.real_costs():
+        duals = master.guessed(guess)
+        context = told(master, context, settings)
+        results = asked(pricing, duals, context)
+        answers = [answer for result in results for answer in result.answers]
+        columns: list[Sequence[Column]] = []
+        if isinstance(duals, Duals) or any(len(result.columns) for result in results):
+            found = reduced_costs(master, results, duals)
+            check_results(master, pricing, results, found, duals, context)
+            columns = [
+                _new(master, result.columns, sense.gains(mine) > context.tolerance)
+                for result, mine in zip(results, found, strict=True)
+            ]
+        bound = master.dual_bound(duals, pricing, results)
+    relaxed = next((result.relaxed for result in results if result.relaxed is not None), None)
+    if math.isnan(bound):
+        raise InvalidBoundError(f"the oracles {names(pricing)} state a bound that is not a number")
+    return Proved(bound, duals, columns, answers, any(result.cut_off for result in results), relaxed)
+
+
+def told(master: RestrictedMaster, context: PricingContext, settings: Settings) -> PricingContext:
+    """What oracles are told where they are priced at guessed dual values; asked for while real costs count."""
+    scale = settings.scale or master.scale
+    return PricingContext(  # cheaper than replacing fields: this is all that a small solve does
+        context.sense,
+        decisions=context.decisions,
+        fixed=context.fixed,
+        deadline=context.deadline,
+        tolerance=settings.tolerance * scale,
+        pricing_out=master.reduced_costs,
+        scale=max(scale, master.rounding / TOLERANCES.diagnostic),
+        budget=context.budget,
+        held=master.holds,
+    )
+
+
+def _new(master: RestrictedMaster, columns: Sequence[Column], improving: NDArray[np.bool_]) -> Sequence[Column]:
+    """Columns that improve at guessed dual values and are not there yet; those that are there may improve as well."""
+    chosen = np.flatnonzero(improving)
+    if isinstance(columns, Columns):
+        columns = columns.take(chosen)
+        return columns.take(~master.held(columns))
+    return [columns[k] for k in chosen.tolist() if not master.holds(columns[k])]
+
+
+def record(
+    run: Run, master: RestrictedMaster, proved: Proved, node: tuple[int, int], started: float, settings: Settings
+) -> Termination | None:
+    """Write down such a round as one of the run: it has no restricted master, so its objective is the incumbent's.
+
+    The answer is a reason to stop, if a rule names one.
+    """
+    rounds = Recorder(run, master, *node, proves=settings.stop_early, started=started)
+    rounds.lap(PRICING)
+    return rounds.write(2, run.objective, proved.bound, duals=proved.duals if settings.keep_duals else None)

@@ -1,0 +1,78 @@
+"""Subgradient steps of Polyak's length.
+
+Sources: B. T. Polyak, *Minimization of unsmooth functionals*, USSR Computational Mathematics and Mathematical Physics 9
+(1969); M. Held, P. Wolfe, H. P. Crowder, *Validation of subgradient optimization*, Mathematical Programming 6 (1974);
+for the averages T. Larsson, M. Patriksson, A.-B. Strömberg, *Ergodic, primal convergence in dual subgradient schemes
+for convex programming*, Mathematical Programming 86 (1999).
+"""
+
+from __future__ import annotations
+
+import math
+
+from colgen.bounding.ascent import FASTER, STRAIGHT, Ascent, Evaluation, Floats
+from colgen.bounding.ascent_bounding import AscentBounding
+
+_FIRST_FACTOR, _LONGEST = 1.0, 2.0
+_BLENDED = 0.1
+"""The share of each new solution in the averaged one: a fading memory of about twenty rounds."""
+
+_PATIENCE = 10
+"""After so many rounds without a better value, steps are half as long and go on from the best point."""
+
+
+class SubgradientAscent(Ascent):
+    """The subgradient method under way.
+
+    From wherever it is, a round goes along the slope g by f (T - q) / ‖g‖².  T is the target, or where there is none a
+    level above the best value that is moved with it; f is halved where nothing improves, and longer while the function
+    has turned out to be a plane.
+    """
+
+    def __init__(self, start: Floats, lower: Floats, upper: Floats, *, unit: float, target: float = math.inf) -> None:
+        super().__init__(start, lower, upper, unit=unit, target=target)
+        self._factor = _FIRST_FACTOR
+        self._worse = 0
+        self._promised = math.inf
+        self._before = 0.0
+
+    def follow(self, here: Evaluation) -> None:
+        straight = here.value - self._before >= STRAIGHT * self._promised
+        if self.best is None or here.value > self.best.value:
+            self.best, self._worse = here, 0
+            if straight:
+                self._factor *= FASTER
+        else:
+            self._worse += 1
+        self.average.blend(_BLENDED, here.solution)
+        if self._worse >= _PATIENCE:
+            self._factor, self._worse = 0.5 * min(self._factor, _LONGEST), 0
+            here = self.best
+        direction = self.free(here.point, here.slope)
+        squared = float(direction @ direction)
+        aim = self._factor * (self.aim(self.best.value) + self.best.value - here.value)
+        if not squared > 0.0 or self.too_short(self._factor * self.aim(self.best.value)):
+            self.converged = True
+            return
+        length = aim / squared
+        self.point = self.clipped(here.point + length * direction)
+        self._before = here.value
+        self._promised = float(here.slope @ (self.point - here.point))
+
+
+class Subgradient(AscentBounding):
+    """Subgradient steps of Polyak's length on the linking rows: the cheapest rounds, and the least exact bound.
+
+    It needs oracles that are exact, and a multiplicity of each (or a total): see :class:`AscentBounding`.
+
+    Parameters
+    ----------
+    rounds
+        At most so many, each of which calls every oracle once.
+    """
+
+    def __init__(self, rounds: int = 500) -> None:
+        super().__init__(rounds)
+
+    def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> SubgradientAscent:
+        return SubgradientAscent(start, lower, upper, unit=unit, target=target)

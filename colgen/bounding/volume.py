@@ -1,0 +1,156 @@
+"""The volume algorithm: subgradient steps along an average of slopes, and with it a solution of the relaxation.
+
+Sources: F. Barahona, R. Anbil, *The volume algorithm: producing primal solutions with a subgradient method*,
+Mathematical Programming 87 (2000); for the shares L. Bahiense, N. Maculan, C. Sagastizábal, *The volume algorithm
+revisited: relation with bundle methods*, Mathematical Programming 94 (2002).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from colgen.bounding.ascent import FASTER, STRAIGHT, Ascent, Evaluation, Floats
+from colgen.bounding.ascent_bounding import AscentBounding
+
+_FIRST_FACTOR = 0.1
+
+_GREEN, _RED = 1.5, 0.66
+_PATIENCE, _LEAST_PATIENCE = 4, 2
+"""What a green step multiplies the step length by, and so many red ones in a row, fewer where these go on.
+
+The source has 1.1, 0.66 and 20 (section 3): it starts near the optimum.
+"""
+
+_MOST_BLENDED, _LEAST_BLENDED = 0.5, 1e-3
+_LITTLE = 0.02
+"""The least share of that which is blended in, however bad a solution seems."""
+
+_ROUNDS, _SLOW, _LESS = 20, 0.01, 0.9
+"""After so many rounds that have gained less than this share of the value, so much less of a solution is blended in."""
+
+
+class VolumeAscent(Ascent):
+    """The volume algorithm under way.
+
+    The *centre* is the best point so far.  A round goes from there along v, the slope of the averaged solution, by
+    s = f (T - q) / ‖v‖², evaluates, and blends the new solution into the average, by the share that promises least near
+    the centre (at most ``_MOST_BLENDED``): a solution from far away counts little.  The colour of the step sets f:
+    *green* if it improves and its own slope goes on in the direction of v, *yellow* if it improves and that turns back,
+    *red* if it does not improve.  One thing is added to the sources, so that nothing needs to be known of the size of
+    dual values: at first, while steps gain what they promise, the function is a plane and f is multiplied, and halved
+    where that was too far.
+    """
+
+    def __init__(self, start: Floats, lower: Floats, upper: Floats, *, unit: float, target: float = math.inf) -> None:
+        super().__init__(start, lower, upper, unit=unit, target=target)
+        self._factor = _FIRST_FACTOR
+        self._most = _MOST_BLENDED
+        self._patience = _PATIENCE
+        self._red = self._rounds = 0
+        self._slope = np.zeros(len(start))
+        self._constant = self._length = 0.0
+        self._promised = math.inf
+        self._searching = True
+        self._checked = self._restarted = -math.inf
+
+    def follow(self, here: Evaluation) -> None:
+        if self.best is None:
+            self.best, self._slope, self._constant, self._checked = here, here.slope, _constant(here), here.value
+            self.average.replace([(1.0, here.solution)])
+        elif self._searching:
+            self._search(here)
+        else:
+            centre = here if here.value > self.best.value else self.best
+            share = self._share(here, centre)
+            self._colour(here)
+            self._slope = share * here.slope + (1.0 - share) * self._slope
+            self._constant = share * _constant(here) + (1.0 - share) * self._constant
+            self.average.blend(share, here.solution)
+            self.best = centre
+        self._step()
+
+    def _search(self, here: Evaluation) -> None:
+        """Find out how long steps are to be."""
+        assert self.best is not None
+        gain = here.value - self.best.value
+        self._searching = gain <= 0.0 or gain >= STRAIGHT * self._promised
+        self._factor *= FASTER if gain > 0.0 and self._searching else 0.5
+        if gain <= 0.0:
+            return
+        self.best, self._slope, self._constant, self._checked = here, here.slope, _constant(here), here.value
+        self.average.replace([(1.0, here.solution)])
+
+    def _colour(self, here: Evaluation) -> None:
+        assert self.best is not None
+        if here.value > self.best.value:
+            self._red, self._patience = 0, _PATIENCE
+            if float(here.slope @ self._slope) >= 0.0:
+                self._factor *= _GREEN
+            return
+        self._red += 1
+        if self._red >= self._patience:
+            self._factor, self._red = _RED * self._factor, 0
+            self._patience = max(self._patience // 2, _LEAST_PATIENCE)
+
+    def _share(self, here: Evaluation, centre: Evaluation) -> float:
+        """How much of a solution is blended into the average.
+
+        Of both linear pieces the mixture is sought that promises least near the centre, as a bundle method with two
+        pieces would have it.
+        """
+        assert self.best is not None
+        self._rounds += 1
+        if self._rounds % _ROUNDS == 0:
+            if centre.value - self._checked < _SLOW * abs(centre.value):
+                self._most = max(_LESS * self._most, _LEAST_BLENDED)
+            self._checked = centre.value
+        difference = here.slope - self._slope
+        squared = self._length * float(difference @ difference)
+        higher = _constant(here) - self._constant + float(difference @ centre.point)
+        share = -(self._length * float(self._slope @ difference) + higher) / squared if squared > 0.0 else 0.0
+        return min(max(share, _LITTLE * self._most), self._most)
+
+    def _step(self) -> None:
+        assert self.best is not None
+        centre = self.best.point
+        direction = self.free(centre, self._slope)
+        squared = float(direction @ direction)
+        aim = self._factor * self.aim(self.best.value)
+        if not squared > 0.0 or self.too_short(aim):
+            # Either this is the maximum, or the average has nothing to do with the centre any more.
+            if self.too_short(self.best.value - self._restarted):
+                self.converged = True
+                return
+            self._restarted, self._factor = self.best.value, _FIRST_FACTOR
+            self._slope, self._constant = self.best.slope, _constant(self.best)
+            self.average.replace([(1.0, self.best.solution)])
+            self._step()
+            return
+        self._length = aim / squared
+        self.point = self.clipped(centre + self._length * direction)
+        self._promised = float(self.best.slope @ (self.point - centre))
+
+
+def _constant(here: Evaluation) -> float:
+    """The linear piece of an evaluation, at the origin."""
+    return here.value - float(here.slope @ here.point)
+
+
+class Volume(AscentBounding):
+    """The volume algorithm on the linking rows: bounds and a solution of the relaxation, without a linear program.
+
+    It needs oracles that are exact, and a multiplicity of each (or a total): see :class:`AscentBounding`.
+
+    Parameters
+    ----------
+    rounds
+        At most so many, each of which calls every oracle once.
+    """
+
+    def __init__(self, rounds: int = 500) -> None:
+        super().__init__(rounds)
+
+    def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> VolumeAscent:
+        return VolumeAscent(start, lower, upper, unit=unit, target=target)

@@ -1,0 +1,1 @@
+"""Branching: rules, selection among their candidates, trials of children."""

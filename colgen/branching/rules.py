@@ -1,0 +1,468 @@
+"""Branching rules, their candidates, and the decisions that they make."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.column_batch import Columns
+from colgen.core.columns import Column, Key, Row, RowFamily
+from colgen.core.decision import Apart, Decision, Together, fractionality
+from colgen.core.decision_data import DecisionMaker
+from colgen.core.errors import InputError
+from colgen.core.numbers import returned
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.protocol import RestrictedMaster
+from colgen.solvers.columns.compressed import sums_by_number
+
+DOWN, UP = 0, 1
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to split a node.
+
+    Attributes
+    ----------
+    children
+        Decisions of each child, the one to be explored first first; together they keep every answer of the node, and
+        each cuts off its solution.
+    quantity
+        What is branched on, the same at all nodes: what is learnt of it is kept by this name.
+    moves
+        For each child the direction in which the quantity moves, ``DOWN`` or ``UP``, and how far at least: an empty
+        tuple if nothing can be learnt of such children.
+    score
+        How much the rule likes it, by the solution alone.
+    """
+
+    children: Sequence[Sequence[Decision]]
+    quantity: Hashable = None
+    moves: Sequence[tuple[int, float]] = field(default=())
+    score: float = 0.0
+
+
+Floats = NDArray[np.float64]
+
+_BITS = 32
+"""Of the number of a row; a pair of them is one number."""
+
+_LAST = (1 << _BITS) - 1
+
+_REMEMBERED = 1 << 16
+"""So many columns are remembered with the original variables that they set."""
+
+_PAIRS = 1 << 22
+"""So many pairs of rows are remembered, of columns that cover them."""
+
+
+class BranchingRule(DecisionMaker, ABC):
+    """Splits a node whose relaxation is not integral."""
+
+    @abstractmethod
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        """Decisions of each child, the one to be explored first first; empty if the rule sees nothing fractional.
+
+        Together the children must keep every answer of the node, and each must cut off ``solution``.
+        """
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        """All ways to split the node that the rule sees, those that it likes best first: the tree chooses among them.
+
+        A rule that does not say has one, that of :meth:`branch`.
+        """
+        children = children_of(self, solution)
+        return [Candidate(children)] if children else []
+
+    def suit(self, master: RestrictedMaster) -> None:
+        """Refuse a master for which the rule is not right; asked before the first node.
+
+        Raises
+        ------
+        InputError
+            Naming what the rule expects of its rows.
+        """
+
+    def recover(self, solution: Solution) -> Solution | None:
+        """An integral solution of the same objective, where the rule's quantities are whole but the columns are not.
+
+        None if the rule knows of none.  The engine checks what it returns.
+        """
+        return None
+
+
+def candidates_of(rule: BranchingRule, solution: Solution) -> Sequence[Candidate]:
+    """All ways to split the node that a rule sees; None is refused."""
+    return returned(rule.candidates(solution), f"{type(rule).__name__}.candidates()", "candidates, () for none")
+
+
+def children_of(rule: BranchingRule, solution: Solution) -> Sequence[Sequence[Decision]]:
+    """What a rule branches on by itself; None, as of a method without ``return``, is refused."""
+    return returned(rule.branch(solution), f"{type(rule).__name__}.branch()", "decisions of each child, () for none")
+
+
+# --- Ryan and Foster -------------------------------------------------------------------------------------------------
+
+
+class RyanFoster(BranchingRule):
+    """Two rows in one column or not (Ryan and Foster, 1981).
+
+    For rows that partition: equations whose coefficients are 0 or the right-hand side, which is 1 as a rule, and whole
+    columns.  Every answer then lies in one of the two children, and if columns are fractional then some two rows of
+    ``block`` are covered together to an extent strictly between 0 and 1, unless columns that cover the same rows share
+    a value: those the rule leaves to the next one.  The pair nearest to one half is taken.
+
+    Rows ``≤ 1`` are partitioned together with their slacks, and do as well.  Rows ``≥ 1`` do not: an answer that covers
+    a row twice would lie in neither child.  Where every part of a column is a column that costs no more, write them
+    as equations: nothing is lost.
+
+    Parameters
+    ----------
+    block
+        The name of the partitioning rows.
+
+    Raises
+    ------
+    InputError
+        Before any work, if the master has no such rows, or if they are not of this kind; when a node is split, if a
+        column's coefficients are not.
+    """
+
+    makes: Sequence[type[Decision]] = (Together, Apart)
+
+    def __init__(self, block: str) -> None:
+        self.block = block
+        self._whole: dict[Key, float] = {}
+        self._keys: list[Key] = []
+        self._names: list[str] = []
+        self._ranks: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._numbers: dict[Key, int] = {}
+        self._known: dict[int, tuple[Column, NDArray[np.int64]]] = {}
+        self._held = 0
+
+    def suit(self, master: RestrictedMaster) -> None:
+        sides = master.sides(self.block)
+        if sides is None or not master.num_rows:
+            return
+        if not sides:
+            raise InputError(
+                f"RyanFoster({self.block!r}) needs rows to branch on, and the master has none of this name"
+            )
+        for (_, index), (lower, upper) in sides.items():
+            if upper <= 0.0 or not (upper == 1.0 or lower == upper):
+                raise InputError(
+                    f"RyanFoster({self.block!r}) loses answers unless each row is covered once, = 1 or ≤ 1: row "
+                    f"{index!r} has the sides {lower:g} and {upper:g}; write an equation, or branch on something else"
+                )
+        self._whole = {key: upper for key, (_, upper) in sides.items()}
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        pairs, values, distances = self._together(solution)
+        most = distances.max(initial=0.0)
+        if not most:
+            return ()
+        nearest = (distances == most).nonzero()[0]
+        best = nearest.item(self._ranked(pairs[nearest]).argmax())
+        return self._candidate(pairs.item(best), values.item(best)).children
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        if type(self).branch is not RyanFoster.branch:
+            return super().candidates(solution)
+        pairs, values, distances = self._together(solution)
+        each = zip(distances.tolist(), self._ranked(pairs).tolist(), pairs.tolist(), values.tolist(), strict=True)
+        found = sorted((entry for entry in each if entry[0]), key=lambda entry: entry[:2], reverse=True)
+        return [self._candidate(pair, value) for _, _, pair, value in found]
+
+    def _together(self, solution: Solution) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Pairs of rows, to what extent each is covered by one column, and how far that is from a whole number."""
+        every = np.array([value for _, value in solution.columns], dtype=np.float64)
+        fractional = (np.abs(every - np.rint(every)) > TOLERANCES.integrality).nonzero()[0]
+        if not len(fractional):
+            return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
+        each = [self._pairs_of(solution.columns[k][0]) for k in fractional.tolist()]
+        lengths = np.array(list(map(len, each)), dtype=np.int64)
+        values: Floats
+        pairs, values = sums_by_number(np.concatenate(each), lengths, every[fractional])
+        distances: Floats = np.abs(values - np.rint(values))
+        distances[distances <= TOLERANCES.integrality] = 0.0
+        return pairs, values, distances
+
+    def _ranked(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of pairs that rise with the names of their rows, those of the first ones before the others."""
+        if len(self._ranks) < len(self._names):
+            rank = {name: k for k, name in enumerate(sorted(set(self._names)))}
+            self._ranks = np.array([rank[name] for name in self._names], dtype=np.int64)
+        ranked: NDArray[np.int64] = self._ranks[pairs >> _BITS] << _BITS | self._ranks[pairs & _LAST]
+        return ranked
+
+    def _candidate(self, pair: int, value: float) -> Candidate:
+        keys = self._keys[pair >> _BITS], self._keys[pair & _LAST]
+        children: list[Sequence[Decision]] = [(Together(*keys),), (Apart(*keys),)]
+        moves = [(UP, 1.0 - value), (DOWN, value)]
+        if value < 0.5:
+            children, moves = children[::-1], moves[::-1]
+        return Candidate(children, keys, moves, fractionality(value))
+
+    def _pairs_of(self, column: Column) -> NDArray[np.int64]:
+        """Pairs of the block's rows that a column covers, both numbers in one; looked at once a column."""
+        known = self._known.get(id(column))
+        if known is None or known[0] is not column:
+            keys = [row for row, entry in column.coefficients.items() if row[0] == self.block and entry]
+            self._check(column, keys)
+            rows = sorted(map(self._number, keys), key=self._names.__getitem__)
+            pairs = [first << _BITS | second for k, first in enumerate(rows, 1) for second in rows[k:]]
+            self._held += len(pairs) + 1  # none is something to remember as well
+            if self._held > _PAIRS:
+                self._known.clear()
+                self._held = len(pairs) + 1
+            known = self._known[id(column)] = column, np.array(pairs, dtype=np.int64)
+        return known[1]
+
+    def _number(self, row: Key) -> int:
+        number = self._numbers.get(row)
+        if number is None:
+            number = self._numbers[row] = len(self._keys)
+            self._keys.append(row)
+            self._names.append(repr(row))  # what pairs are ordered by, whatever their rows' indices are
+        return number
+
+    def _check(self, column: Column, rows: Sequence[Key]) -> None:
+        """Refuse a column for which pairs of rows are no variables that must be whole."""
+        if not column.integer and rows:
+            raise InputError(
+                f"RyanFoster({self.block!r}) needs columns that are whole: the column of {column.structure!r} is not"
+            )
+        for row in rows:
+            entry, whole = column.coefficients[row], self._whole.get(row, 1.0)
+            if entry != whole and abs(entry - whole) > TOLERANCES.pruning * whole:
+                raise InputError(
+                    f"RyanFoster({self.block!r}) expects the coefficients 0 and {whole:g} in row {row[1]!r}: the "
+                    f"column of {column.structure!r} has {entry:g} there; branch on something else"
+                )
+
+
+# --- a variable of the original formulation --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bound(Decision):
+    """``lower ≤ y ≤ upper`` for a nonnegative variable y of the original formulation, y = Σ_j x_j y_j with y_j ≥ 0.
+
+    An upper bound of zero needs no row: it forbids the columns with y_j > 0.
+
+    Attributes
+    ----------
+    key
+        ``(block, index)`` of the row, the index being the name of the variable: its dual is what the oracle pays for
+        one unit of y.
+    value
+        y_j as a function of the column.
+    family
+        The rows of all variables of the rule, for many columns at a time.
+    """
+
+    key: Key
+    lower: float
+    upper: float
+    value: Callable[[Column], float] = field(compare=False, repr=False)
+    family: RowFamily | None = field(default=None, compare=False, repr=False)
+
+    def allows(self, column: Column) -> bool:
+        return self.upper > 0 or not self.value(column)
+
+    def allows_each(self, columns: Columns) -> NDArray[np.bool_]:
+        return np.ones(len(columns), dtype=np.bool_) if self.upper > 0 else super().allows_each(columns)
+
+    def forbids(self, block: str) -> Collection[Hashable]:
+        return (self.key[1],) if self.upper <= 0 and self.key[0] == block else ()
+
+    def row(self) -> Row | None:
+        if self.upper <= 0:
+            return None
+        return Row(self.key, self.lower, self.upper, coefficient=self.value, family=self.family)
+
+
+class OriginalVariables(RowFamily):
+    """Rows of variables of the original formulation: what a column sets is found out once a column.
+
+    Parameters
+    ----------
+    block
+        Of the rows, whose indices are the variables' names.
+    original
+        The original variables that a column sets, and their values in it.
+    """
+
+    def __init__(self, block: str, original: Callable[[Column], Mapping[Any, float]]) -> None:
+        super().__init__(block)
+        self._original = original
+        self._known: dict[int, tuple[Column, Mapping[Hashable, float]]] = {}
+
+    def set_by(self, column: Column) -> Mapping[Hashable, float]:
+        """The original variables that a column sets, remembered."""
+        known = self._known.get(id(column))
+        if known is None or known[0] is not column:
+            if len(self._known) >= _REMEMBERED:  # oracles return many columns that no master keeps
+                self._known.clear()
+            known = self._known[id(column)] = (column, self._original(column))
+        return known[1]
+
+    def coefficients(self, columns: Sequence[Column], indices: Sequence[Hashable]) -> Floats:
+        return np.array([[float(self.set_by(column).get(v, 0.0)) for v in indices] for column in columns]).reshape(
+            len(columns), len(indices)
+        )
+
+    def entries(
+        self, columns: Sequence[Column], indices: Sequence[Hashable]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        place = {variable: k for k, variable in enumerate(indices)}
+        owners, members, amounts = [], [], []
+        for number, column in enumerate(columns):
+            for variable, amount in self.set_by(column).items():
+                k = place.get(variable)
+                if k is not None and amount:
+                    owners.append(number)
+                    members.append(k)
+                    amounts.append(float(amount))
+        return np.array(owners, dtype=np.int64), np.array(members, dtype=np.int64), np.array(amounts, dtype=np.float64)
+
+
+class OnOriginalVariable(BranchingRule):
+    """Branch on a variable of the original (compact) formulation that the columns decompose.
+
+    Parameters
+    ----------
+    original
+        The original variables that a column sets, and their values in it: ``original(column) -> {variable: value}``.
+        It is called once a column, whatever the number of branching rows.
+    block
+        Name of the block of the branching rows; an oracle reads their duals as ``duals.items(block)``.
+    recover
+        Where the original variables can be whole while the columns' values are not: builds an integral solution from
+        the fractional one (say, by decomposing a flow).
+    """
+
+    makes: Sequence[type[Decision]] = (Bound,)
+
+    def __init__(
+        self,
+        original: Callable[[Column], Mapping[Any, float]],
+        *,
+        block: str = "branch",
+        recover: Callable[[Solution], Solution | None] | None = None,
+    ) -> None:
+        self.original = original
+        self.block = block
+        self.rows = OriginalVariables(block, original)
+        self._recover = recover
+
+    def revived(self, kind: type[Decision], data: Mapping[str, Any]) -> Decision | None:
+        if kind is not Bound:
+            return super().revived(kind, data)
+        key = data["key"]
+        return Bound(**data, value=self._amount(key[1]), family=self.rows) if key[0] == self.block else None
+
+    def _amount(self, variable: Hashable) -> Callable[[Column], float]:
+        def amount(column: Column) -> float:
+            return self.rows.set_by(column).get(variable, 0.0)
+
+        return amount
+
+    def values(self, solution: Solution) -> dict[Hashable, float]:
+        """The original variables' values y = Σ_j x_j y_j."""
+        values: dict[Hashable, float] = defaultdict(float)
+        for column, amount in solution.columns:
+            for variable, value in self.rows.set_by(column).items():
+                values[variable] += amount * value
+        return values
+
+    def score(self, variable: Hashable, value: float) -> float:
+        """How good it is to branch on a variable of fractional value: by default, how near to one half.
+
+        Override to choose otherwise.
+        """
+        return fractionality(value)
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        fractional = {v: x for v, x in self.values(solution).items() if fractionality(x)}
+        if not fractional:
+            return ()
+        variable = max(fractional, key=lambda v: (self.score(v, fractional[v]), repr(v)))
+        return self._candidate(variable, fractional[variable]).children
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        if type(self).branch is not OnOriginalVariable.branch:
+            return super().candidates(solution)
+        found = [(self.score(v, x), v, x) for v, x in self.values(solution).items() if fractionality(x)]
+        found.sort(key=lambda entry: (entry[0], repr(entry[1])), reverse=True)
+        return [self._candidate(variable, value, score) for score, variable, value in found]
+
+    def _candidate(self, variable: Hashable, value: float, score: float = 0.0) -> Candidate:
+        key, amount = (self.block, variable), self._amount(variable)
+        down = Bound(key, -math.inf, math.floor(value), amount, self.rows)
+        up = Bound(key, math.ceil(value), math.inf, amount, self.rows)
+        return _either(key, value, (self.imposed(down),), (self.imposed(up),), score)
+
+    def imposed(self, bound: Bound) -> Decision:
+        """The decision that imposes a bound: override it where another says the same without a row."""
+        return bound
+
+    def recover(self, solution: Solution) -> Solution | None:
+        return None if self._recover is None else self._recover(solution)
+
+
+# --- a variable of the template --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TemplateBound(Decision):
+    """Bounds on a variable of the Pyomo template."""
+
+    key: Key
+    lower: float
+    upper: float
+
+    def bounds(self) -> Mapping[Key, tuple[float, float]]:
+        return {self.key: (self.lower, self.upper)}
+
+
+class OnTemplateVariable(BranchingRule):
+    """Branch on an integer variable of the Pyomo template, the most fractional first."""
+
+    makes: Sequence[type[Decision]] = (TemplateBound,)
+
+    def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
+        fractional = {k: x for k, x in solution.variables.items() if k in solution.integer and fractionality(x)}
+        if not fractional:
+            return ()
+        key = max(fractional, key=lambda k: (fractionality(fractional[k]), repr(k)))
+        return self._candidate(key, fractional[key]).children
+
+    def candidates(self, solution: Solution) -> Sequence[Candidate]:
+        if type(self).branch is not OnTemplateVariable.branch:
+            return super().candidates(solution)
+        found = [(k, x) for k, x in solution.variables.items() if k in solution.integer and fractionality(x)]
+        found.sort(key=lambda entry: (fractionality(entry[1]), repr(entry[0])), reverse=True)
+        return [self._candidate(key, value) for key, value in found]
+
+    def _candidate(self, key: Key, value: float) -> Candidate:
+        down: Sequence[Decision] = (TemplateBound(key, -math.inf, math.floor(value)),)
+        up: Sequence[Decision] = (TemplateBound(key, math.ceil(value), math.inf),)
+        return _either(key, value, down, up, fractionality(value))
+
+
+def _either(key: Key, value: float, down: Sequence[Decision], up: Sequence[Decision], score: float) -> Candidate:
+    """A variable rounded down or up, the nearer number first."""
+    part = value - math.floor(value)
+    children, moves = [down, up], [(DOWN, part), (UP, 1.0 - part)]
+    if part >= 0.5:
+        children, moves = children[::-1], moves[::-1]
+    return Candidate(children, key, moves, score)

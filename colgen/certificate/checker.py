@@ -1,0 +1,283 @@
+"""Checks certificates: whole numbers and fractions, nothing of what has found the proof, no solver, no tolerance.
+
+This module and the others whose names begin with ``checker`` import the standard library alone.  What a line of a
+certificate means, and why it proves what it says, is told on the page *Certificates* of the documentation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TextIO
+
+from colgen.certificate.checker_bounds import bound_of, fixed
+from colgen.certificate.checker_files import lines_of, record_of, text_of
+from colgen.certificate.checker_instances import UnreadError, compare, formulation_of
+from colgen.certificate.checker_pricing import State, UnreadableError, WrongError, exact, fields, whole
+from colgen.certificate.checker_program import Claims, Program, answered
+
+VERSION = 1
+
+PROVED, UNREADABLE, FALSE, TRUSTED = 0, 2, 4, 6
+"""Exit codes: all of it is checked; not readable; a line is not true; part of it is trusted, open or not compared."""
+
+
+@dataclass
+class Verdict:
+    """What a certificate proves.
+
+    ``proves`` is ``optimal``, ``infeasible`` or ``bound``; where a node is left open, ``answer`` or ``nothing``.
+    """
+
+    proves: str = ""
+    objective: Fraction | None = None
+    bound: Fraction | None = None
+    leaves: int = 0
+    fixings: int = 0
+    claims: Claims = field(default_factory=Claims)
+    stated: bool = False
+    """Whether the formulation was made from the instance by the checker, and not taken as it is."""
+    compared: bool = False
+    """Whether the instance was held against a file."""
+    convention: str | None = None
+    """What the file leaves open and the instance decides."""
+    unread: str | None = None
+    """Why the instance was not held against the file that was given."""
+
+    @property
+    def checked(self) -> bool:
+        """Whether all of it was checked: no claim is trusted, no node left open, and the file read if one was given."""
+        proved = not self.claims.trusted and self.proves in ("optimal", "infeasible", "bound")
+        return proved and self.unread is None
+
+    def __str__(self) -> str:
+        known = "no answer is known" if self.objective is None else f"the best known is {self.objective}"
+        words, value = {
+            "optimal": ("optimal", f"{self.objective}"),
+            "infeasible": ("infeasible", "there is no answer"),
+            "bound": ("", f"no answer is better than {self.bound}; {known}"),
+            "answer": ("", f"nothing bounds how much better than {self.objective} an answer may be"),
+            "nothing": ("", "neither an answer nor a bound is known"),
+        }[self.proves]
+        trusted = "1 claim is trusted" if self.claims.trusted == 1 else f"{self.claims.trusted} claims are trusted"
+        start = "Proved"
+        if self.claims.trusted:
+            start = f"Not proved, {trusted}" + ("; if that is right," if words else "")
+        elif self.proves in ("answer", "nothing"):
+            start = "Not proved"
+        elif self.unread is not None:
+            start = "Proved of the certificate's instance, not compared with the file" + ("," if words else "")
+        lines = [
+            f"{start}{words and ' ' + words}: {value}.",
+            f"{self.leaves} leaves, {self.claims.checked} claims checked, {self.claims.trusted} trusted",
+        ]
+        lines += [f"{self.fixings} positions or items closed, each by a bound"] if self.fixings else []
+        lines.append(self._held())
+        lines.append("formulated by the checker" if self.stated else "formulated as the certificate has it")
+        return "\n".join(lines)
+
+    def _held(self) -> str:
+        if self.unread is not None:
+            return f"the instance of the certificate, not checked against the file: {self.unread}"
+        if not self.compared:
+            return "the instance of the certificate"
+        return "the instance of the file" + ("" if self.convention is None else f", {self.convention}")
+
+
+def check(lines: Iterable[str], instance: str | None = None) -> Verdict:
+    """Check the lines of a certificate, against the text of an instance's file if it is given.
+
+    Raises
+    ------
+    WrongError
+        At the first line that is not true; its attribute ``line`` is the number.
+    UnreadableError
+        A WrongError: at a line that is no line of a certificate.
+    """
+    number = 0
+    try:
+        checking = _Checking(instance)
+        for number, line in enumerate(lines, 1):
+            checking.take(number, record_of(line))
+        return checking.verdict(number)
+    except (RecursionError, OverflowError, MemoryError) as error:
+        wrong: WrongError = UnreadableError(
+            f"its numbers or lists are too large to compute with ({type(error).__name__})"
+        )
+        wrong.line = number
+        raise wrong from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        wrong = WrongError(f"not of the form that is expected here ({type(error).__name__}: {error})")
+        wrong.line = number
+        raise wrong from None
+    except WrongError as wrong:
+        wrong.line = wrong.line or number
+        raise
+
+
+class _Checking:
+    """Takes a certificate line by line."""
+
+    def __init__(self, text: str | None) -> None:
+        self._text = text
+        self._instance: dict[str, Any] = {}
+        self._program: Program | None = None
+        self._open: dict[int, State] = {}
+        self._seen: set[int] = {0}
+        self._bound: Fraction | None = None  # of the leaves; None: none of them holds an answer
+        self._unknown = False  # a leaf is left open: nothing is known of its answers
+        self._excludes = False  # something was ruled out because no better answer than the one at hand uses it
+        self._ended = False
+        self.found = Verdict()
+
+    def take(self, number: int, record: dict[str, Any]) -> None:
+        if self._ended:
+            raise WrongError("nothing is expected after the end")
+        if number == 1 and (record != {"certificate": "colgen", "version": VERSION} or record["version"] is True):
+            raise WrongError(f"expected a certificate of colgen, version {VERSION}")
+        head = {1: lambda r: None, 2: self._take_instance, 3: self._take_formulation, 4: self._take_answer}
+        if number in head:
+            head[number](record)
+        elif "end" in record:
+            fields(record, ("end",))
+            self._take_end(number, record["end"])
+        else:
+            self._take_node(record)
+
+    def _take_instance(self, record: dict[str, Any]) -> None:
+        fields(record, ("instance", "sha256"))
+        self._instance = record["instance"]
+        written = json.dumps(self._instance, sort_keys=True, separators=(",", ":"))
+        if hashlib.sha256(written.encode()).hexdigest() != record["sha256"]:
+            raise WrongError("the digest is not that of the instance")
+        if self._text is not None:
+            try:
+                self.found.convention = compare(self._text, self._instance)
+                self.found.compared = True
+            except UnreadError as error:
+                self.found.unread = str(error)
+
+    def _take_formulation(self, record: dict[str, Any]) -> None:
+        fields(record, ("formulation",))
+        own, given = formulation_of(self._instance), record["formulation"]
+        if own is not None and given is not None and own != given:
+            raise WrongError("the formulation is not that of the instance")
+        self.found.stated = self.found.claims.refuses = own is not None
+        self._program = Program(given if own is None else own)
+        self._open[0] = State()
+
+    def _take_answer(self, record: dict[str, Any]) -> None:
+        fields(record, ("answer",))
+        if record["answer"] is not None:
+            self.found.objective = answered(self.program, record["answer"], self.found.claims)
+
+    def _take_node(self, record: dict[str, Any]) -> None:
+        node = whole(record["node"])
+        state = self._open.get(node)
+        if state is None:
+            raise WrongError(f"node {node} is not open: nothing has made it, or it is done with")
+        if "fix" in record:
+            fields(record, ("node", "fix"))
+            closed = fixed(self.program, state, record["fix"], self.found.objective, self.found.claims)
+            self.found.fixings += closed
+            self._excludes = self._excludes or closed > 0 or state.listed is not None
+        elif "split" in record:
+            fields(record, ("node", "split", "children"))
+            children = [whole(child) for child in record["children"]]
+            states = self.program.split(state, record["split"], len(children), self.found.claims)
+            for child, below in zip(children, states, strict=True):
+                if child in self._seen:
+                    raise WrongError(f"node {child} is there already")
+                self._seen.add(child)
+                self._open[child] = below
+            del self._open[node]
+        else:
+            fields(record, ("node", "claim"))
+            self.found.leaves += 1
+            if record["claim"] is None:
+                self._unknown = True
+            else:
+                bound = bound_of(self.program, state, record["claim"], self.found.claims)
+                if bound is not None and (self._bound is None or bound < self._bound):
+                    self._bound = bound
+            del self._open[node]
+
+    def _take_end(self, number: int, end: dict[str, Any]) -> None:
+        if self._open:
+            raise WrongError(f"node {min(self._open)} is open: nothing is said of it")
+        fields(end, ("proves", "objective", "bound", "lines", "leaves"))
+        if (whole(end["lines"]), whole(end["leaves"])) != (number, self.found.leaves):
+            raise WrongError(f"there are {number} lines and {self.found.leaves} leaves")
+        program, objective = self.program, self.found.objective
+        bound = None if self._bound is None or self._unknown else program.rounded(self._bound)
+        if objective is not None and not self._unknown and (bound is None or bound > objective):
+            if not self._excludes:
+                told = "no leaf holds an answer" if bound is None else f"all leaves are worth {program.sign * bound}"
+                raise WrongError(f"the answer of {program.sign * objective} is a contradiction: {told}")
+            bound = objective  # better answers alone were kept, and there is none
+        self.found.bound = None if bound is None else program.sign * bound
+        if objective is not None:
+            self.found.objective = program.sign * objective
+        if self._unknown:
+            proves = "nothing" if objective is None else "answer"
+        else:
+            proves = "infeasible" if bound is None else "optimal" if bound == objective else "bound"
+        if end["proves"] != proves:
+            raise WrongError(f"what is proved is {proves}, not {str(end['proves'])[:20]}")
+        if _read(end["objective"]) != self.found.objective or _read(end["bound"]) != self.found.bound:
+            raise WrongError(
+                f"the objective is {self.found.objective} and the bound {self.found.bound}, "
+                f"not {end['objective']} and {end['bound']}"
+            )
+        self.found.proves = proves
+        self._ended = True
+
+    @property
+    def program(self) -> Program:
+        assert self._program is not None  # line 3 has come
+        return self._program
+
+    def verdict(self, number: int) -> Verdict:
+        if not self._ended:
+            raise WrongError(f"the certificate breaks off after line {number}")
+        return self.found
+
+
+def _read(value: Any) -> Fraction | None:
+    return None if value is None else exact(value)
+
+
+def main(arguments: list[str]) -> int:
+    """Check a file and print what it proves; the exit code is 0 if all of it is checked and holds."""
+    if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
+        print("usage: python -m colgen.certificate FILE [INSTANCE]", file=sys.stderr)
+        return UNREADABLE
+    path = arguments[0]
+    most = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        verdict = check(lines_of(path), text_of(arguments[1]) if len(arguments) == 2 else None)
+        print(verdict)
+        return PROVED if verdict.checked else TRUSTED
+    except UnreadableError as error:
+        _tell(f"colgen: {path}{f', line {error.line}' if error.line else ''}: {error}", sys.stderr)
+        return UNREADABLE
+    except WrongError as wrong:
+        _tell(f"{path}, line {wrong.line}: {wrong}", sys.stdout)
+        return FALSE
+    except OSError as error:
+        _tell(f"colgen: {error}", sys.stderr)
+        return UNREADABLE
+    finally:
+        sys.set_int_max_str_digits(most)
+
+
+def _tell(message: str, stream: TextIO) -> None:
+    """Print a message on one line; what it quotes of a file may be several lines, or nothing that can be shown."""
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+    encoding = stream.encoding or "ascii"
+    print(line.encode(encoding, "backslashreplace").decode(encoding), file=stream)

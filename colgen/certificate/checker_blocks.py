@@ -1,0 +1,342 @@
+"""Blocks of compact models as the checker prices them: variable by variable, over what their rows have summed up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from colgen.certificate.checker_pricing import (
+    NO,
+    TABLE_LIMIT,
+    WORK_LIMIT,
+    Place,
+    Sides,
+    State,
+    UnreadableError,
+    WrongError,
+    exact,
+    fields,
+    holds,
+    sides,
+    whole,
+)
+
+Limits = tuple[Any, Any]
+"""The least and the largest value of a variable; infinite where it has none."""
+
+Row = tuple[Sides, dict[int, Any]]
+"""Sides of a row, and its entries by variable."""
+
+
+Box = tuple[tuple[int, int | None, int | None], ...]
+"""Bounds on variables: variable, lower, upper."""
+
+
+class Block:
+    """Variables between bounds, and the rows that hold no others.
+
+    A column is a value of each variable; it counts in the master's rows what ``entries`` say of its variables, and
+    costs ``cost`` and what they cost.
+    """
+
+    def __init__(self, number: int, data: Mapping[str, Any], num_rows: int) -> None:
+        fields(data, ("cost", "variables", "rows", "entries"), ("kind", "uses"))
+        self.number, self.cost = number, exact(data["cost"])
+        self.costs = [exact(cost) for cost, *_ in data["variables"]]
+        self.bounds = [sides((low, high)) for _, low, high, _ in data["variables"]]
+        self.whole = [is_whole for *_, is_whole in data["variables"]]
+        self.entries = [_terms(terms, num_rows) for terms in data["entries"]]
+        self.rows: list[Row] = [
+            (sides((low, high)), _terms(terms, len(self.costs))) for low, high, terms in data["rows"]
+        ]
+        if any(type(is_whole) is not bool for is_whole in self.whole) or len(self.entries) != len(self.costs):
+            raise WrongError("expected of each variable its cost, bounds, whether it is whole, and entries")
+        self._ends = [_ends(*limits, is_whole) for limits, is_whole in zip(self.bounds, self.whole, strict=True)]
+        rows = [(limits, terms) for limits, terms in self.rows if limits != (None, None)]
+        self._told = {v for _, terms in rows for v in terms}
+        self._rows = sorted(map(_in_whole_numbers, rows), key=lambda row: -len(row[1]))
+        # Costs and entries times a common denominator: whole numbers are quicker.
+        numbers = (*self.costs, *(entry for terms in self.entries for entry in terms.values()))
+        self._over = math.lcm(*(number.denominator for number in numbers))
+        self._gains = [
+            (int(self._over * cost), [(row, int(self._over * entry)) for row, entry in terms.items()])
+            for cost, terms in zip(self.costs, self.entries, strict=True)
+        ]
+        self.limit: int | None = None  # of sums that are looked at: for who would rather not know
+
+    def prices(self) -> list[Fraction]:
+        """All costs: what objectives are sums of."""
+        if any(cost and not is_whole for cost, is_whole in zip(self.costs, self.whole, strict=True)):
+            raise WrongError("objectives have no step where something costs that need not be whole")
+        return [self.cost, *self.costs]
+
+    def subtracts(self, row: int) -> bool:
+        """Whether a column may have an entry below 0 in a row."""
+        terms = zip(self.bounds, self.entries, strict=True)
+        worst = (((low if entry[row] > 0 else high), entry[row]) for (low, high), entry in terms if row in entry)
+        return any(end is None or end * entry < 0 for end, entry in worst)
+
+    def column(self, values: Any) -> tuple[Fraction, dict[int, Fraction]]:
+        """Cost and entries of a column: the values of the variables."""
+        x, entries, cost = [exact(value) for value in values], dict[int, Fraction](), self.cost
+        for value, price, limits, is_whole, terms in zip(
+            x, self.costs, self.bounds, self.whole, self.entries, strict=True
+        ):
+            if not holds(value, limits) or (is_whole and value.denominator != 1):
+                raise WrongError(f"a variable has the value {value}")
+            cost += price * value
+            for row, entry in terms.items() if value else ():
+                entries[row] = entries.get(row, Fraction(0)) + entry * value
+        for limits, terms in self.rows:
+            total = sum(entry * x[v] for v, entry in terms.items() if x[v])
+            if not holds(total, limits):
+                raise WrongError(f"a row of a block is {total}")
+        return cost, entries
+
+    def box(self, bounds: Any) -> Box:
+        """Bounds on whole variables as a certificate has them."""
+        box = tuple(
+            (whole(v), None if low is None else whole(low), None if high is None else whole(high))
+            for v, low, high in bounds
+        )
+        variables = [v for v, *_ in box]
+        if not box or variables != sorted(set(variables)) or not set(variables) <= set(range(len(self.costs))):
+            raise WrongError("expected bounds on variables of the block, in their order")
+        if not all(self.whole[v] for v in variables):
+            raise WrongError("expected bounds on what is whole")
+        return box
+
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+        """The least reduced cost of all columns, times the duals' denominator.
+
+        Where costs do not count it is 1 if there are no columns.
+        """
+        boxes: list[tuple[Box, Any]] = [
+            (box, self._over * dual) for (k, box, *_), dual in counts.items() if k == self.number
+        ]
+        boxes += [(box, NO) for k, box in state.without if k == self.number]
+        times = int(unit)
+        gains = [sum(duals[row] * entry for row, entry in terms) - times * cost for cost, terms in self._gains]
+        best = self._best(gains, boxes, state)
+        if best != NO:
+            return unit * self.cost - Fraction(best, self._over)
+        if unit:
+            raise WrongError("a block has no point")
+        return Fraction(1)
+
+    def _best(self, gains: Sequence[int], boxes: Sequence[tuple[Box, Any]], state: State) -> Any:
+        """What a point gains at the most, with what the boxes pay that it lies in; ``NO`` if there is none."""
+        limits = [self._limits(v, state) for v in range(len(gains))]
+        if any(low > high for low, high in limits):
+            return NO
+        told = self._told | {v for box, _ in boxes for v, *_ in box}
+        if not all(self.whole[v] for v in told):
+            raise WrongError("a row of a block holds what need not be whole")
+        total: Any = 0
+        for v, (gain, ends) in enumerate(zip(gains, limits, strict=True)):
+            if gain and v not in told:  # nothing else is said of it
+                total += gain * _finite(ends[gain > 0])
+        return total + _Walk(self._rows, limits, boxes, self.limit).best(gains, sorted(told))
+
+    def _limits(self, v: int, state: State) -> Limits:
+        """What a variable may be at a node."""
+        (low, high), (least, most) = self._ends[v], state.bounds.get((self.number, v), (NO, -NO))
+        return max(low, least), min(high, most)
+
+
+class _Walk:
+    """A dynamic program over whole variables: the state is what rows have summed up, and the boxes that still hold.
+
+    Sums of one row, the longest, are places in a list, which are counted from the least that it can sum up.  Those of
+    the others are a key; they are forgotten as soon as the row holds whatever comes.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[tuple[Limits, dict[int, int]]],
+        limits: Sequence[Limits],
+        boxes: Sequence[tuple[Box, Any]],
+        limit: int | None,
+    ) -> None:
+        ((low, high), self.longest), *self.others = rows or [((0, 0), {})]
+        self.limits, self.boxes, self.limit = limits, boxes, limit
+        spans = [_span(a, limits[v]) for v, a in self.longest.items()]
+        least = _finite(sum(span[0] for span in spans))
+        self.room = min(high, sum(span[1] for span in spans)) - least
+        self.needed = max(low - least, 0)
+        self.last = [max(v for v, *_ in box) for box, _ in boxes]
+
+    def best(self, gains: Sequence[int], order: Sequence[int]) -> Any:
+        """What the variables gain at the most, with what boxes pay; ``NO`` if they have no values."""
+        if self.room < self.needed:
+            return NO
+        self._wanted(self.room + 1)
+        layer = {((0,) * len(self.others), (1 << len(self.boxes)) - 1): [0] + [NO] * self.room}
+        looked_at = 0
+        for k, v in enumerate(order):
+            options, rest = self._options(v), self._rest(order[k + 1 :])
+            looked_at += len(options) * len(layer) * (self.room + 1)
+            if self.limit is not None:
+                self._wanted(looked_at)
+            if looked_at > WORK_LIMIT:
+                raise UnreadableError(f"expected a block whose sums are looked at {WORK_LIMIT:,} times at most")
+            below: dict[Any, list[Any]] = {}
+            for (sums, still), values in layer.items():
+                for x, place in options:
+                    to = self._summed(sums, v, x, rest)
+                    if to is None:
+                        continue
+                    left, paid = self._boxed(still, v, x)
+                    gain = gains[v] * x + paid
+                    moved = values  # most variables may be nothing
+                    if gain or place:
+                        moved = [NO] * place + [value + gain for value in values[: self.room + 1 - place]]
+                    known = below.get((to, left))
+                    below[to, left] = moved if known is None else list(map(max, known, moved))
+                    self._wanted(len(below) * (self.room + 1))
+            layer = below
+        return max((max(values[self.needed :]) for values in layer.values()), default=NO)
+
+    def _wanted(self, count: int) -> None:
+        """Refuse to look at more sums than the limit, before a list of them is made."""
+        if self.limit is not None and count > self.limit:
+            raise WrongError("there are more sums than are wanted")
+        if count > TABLE_LIMIT:
+            raise UnreadableError(f"expected a block of at most {TABLE_LIMIT:,} sums, not {count}")
+
+    def _options(self, v: int) -> list[tuple[int, int]]:
+        """Values of a variable, and by how many places each moves the longest row's sum."""
+        (low, high), a = self.limits[v], self.longest.get(v, 0)
+        start, step = (low, 1) if a >= 0 else (high, -1)
+        most = _finite(min(high - low, self.room // abs(a)) if a else high - low)
+        self._wanted(most + 1)
+        return [(start + step * q, abs(a) * q) for q in range(most + 1)]
+
+    def _rest(self, order: Sequence[int]) -> list[Limits]:
+        """What variables that are still to come can add to the other rows."""
+        found = []
+        for _, terms in self.others:
+            spans = [_span(terms[v], self.limits[v]) for v in order if v in terms]
+            found.append((sum(span[0] for span in spans), sum(span[1] for span in spans)))
+        return found
+
+    def _summed(self, sums: tuple[Any, ...], v: int, x: int, rest: Sequence[Limits]) -> tuple[Any, ...] | None:
+        """What the other rows have summed up with one more variable; None if one of them can hold no more."""
+        found: list[Any] = []
+        for total, ((low, high), terms), (least, most) in zip(sums, self.others, rest, strict=True):
+            if total is not None:
+                total += terms.get(v, 0) * x
+                if total + most < low or total + least > high:
+                    return None
+                if low <= total + least and total + most <= high:
+                    total = None
+            found.append(total)
+        return tuple(found)
+
+    def _boxed(self, still: int, v: int, x: int) -> tuple[int, Any]:
+        """The boxes that still hold, as bits, and what those pay that have come to their last variable."""
+        paid = 0
+        for k, (box, dual) in enumerate(self.boxes):
+            if any(u == v and not holds(x, (low, high)) for u, low, high in box):
+                still &= ~(1 << k)
+            if v == self.last[k]:
+                paid += dual if still >> k & 1 else 0
+                still |= 1 << k
+        return still, paid
+
+
+def _terms(record: Sequence[Any], count: int) -> dict[int, Fraction]:
+    terms = {whole(k): exact(entry) for k, entry in record}
+    if len(terms) < len(record) or not set(terms) <= set(range(count)) or not all(terms.values()):
+        raise WrongError("expected entries that are not zero, each in a place of its own")
+    return terms
+
+
+def _in_whole_numbers(row: Row) -> tuple[Limits, dict[int, int]]:
+    """A row over whole variables, turned if it has no upper side."""
+    (low, high), terms = row
+    unit = Fraction(math.lcm(*(a.denominator for a in terms.values())))
+    unit /= math.gcd(*(int(unit * a) for a in terms.values())) or 1
+    if high is None and low is not None:
+        low, high, unit = None, low, -unit
+    bottom, top = (-math.inf if low is None else math.ceil(low * unit)), math.floor((high or 0) * unit)
+    return (bottom, top), {v: int(unit * a) for v, a in terms.items()}
+
+
+def _span(a: int, limits: Limits) -> Limits:
+    """What a times a value can be."""
+    low, high = (a * limit for limit in limits)
+    return (low, high) if a > 0 else (high, low)
+
+
+def _ends(low: Any, high: Any, is_whole: bool) -> Limits:
+    """The least and the largest value between two sides."""
+    if is_whole:
+        return NO if low is None else math.ceil(low), -NO if high is None else math.floor(high)
+    return NO if low is None else low, -NO if high is None else high
+
+
+def _finite(number: Any) -> Any:
+    if abs(number) == math.inf:
+        raise WrongError("a variable of a block has no end")
+    return number
+
+
+def formulation(instance: Mapping[str, Any]) -> dict[str, Any]:
+    """The program of a compact model over the points of its blocks; what is in none is a block used once.
+
+    Members of a block have the same variables and rows, in one order.
+    """
+    fields(instance, ("kind", "sense", "offset", "variables", "rows", "linking", "blocks"), ("name",))
+    variables, rows, linking = instance["variables"], instance["rows"], [whole(r) for r in instance["linking"]]
+    place: dict[int, tuple[int, int]] = {}  # of variables: the member of a block, and where in it
+    members = [member for block in instance["blocks"] for member in block]
+    for number, member in enumerate(members):
+        place.update((whole(v), (number, k)) for k, v in enumerate(member))
+    everything = set(range(len(variables)))
+    if len(place) < sum(map(len, members)) or not set(place) <= everything:
+        raise WrongError("expected each variable in one block at the most")
+    if len(set(linking)) < len(linking) or not set(linking) <= set(range(len(rows))):
+        raise WrongError("expected different rows that link")
+    entries: dict[int, list[Any]] = {v: [] for v in everything}
+    own: list[list[Any]] = [[] for _ in members]
+    static_rows: list[Any] = []
+    sides_: list[Any] = []
+    for k, row in enumerate(linking):
+        low, high, terms = rows[row]
+        sides_.append([low, high])
+        for v, entry in terms:
+            entries[whole(v)].append([k, entry])
+    for row in sorted(set(range(len(rows))).difference(linking)):
+        low, high, terms = rows[row]
+        if not terms:  # nothing can change it: the variables that are in no block have it
+            static_rows.append([low, high, []])
+            continue
+        (number,) = {place[whole(v)][0] for v, _ in terms}
+        own[number].append([low, high, sorted([place[v][1], entry] for v, entry in terms)])
+    problems, number = [], 0
+    for block in instance["blocks"]:
+        same = []
+        for member in block:
+            data = {"variables": [variables[v] for v in member], "entries": [entries[v] for v in member]}
+            same.append({**data, "rows": sorted(own[number], key=str)})
+            number += 1
+        if any(data != same[0] for data in same):
+            raise WrongError("expected blocks that are the same")
+        problems.append({"kind": "block", "uses": [len(block), len(block)], "cost": 0, **same[0]})
+    static = sorted(everything.difference(place))
+    data = {"variables": [variables[v] for v in static], "entries": [entries[v] for v in static], "rows": static_rows}
+    problems.append({"kind": "block", "uses": [1, 1], "cost": instance["offset"], **data})
+    return {"sense": instance["sense"], "step": _step(instance), "rows": sides_, "pricing": problems}
+
+
+def _step(instance: Mapping[str, Any]) -> int | str | None:
+    """What all objectives are multiples of; None if something costs that need not be whole, or nothing at all."""
+    costs = [exact(cost) for cost, *_ in instance["variables"]]
+    if any(cost and not each[3] for cost, each in zip(costs, instance["variables"], strict=True)):
+        return None
+    costs = [cost for cost in (*costs, exact(instance["offset"])) if cost]
+    over = math.lcm(*(cost.denominator for cost in costs))
+    return str(Fraction(math.gcd(*(int(over * cost) for cost in costs)), over)) if costs else None

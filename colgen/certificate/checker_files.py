@@ -1,0 +1,101 @@
+"""Files of certificates as the checker reads them: a stream of lines, each a JSON object of bounded size."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from colgen.certificate.checker_pricing import DIGIT_LIMIT, UnreadableError
+
+LINE_LIMIT = 2**27
+"""Bytes of a line, unpacked: 128 MiB, which JSON turns into a gigabyte of objects at the most."""
+
+PART_LIMIT = 2**22
+"""Lists and objects of a line: the smallest take 20 times the memory of their text."""
+
+TEXT_LIMIT = 2**28
+"""Bytes of an instance's file: a quarter of a gigabyte."""
+
+
+def lines_of(path: str) -> Iterator[str]:
+    """The lines of a file, which may be compressed; no more than one of them is held.
+
+    Raises
+    ------
+    UnreadableError
+        If the file is damaged, no text in UTF-8, or has a line of more than ``LINE_LIMIT`` bytes.
+    OSError
+        If it cannot be opened.
+    """
+    number = 0
+    with contextlib.ExitStack() as stack:
+        raw: io.BufferedReader = stack.enter_context(open(path, "rb"))
+        if raw.peek(2)[:2] == b"\x1f\x8b":
+            raw = io.BufferedReader(stack.enter_context(gzip.GzipFile(fileobj=raw)))
+        try:
+            while line := raw.readline(LINE_LIMIT + 1):
+                number += 1
+                if len(line) > LINE_LIMIT:
+                    raise _unreadable(number, f"expected lines of at most {LINE_LIMIT:,} bytes")
+                yield line.decode()
+        except (zlib.error, gzip.BadGzipFile, EOFError) as error:
+            raise _unreadable(number + 1, f"the compressed file is damaged ({error})") from None
+        except UnicodeDecodeError as error:
+            raise _unreadable(number, f"expected text in UTF-8, byte {error.start} is none") from None
+
+
+def _unreadable(line: int, message: str) -> UnreadableError:
+    error = UnreadableError(message)
+    error.line = line
+    return error
+
+
+def text_of(path: str) -> str:
+    """The text of an instance's file; bytes that are no UTF-8 are replaced, so that no reader accepts them."""
+    with open(path, "rb") as file:
+        content = file.read(TEXT_LIMIT + 1)
+    if len(content) > TEXT_LIMIT:
+        raise UnreadableError(f"expected an instance of at most {TEXT_LIMIT:,} bytes")
+    return content.decode("utf-8-sig", errors="replace")
+
+
+def record_of(line: str, decimal: Callable[[str], Any] | None = None) -> dict[str, Any]:
+    """The JSON object of a line, with no name twice; numbers are whole, or what ``decimal`` makes of their text.
+
+    Raises
+    ------
+    UnreadableError
+        If it is something else.
+    """
+    if line.count("[") + line.count("{") > PART_LIMIT:
+        raise UnreadableError(f"expected at most {PART_LIMIT:,} lists and objects in a line")
+    if re.search(rf"(?<!\d)\d{{{DIGIT_LIMIT + 1}}}", line):
+        raise UnreadableError(f"expected numbers of at most {DIGIT_LIMIT:,} digits")
+    try:
+        record = json.loads(line, object_pairs_hook=_object, parse_float=decimal or _no_float, parse_constant=_no_float)
+    except json.JSONDecodeError as error:
+        raise UnreadableError(f"expected a JSON object: {error.msg} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise UnreadableError("expected a JSON object, this is nested too deeply") from None
+    if not isinstance(record, dict):
+        raise UnreadableError("expected a JSON object")
+    return record
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        raise UnreadableError(f"expected each name once in a JSON object, {twice[:30]!r} is there twice")
+    return found
+
+
+def _no_float(text: str) -> Any:
+    raise UnreadableError(f"expected whole numbers and fractions as texts, not {text[:30]}")

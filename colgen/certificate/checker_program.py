@@ -1,0 +1,242 @@
+"""The program of a certificate: rows and pricing problems; its answers, and the splits of its nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from colgen.certificate.checker_blocks import Block
+from colgen.certificate.checker_chains import Labellings
+from colgen.certificate.checker_clusters import Clusterings
+from colgen.certificate.checker_graphs import StableSets
+from colgen.certificate.checker_paths import Paths
+from colgen.certificate.checker_pricing import (
+    Knapsack,
+    Place,
+    State,
+    Trusted,
+    WrongError,
+    exact,
+    fields,
+    holds,
+    sides,
+    whole,
+)
+from colgen.certificate.checker_routes import Routes
+from colgen.certificate.checker_trees import Trees
+
+KINDS: dict[str, Any] = {
+    "knapsack": Knapsack,
+    "stable sets": StableSets,
+    "labellings": Labellings,
+    "routes": Routes,
+    "trees": Trees,
+    "paths": Paths,
+    "clusterings": Clusterings,
+    "block": Block,
+    "trusted": Trusted,
+}
+"""Pricing problems."""
+
+
+@dataclass
+class Claims:
+    """How many claims were checked, and how many are trusted.
+
+    ``refuses``: the checker formulates the instance itself, and so wants a reason for each.
+    """
+
+    checked: int = 0
+    trusted: int = 0
+    refuses: bool = False
+
+    def trust(self, what: str) -> None:
+        """Count a claim without a reason."""
+        if self.refuses:
+            raise WrongError(f"{what} without a reason is refused, for the checker formulates this instance itself")
+        self.trusted += 1
+
+
+class Program:
+    """Minimise the costs of columns subject to rows; maximising is minimising the negative."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        fields(data, ("sense", "step", "rows", "pricing"))
+        if data["sense"] not in ("minimize", "maximize"):
+            raise WrongError("expected the sense minimize or maximize")
+        self.sign = 1 if data["sense"] == "minimize" else -1
+        self.step = None if data["step"] is None else exact(data["step"])
+        self.rows = [sides(row) for row in data["rows"]]
+        self.uses = [sides(problem["uses"]) for problem in data["pricing"]]
+        self.pricing = [KINDS[problem["kind"]](k, problem, len(self.rows)) for k, problem in enumerate(data["pricing"])]
+        if any(low is None or low < 0 for low, _ in self.uses):
+            raise WrongError("expected pricing problems to be used no less than zero times")
+        if any(side is not None and side.denominator != 1 for use in self.uses for side in use):
+            raise WrongError("expected pricing problems to be used a whole number of times")
+        self._check_step()
+
+    def _check_step(self) -> None:
+        """That every objective is a multiple of the step: all costs are, and what they are multiplied by is whole."""
+        if self.step is None:
+            return
+        costs = (price for problem in self.pricing for price in problem.prices())
+        if self.step <= 0 or any((cost / self.step).denominator != 1 for cost in costs):
+            raise WrongError("the costs are no multiples of the step")
+
+    def rounded(self, bound: Fraction) -> Fraction:
+        """A bound, as high as the step allows."""
+        return bound if self.step is None else math.ceil(bound / self.step) * self.step
+
+    def split(self, state: State, split: Any, count: int, claims: Claims) -> list[State]:
+        """The states of a node's children, which cover it."""
+        if split == "trusted":
+            claims.trust("a split")
+            if not count:
+                raise WrongError("expected children")
+            below = state.copy()
+            below.trusted = True
+            return [below.copy() for _ in range(count)]
+        if state.trusted:
+            raise WrongError("a split proves nothing where decisions are trusted")
+        claims.checked += 1
+        if "pair" in split:
+            fields(split, ("pair",))
+            return self._split_pair(state, split, count)
+        if "arc" in split:
+            fields(split, ("arc",))
+            return self._split_arc(state, split, count)
+        if "within" in split:
+            fields(split, ("within", "at_most"))
+            return self._split_within(state, split, count)
+        fields(split, ("pieces", "at_most"))
+        return self._split_pieces(state, split, count)
+
+    def _split_pieces(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+        """A whole quantity is at most t or at least t + 1; the second may be missing where it cannot be."""
+        k, item, first, last = (whole(x) for x in split["pieces"])
+        most = whole(split["at_most"])
+        problem: Any = self.pricing[k] if 0 <= k < len(self.pricing) else None
+        if (
+            problem is None
+            or not hasattr(problem, "copies")
+            or not 0 <= item < len(problem.rows)
+            or not (most >= 0 and 0 <= first <= last <= problem.capacity)
+        ):
+            raise WrongError("the split speaks of what is not there")
+        row = problem.rows[item]
+        demanded = self.rows[row][1]
+        if any(each.subtracts(row) for each in self.pricing):
+            demanded = None  # more pieces than demanded may be there, and others take them away
+        if count not in (1, 2) or (count == 1 and (demanded is None or most < demanded)):
+            raise WrongError("the children do not cover the node: more pieces are possible")
+        at_most, at_least = state.copy(), state.copy()
+        if most == 0:
+            problem.close(at_most, item, range(first, last + 1))
+        else:
+            self._count(at_most, (k, item, first, last), 0, most)
+        if demanded is not None and most + 1 >= demanded:  # all of them there: none elsewhere
+            everywhere = range(problem.capacity + 1)
+            problem.close(at_least, item, set(everywhere).difference(range(first, last + 1)))
+            for other in self.pricing:
+                if other is not problem and isinstance(other, Knapsack) and row in other.rows:
+                    other.close(at_least, other.rows.index(row), range(other.capacity + 1))
+        self._count(at_least, (k, item, first, last), most + 1, None)
+        return [at_most, at_least][:count]
+
+    def _split_arc(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+        """A tree has an arc, and so no other into its modifier, or it does not."""
+        h, m = (whole(x) for x in split["arc"])
+        if len(self.pricing) != 1 or not isinstance(self.pricing[0], Trees) or count != 2:
+            raise WrongError("the split speaks of what is not there")
+        if not (0 <= h < self.pricing[0].size and 1 <= m < self.pricing[0].size):
+            raise WrongError("the split speaks of an arc that is not there")
+        if self.uses[0][1] != 1:
+            raise WrongError("the children do not cover the node: of several trees some may have the arc")
+        others = {(g, m) for g in range(self.pricing[0].size) if g != h}
+        return [replace(state.copy(), closed=state.closed | gone) for gone in (others, {(h, m)})]
+
+    def _split_within(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+        """Points of blocks that lie within bounds are at most t, or at least t + 1."""
+        (k, bounds), most = split["within"], whole(split["at_most"])
+        problem: Any = self.pricing[k] if 0 <= whole(k) < len(self.pricing) else None
+        if not isinstance(problem, Block) or most < 0 or count != 2:
+            raise WrongError("the split speaks of what is not there")
+        box = problem.box(bounds)
+        at_most, at_least = state.copy(), state.copy()
+        ((v, low, high), *others), uses = box, self.uses[k][1]
+        if most:
+            self._count(at_most, (k, box), 0, most)
+        else:  # none of them is there, which is more than any count says
+            at_most.counts.pop((k, box), None)
+            if others or None not in (low, high):
+                at_most.without = (*state.without, (k, box))
+            else:
+                at_most.narrow(k, v, None if high is None else high + 1, None if low is None else low - 1)
+        if uses is None or most + 1 < uses:
+            self._count(at_least, (k, box), most + 1, None)
+        else:  # all of them are
+            at_least.counts.pop((k, box), None)
+            for each in box:
+                at_least.narrow(k, *each)
+        return [at_most, at_least]
+
+    def _count(self, state: State, place: Place, low: int, high: int | None) -> None:
+        before = state.counts.get(place, (0, None))
+        least = before[1] if high is None or (before[1] is not None and before[1] < high) else high
+        state.counts[place] = (max(before[0], low), least)
+
+    def _split_pair(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+        """Two rows that are covered once each: by one set, or by two; two items in one cluster, or in two."""
+        u, v = (whole(x) for x in split["pair"])
+        clusters = len(self.pricing) == 1 and isinstance(self.pricing[0], Clusterings)
+        if len(self.pricing) != 1 or not (
+            clusters or isinstance(self.pricing[0], StableSets) or state.listed is not None
+        ):
+            raise WrongError("the split speaks of what is not there")
+        if clusters and self.uses[0][1] != 1:
+            raise WrongError("the children do not cover the node: several clusterings may differ")
+        once = range(self.pricing[0].size if clusters else len(self.rows))
+        if (
+            count != 2
+            or u == v
+            or any(w not in once or not (clusters or self.rows[w] == (Fraction(1), Fraction(1))) for w in (u, v))
+        ):
+            raise WrongError("the children do not cover the node")
+        together, apart = state.copy(), state.copy()
+        if state.listed is not None:
+            both = 1 << u | 1 << v
+            together.listed = {rows: cost for rows, cost in state.listed.items() if rows & both in (0, both)}
+            apart.listed = {rows: cost for rows, cost in state.listed.items() if rows & both != both}
+        together.pairs, apart.pairs = (*state.pairs, (u, v, True)), (*state.pairs, (u, v, False))
+        return [together, apart]
+
+
+def answered(program: Program, answer: Mapping[str, Any], claims: Claims) -> Fraction:
+    """The objective of an answer, as if minimising, after looking at every row."""
+    activity = [Fraction(0)] * len(program.rows)
+    used = [Fraction(0)] * len(program.pricing)
+    total = Fraction(0)
+    fields(answer, ("objective", "columns"))
+    if answer["columns"] == "trusted":
+        claims.trust("an answer")
+        return program.sign * exact(answer["objective"])
+    for k, value, structure in answer["columns"]:
+        if whole(value) < 1 or not 0 <= whole(k) < len(program.pricing):
+            raise WrongError("a column of the answer is used a whole number of times")
+        cost, entries = program.pricing[k].column(structure)
+        if isinstance(program.pricing[k], Trusted):
+            claims.trust("a column")
+        total += program.sign * cost * value
+        used[k] += value
+        for row, entry in entries.items():
+            activity[row] += entry * value
+    for what, values, limits in (("row", activity, program.rows), ("the use of problem", used, program.uses)):
+        for k, (value, each) in enumerate(zip(values, limits, strict=True)):
+            if not holds(value, each):
+                raise WrongError(f"{what} {k} of the answer is {value}")
+    if total != program.sign * exact(answer["objective"]):
+        raise WrongError(f"the objective of the answer is {program.sign * total}")
+    return total

@@ -1,0 +1,406 @@
+"""Certificates of problems whose pricing problems are knapsacks: exact bounds, fixings and splits.
+
+Dual values are multiplied by a number and rounded to whole ones; any dual values prove a bound, so that rounding costs
+a little of it and never its truth.  The dynamic program adds whole numbers below 2^53, which floating point does
+exactly.  Few digits are tried first: most leaves have room to lose some, and short numbers are quick to check.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.certificate.certifier import Certifier, Record, Split, as_exact
+from colgen.certificate.witness import Point
+from colgen.core.decision import Decision
+from colgen.core.duals import Duals
+from colgen.core.sense import Sense
+from colgen.solvers.packing.counted_network import best_counted_packings
+from colgen.solvers.packing.knapsack import NEVER, Network, arc_values, best_from, network, restricted
+
+Place = tuple[int, int, int, int]
+"""Pieces of an item of a pricing problem at positions from first to last: (problem, item, first, last)."""
+
+_DIGITS = (2.0**18, 2.0**30, 2.0**48)
+"""The largest dual value becomes a whole number of about this size: tried in order."""
+
+_EXACT = 2.0**53
+"""Sums of whole numbers up to here are exact in floating point."""
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """Dual values as whole numbers over a common denominator.
+
+    Attributes
+    ----------
+    duals
+        Of the formulation's rows.
+    counts
+        Of pieces that branching has counted.
+    scale
+        What they were multiplied by.
+    cuts
+        Divisor, weights by rows, and dual value of each.
+    """
+
+    duals: list[int]
+    counts: Mapping[Place, int]
+    scale: int
+    cuts: Sequence[tuple[int, Mapping[int, int], int]] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """What is decided at a node: the arcs that are open in each network (None: all), and pieces counted."""
+
+    open: tuple[NDArray[np.bool_] | None, ...]
+    counts: Mapping[Place, tuple[int, int | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """Pricing problems at rounded dual values: what the duals are divided by, the least reduced costs, the bound."""
+
+    unit: int
+    least: list[Fraction]
+    total: Fraction
+    networks: list[Network]
+    values: list[NDArray[np.float64]]
+    profits: list[NDArray[np.float64]]
+
+
+class KnapsackCertifier(Certifier):
+    """Certificates where pricing problems are knapsacks and dual values those of their items' rows.
+
+    Subclasses say what the formulation is, where its dual values are found in the master's (:meth:`values`), and what
+    the children of a node decide (:meth:`pieces`).
+
+    Parameters
+    ----------
+    program
+        The formulation: rows all with two sides, and pricing problems of the kind ``knapsack``.
+    fixes
+        What reductions close: ``positions`` or whole ``items``.
+    """
+
+    checks_nodes = True
+
+    def __init__(self, sense: Sense, name: str, program: Callable[[], Record], fixes: str) -> None:
+        super().__init__(sense, name)
+        self._make, self.fixes = program, fixes
+        self._program: Record | None = None
+        self._networks: list[Network] = []
+
+    def formulation(self) -> Record:
+        if self._program is None:
+            self._program = self._make()
+        return self._program
+
+    def values(self, duals: Duals) -> tuple[NDArray[np.float64], Mapping[Place, float]] | None:
+        """Dual values of the formulation's rows and of pieces counted; None where others count."""
+        raise NotImplementedError
+
+    def cuts(self, duals: Duals) -> Sequence[tuple[int, Mapping[int, int], float]]:
+        """Rank-1 cuts over the formulation's rows: divisor, weights by rows, and dual value of each."""
+        return ()
+
+    def lifted(self, rounded: Rounded, goal: Fraction | None) -> Rounded | None:
+        """Dual values that prove no more, but of other columns: None where there are none."""
+        return None
+
+    def pieces(self, children: Sequence[Sequence[Decision]]) -> tuple[Place, int, Sequence[int]] | None:
+        """What children count: the place, how many at most in the one child, and the order: that one first.
+
+        The other child, if there is one, has more.
+        """
+        raise NotImplementedError
+
+    # --- through the tree --------------------------------------------------------------------------------------------
+
+    def start(self) -> State:
+        problems = self.formulation()["pricing"]
+        self._networks = [network(each["sizes"], each["copies"], each["capacity"]) for each in problems]
+        return State((None,) * len(problems))
+
+    def claim(self, state: State, point: Point, goal: Fraction | None) -> Record | None:
+        if goal is None and point.costs_count:
+            return None
+        for rounded in self._each(point, goal):
+            solved = self._solve(state, rounded, point.costs_count)
+            if solved is None:
+                continue
+            if not point.costs_count:
+                if solved.total > 0:
+                    return self._record(rounded, solved, 0, None)
+                continue
+            assert goal is not None
+            bound = solved.total / solved.unit
+            step = self.formulation()["step"]
+            best = bound if step is None else math.ceil(bound / Fraction(step)) * Fraction(step)
+            if best >= goal:
+                return self._record(rounded, solved, 1, as_exact(sign_of(self) * bound))
+        return None
+
+    def fix(self, state: State, point: Point, goal: Fraction | None) -> tuple[Record, State] | None:
+        if goal is None:
+            return None
+        for rounded in reversed(list(self._each(point, goal))):  # of most digits, unless there are too many
+            solved = self._solve(state, rounded, True)
+            if solved is not None:
+                break
+        else:
+            return None
+        step = self.formulation()["step"]
+        enough = solved.unit * (goal - (0 if step is None else Fraction(step)))
+        masks, closed = list(state.open), 0
+        for k, problem in enumerate(self.formulation()["pricing"]):
+            net = solved.networks[k]
+            through = arc_values(net, solved.values[k], solved.profits[k])
+            least = solved.least[k]
+            slack = enough - solved.total + (least if least < 0 else least * min(problem["uses"][0], 1))
+            limit = solved.unit * Fraction(problem["cost"]) - slack
+            there = through > NEVER
+            gone = there & (through <= math.floor(limit) if step is None else through < math.ceil(limit))
+            if self.fixes == "items":
+                left = np.zeros(net.num_items, dtype=np.int64)
+                np.add.at(left, net.items[there & ~gone], 1)
+                some = np.zeros(net.num_items, dtype=np.bool_)
+                some[net.items[gone]] = True
+                whole = some & (left == 0)
+                closed += int(whole.sum())
+                gone = whole[net.items]
+            else:
+                closed += int(gone.sum())
+            if gone.any():
+                masks[k] = self._shut(k, masks[k], gone if net.origin is None else net.origin[gone])
+        if not closed:
+            return None
+        record = {
+            "what": self.fixes,
+            "unit": solved.unit,
+            "duals": rounded.duals,
+            "counts": [[*place, dual] for place, dual in rounded.counts.items()],
+            "least": [as_exact(each) for each in solved.least],
+            "bound": as_exact(sign_of(self) * solved.total / solved.unit),
+            "closed": closed,
+            **self._cuts_said(rounded),
+        }
+        return record, replace(state, open=tuple(masks))
+
+    def split(self, state: State, children: Sequence[Sequence[Decision]]) -> Split | None:
+        found = self.pieces(children)
+        if found is None:
+            return None
+        place, most, order = found
+        record = {"pieces": list(place), "at_most": most}
+        return Split(
+            record, order, (self._at_most(state, place, most), self._at_least(state, place, most + 1))[: len(order)]
+        )
+
+    # --- decisions ---------------------------------------------------------------------------------------------------
+
+    def _shut(self, k: int, mask: NDArray[np.bool_] | None, arcs: Any) -> NDArray[np.bool_]:
+        """A mask without some more arcs."""
+        shut = np.ones(self._networks[k].num_arcs, dtype=np.bool_) if mask is None else mask.copy()
+        shut[arcs] = False
+        return shut
+
+    def _arcs(self, k: int, item: int) -> slice:
+        net = self._networks[k]
+        return slice(int(net.first_arc[item]), int(net.first_arc[item + 1]))
+
+    def _inside(self, place: Place) -> NDArray[np.int64]:
+        """The arcs of a place."""
+        k, item, first, last = place
+        arcs = self._arcs(k, item)
+        positions = self._networks[k].positions[arcs]
+        inside: NDArray[np.int64] = arcs.start + np.flatnonzero((positions >= first) & (positions <= last))
+        return inside
+
+    def _at_most(self, state: State, place: Place, most: int) -> State:
+        if most:
+            return self._counted(state, place, 0, most)
+        masks = list(state.open)
+        masks[place[0]] = self._shut(place[0], masks[place[0]], self._inside(place))
+        return replace(state, open=tuple(masks))
+
+    def _at_least(self, state: State, place: Place, least: int) -> State:
+        program, (k, item, *_) = self.formulation(), place
+        row = program["pricing"][k]["rows"][item]
+        if least >= program["rows"][row][1]:  # all of them there: none elsewhere
+            masks = list(state.open)
+            arcs = self._arcs(k, item)
+            masks[k] = self._shut(k, masks[k], np.setdiff1d(np.arange(arcs.start, arcs.stop), self._inside(place)))
+            for other, problem in enumerate(program["pricing"]):
+                if other != k and row in problem["rows"]:
+                    masks[other] = self._shut(other, masks[other], self._arcs(other, problem["rows"].index(row)))
+            state = replace(state, open=tuple(masks))
+        return self._counted(state, place, least, None)
+
+    def _counted(self, state: State, place: Place, low: int, high: int | None) -> State:
+        before = state.counts.get(place, (0, None))
+        most = min((side for side in (before[1], high) if side is not None), default=None)
+        return replace(state, counts={**state.counts, place: (max(before[0], low), most)})
+
+    # --- numbers -----------------------------------------------------------------------------------------------------
+
+    def _each(self, point: Point, goal: Fraction | None) -> Iterator[Rounded]:
+        """Whole dual values, and those lifted."""
+        for rounded in self._rounded(point):
+            yield rounded
+            if (other := self.lifted(rounded, goal)) is not None:
+                yield other
+
+    def _rounded(self, point: Point) -> Iterator[Rounded]:
+        """A point's dual values as whole numbers, of ever more digits."""
+        found = self.values(point.duals) if isinstance(point.duals, Duals) else None
+        if found is None:
+            return
+        values, counts = found
+        paid = self.cuts(point.duals) if isinstance(point.duals, Duals) else ()
+        largest = max(float(np.abs(values).max(initial=0.0)), max(map(abs, counts.values()), default=0.0))
+        if not 0.0 < largest < math.inf:
+            if largest == 0.0:
+                yield Rounded([0] * len(values), {}, 1, [])
+            return
+        for digits in _DIGITS:
+            # A power of two, so that only rounding to whole numbers changes anything.
+            scale = max(math.ldexp(1.0, math.frexp(digits / largest)[1] - 1), 1.0)
+            if digits == _DIGITS[-1] and self._most_pieces() * largest * scale * 2.0 >= _EXACT:
+                scale = max(math.ldexp(1.0, math.frexp(_EXACT / (4.0 * largest * self._most_pieces()))[1] - 1), 1.0)
+            duals = [int(x) for x in np.rint(sign_of(self) * values * scale).tolist()]
+            whole = {place: round(sign_of(self) * dual * scale) for place, dual in counts.items()}
+            cuts = [(q, weights, round(sign_of(self) * dual * scale)) for q, weights, dual in paid]
+            kept = {place: dual for place, dual in whole.items() if dual}
+            yield Rounded(duals, kept, int(scale), [cut for cut in cuts if cut[-1] < 0])
+
+    def _most_pieces(self) -> float:
+        """In a column, and so the most terms of a sum; two a piece, of its row and of what counts it."""
+        problems = self.formulation()["pricing"]
+        return max(2.0 * float(each["capacity"] // max(min(each["sizes"]), 1) + 1) for each in problems)
+
+    def _solve(self, state: State, rounded: Rounded, costs_count: bool) -> _Solved | None:
+        """Solve all pricing problems at rounded dual values; None where that proves nothing."""
+        program, sign = self.formulation(), sign_of(self)
+        unit = rounded.scale if costs_count else 0
+        total = Fraction(0)
+        for dual, sides in zip(rounded.duals, program["rows"], strict=True):
+            side = sides[dual < 0]
+            if dual and side is None:
+                return None
+            total += dual * Fraction(side or 0)
+        for divisor, weights, dual in rounded.cuts:
+            total += dual * (sum(weight * program["rows"][row][1] for row, weight in weights.items()) // divisor)
+        for place, dual in rounded.counts.items():
+            side = state.counts.get(place, (None, None))[dual < 0]
+            if side is None:
+                return None
+            total += dual * side
+        best, networks, tables, earned = list[int](), [], [], []
+        for k, problem in enumerate(program["pricing"]):
+            net = (
+                self._networks[k]
+                if state.open[k] is None
+                else restricted(self._networks[k], problem["copies"], state.open[k])
+            )
+            gains = np.array(rounded.duals, dtype=float)[np.array(problem["rows"], dtype=np.int64)]
+            if problem["costs"]:
+                gains = gains - sign * unit * np.array(problem["costs"], dtype=float)
+            if not self._exact(problem, gains):
+                return None
+            profits = net.spread(gains)
+            for (owner, item, first, last), dual in rounded.counts.items():
+                if owner == k:
+                    arcs = slice(int(net.first_arc[item]), int(net.first_arc[item + 1]))
+                    positions = net.positions[arcs]
+                    profits[arcs][(positions >= first) & (positions <= last)] += dual
+            values = best_from(net, profits)
+            most = int(values[0, 0])
+            if rounded.cuts:
+                found = self._under_cuts(net, problem["rows"], values, profits, rounded, total) if costs_count else None
+                if found is None or len(program["pricing"]) > 1:
+                    return None
+                most = found
+            best.append(most)
+            networks.append(net)
+            tables.append(values)
+            earned.append(profits)
+        # Farley: where columns may be used without limit the duals are divided by more, until none of them gains.
+        if costs_count:
+            for problem, most in zip(program["pricing"], best, strict=True):
+                cost = sign * Fraction(problem["cost"])
+                if problem["uses"][1] is None and most > unit * cost:
+                    if cost <= 0 or problem["costs"]:
+                        return None
+                    unit = max(unit, math.ceil(most / cost))
+                elif problem["uses"][1] is None and len(best) == 1 and not problem["costs"] and cost > 0 and most > 0:
+                    unit = math.ceil(most / cost)
+        least = []
+        for problem, most in zip(program["pricing"], best, strict=True):
+            each = unit * sign * Fraction(problem["cost"]) - most
+            side = problem["uses"][0 if each >= 0 else 1]
+            if side is None:
+                return None
+            least.append(each)
+            total += each * side
+        return _Solved(unit, least, total, networks, tables, earned)
+
+    def _exact(self, problem: Record, gains: NDArray[np.float64]) -> bool:
+        """Whether what packings earn is exact in floating point: what they earn by size is that of the capacity."""
+        sizes = np.array(problem["sizes"], dtype=float)
+        by_size = float(np.floor((gains / sizes).min(initial=math.inf))) if len(sizes) else 0.0
+        rest = float(np.abs(gains - max(by_size, 0.0) * sizes).max(initial=0.0))
+        most: float = self._most_pieces() * rest + max(by_size, 0.0) * problem["capacity"]
+        return most * 2.0 < _EXACT
+
+    def _under_cuts(
+        self,
+        net: Network,
+        rows: Sequence[int],
+        values: NDArray[np.float64],
+        profits: NDArray[np.float64],
+        rounded: Rounded,
+        total: Fraction,
+    ) -> int | None:
+        """What no packing earns more than that pays for cuts: as little as proves one step more, if so."""
+        uses = int(total // rounded.scale)
+        if uses < 1:
+            return None
+        item = {row: i for i, row in enumerate(rows)}
+        starts = np.cumsum([0, *(len(weights) for _, weights, _ in rounded.cuts)])
+        members = [item[row] for _, weights, _ in rounded.cuts for row in weights]
+        each = [weight for _, weights, _ in rounded.cuts for weight in weights.values()]
+        divisors, charges = [q for q, _, _ in rounded.cuts], [float(-dual) for *_, dual in rounded.cuts]
+        asked = max((math.ceil(total) - 1) // uses, 1)
+        found = best_counted_packings(net, values, profits, starts, members, each, divisors, charges, float(asked))
+        return int(found.bound) if found.overflowed or len(found.profits) else min(asked, int(values[0, 0]))
+
+    def _record(self, rounded: Rounded, solved: _Solved, weight: int, bound: Any) -> Record:
+        return {
+            "weight": weight,
+            "unit": max(solved.unit, 1),
+            "duals": rounded.duals,
+            "counts": [[*place, dual] for place, dual in rounded.counts.items()],
+            "least": [as_exact(each) for each in solved.least],
+            "bound": bound,
+            **self._cuts_said(rounded),
+            **({} if weight else {"worth": as_exact(solved.total)}),
+        }
+
+    def _cuts_said(self, rounded: Rounded) -> Record:
+        if not rounded.cuts:
+            return {}
+        named = [(q, [row for row, w in weights.items() for _ in range(w)], dual) for q, weights, dual in rounded.cuts]
+        return {"cuts": [{"cut": [q, rows], "dual": dual} for q, rows, dual in named]}
+
+
+def sign_of(certifier: Certifier) -> int:
+    """What makes of an objective one to be minimised."""
+    return int(certifier.sense.sign)

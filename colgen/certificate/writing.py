@@ -1,0 +1,320 @@
+"""Writes certificates: leads the problem's certifier through the tree that the run has left."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import math
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from colgen.certificate.certifier import Certifier, Record, as_exact
+from colgen.certificate.checker_instances import formulates
+from colgen.certificate.witness import Point, Witness
+from colgen.core.errors import InputError
+from colgen.core.files import writing
+from colgen.core.result import NodeRecord, Termination
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+
+VERSION = 1
+
+_START = b'{"certificate":'
+
+_LEVEL = 1
+"""Of compression: zlib's own takes five times as long, for a sixth of the size."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run has ended, and whether its bound is the tree's own: another solver's is trusted."""
+
+    sense: Sense
+    termination: Termination
+    bound: float
+    answer: Solution | None
+    nodes: Sequence[NodeRecord]
+    own_bound: bool = True
+
+
+@dataclass
+class Written:
+    """What a certificate proves.
+
+    Attributes
+    ----------
+    leaves, trusted
+        How many leaves it has, and how many claims have no reason.
+    short
+        Nodes of which the run says more than exact arithmetic proves.
+    """
+
+    leaves: int = 0
+    trusted: int = 0
+    short: list[int] = field(default_factory=list)
+
+
+def write_certificate(path: Path | str, certifier: Certifier, witness: Witness, ended: Ended) -> Written:
+    """Write what a run has proved; a name that ends in ``.gz`` is compressed.
+
+    The checker refuses claims without a reason where it makes the formulation of the instance itself.  A certificate
+    that has some is written without the instance: all of it is trusted, and counted so.
+    """
+    written = _write(path, certifier, witness, ended)
+    if written.trusted and formulates(certifier.instance()["kind"]):
+        short = written.short
+        written = _write(path, Certifier(certifier.sense, certifier.name), witness, ended)
+        written.short = short
+    return written
+
+
+def _write(path: Path | str, certifier: Certifier, witness: Witness, ended: Ended) -> Written:
+    written = Written()
+    with writing(path, "wb") as file:
+        packed = gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) if str(path).endswith(".gz") else None
+        for line in _lines(certifier, witness, ended, written):
+            (packed or file).write(line.encode() + b"\n")
+        if packed is not None:
+            packed.close()
+    return written
+
+
+def check_replaceable(path: Path | str) -> None:
+    """That a certificate is written over none but an older one: an instance's own name may have been given.
+
+    Raises
+    ------
+    InputError
+        If the file holds anything else.
+    """
+    if not os.path.isfile(path):
+        return
+    with contextlib.suppress(OSError, EOFError, zlib.error), open(path, "rb") as raw:
+        start = raw.read(2)
+        raw.seek(0)
+        packed = start == b"\x1f\x8b"
+        start = (gzip.GzipFile(fileobj=raw) if packed else raw).read(len(_START))
+        if not start or start == _START:
+            return
+    raise InputError(
+        f"certificate: expected a new file or an older certificate, {path} holds something else: name another file, "
+        "or remove it"
+    )
+
+
+def _text(record: Record) -> str:
+    return json.dumps(record, separators=(",", ":"))
+
+
+def _lines(certifier: Certifier, witness: Witness, ended: Ended, written: Written) -> Iterator[str]:
+    yield _text({"certificate": "colgen", "version": VERSION})
+    # As its digest wants it: an instance may be most of what is written.
+    instance = json.dumps(certifier.instance(), sort_keys=True, separators=(",", ":"))
+    yield f'{{"instance":{instance},"sha256":"{hashlib.sha256(instance.encode()).hexdigest()}"}}'
+    formulation = certifier.formulation()
+    yield _text({"formulation": formulation if certifier.states_formulation else None})
+    step = None if formulation["step"] is None else Fraction(formulation["step"])
+    sign, objective = int(ended.sense.sign), None
+    if ended.answer is None:
+        yield _text({"answer": None})
+    else:
+        objective = certifier.objective(ended.answer)
+        columns = certifier.columns(ended.answer)
+        kinds = [columns] if isinstance(columns, str) else [formulation["pricing"][k]["kind"] for k, *_ in columns]
+        written.trusted += kinds.count("trusted")
+        yield _text({"answer": {"objective": as_exact(objective), "columns": columns}})
+    goal = None if objective is None else sign * objective
+    done = ended.termination in (Termination.OPTIMAL, Termination.INFEASIBLE)
+    tree = _Tree(certifier, witness, ended, goal, written)
+    number, bounds, unknown = 4, list[Fraction | None](), False
+    for record in tree.proved() if done else tree.root():
+        number += 1
+        if "claim" in record:
+            written.leaves += 1
+            claim = record["claim"]
+            if claim is None:
+                unknown = True
+            else:
+                worth = claim["trusted"] if "trusted" in claim else claim["bound"]
+                bounds.append(None if worth is None else sign * Fraction(worth))
+        yield _text(record)
+    least = min((bound for bound in bounds if bound is not None), default=None)
+    if least is not None and step is not None:
+        least = math.ceil(least / step) * step
+    if goal is not None and (least is None or least > goal):
+        least = goal
+    proves = "infeasible" if least is None else "optimal" if least == goal else "bound"
+    if unknown:
+        least, proves = None, "nothing" if goal is None else "answer"
+    end = {
+        "proves": proves,
+        "objective": None if objective is None else as_exact(objective),
+        "bound": None if least is None else as_exact(sign * least),
+        "lines": number + 1,
+        "leaves": written.leaves,
+    }
+    yield _text({"end": end})
+
+
+class _ShortError(Exception):
+    """A leaf is not proved without fixings."""
+
+
+class _Tree:
+    """The tree of a run, node by node."""
+
+    def __init__(
+        self, certifier: Certifier, witness: Witness, ended: Ended, goal: Fraction | None, written: Written
+    ) -> None:
+        self._certifier, self._witness, self._goal, self._written = certifier, witness, goal, written
+        self._ended = ended
+        step = certifier.formulation()["step"]
+        # What floating point may have taken for enough.
+        near = TOLERANCES.diagnostic * max(1.0, abs(float(goal or 0))) if step is None else float(Fraction(step))
+        self._enough = -math.inf if goal is None else float(goal) - near * (1.0 + TOLERANCES.diagnostic)
+        self._children: dict[int, list[NodeRecord]] = {}
+        for record in ended.nodes:
+            if record.parent is not None:
+                self._children.setdefault(record.parent, []).append(record)
+        self._tried: dict[int, tuple[int, int]] = {}
+        for parent, children in self._children.items():
+            children.sort(key=lambda record: record.number)
+            self._tried.update((record.number, (parent, k)) for k, record in enumerate(children))
+
+    def root(self) -> Iterator[Record]:
+        """What is proved of the root, of a run that has not come to its end: its best bound.
+
+        What floating point says of dual values that were found after reductions holds with these, which are not told:
+        the point that says most need not be the one that proves most.
+        """
+        if not self._ended.own_bound:
+            yield self._trusted(0)
+            return
+        certifier, state = self._certifier, self._certifier.start()
+        sign = self._ended.sense.sign
+        points = [p for p in self._witness.of(0) if p.costs_count and not p.fixes] or self._pointless()
+        stated = self._stated(points)
+        for point in sorted(points, key=lambda p: -sign * p.bound):
+            claim = certifier.claim(state, point, stated)
+            if claim is not None:
+                yield {"node": 0, "claim": claim}
+                return
+        claims = [c for p in points if (c := certifier.claim(state, p, Fraction(-(10**30)))) is not None]
+        best = max(claims, key=lambda claim: sign * Fraction(claim["bound"]), default=None)
+        yield self._trusted(0) if best is None else {"node": 0, "claim": best}
+
+    def _stated(self, points: Sequence[Point]) -> Fraction:
+        """What points say at the most, as if minimising: rounded up where objectives have a step."""
+        bound = max((self._ended.sense.sign * p.bound for p in points), default=-math.inf)
+        if not math.isfinite(bound):
+            return Fraction(-(10**30))
+        step = self._certifier.formulation()["step"]
+        if step is None:
+            return Fraction(bound)
+        return math.ceil(bound / Fraction(step) - TOLERANCES.integrality) * Fraction(step)
+
+    def proved(self) -> Iterable[Record]:
+        """All of it, without fixings where that does: each costs the checker several dynamic programs."""
+        if not self._ended.own_bound:
+            return [self._trusted(0)]
+        answer, goal = self._ended.answer, self._goal
+        if answer is not None and goal is not None:
+            own = self._certifier.proof(answer, self._witness.of(0), goal)
+            if own is not None:
+                return self._own(own)
+        if not self._certifier.checks_nodes:
+            return self._whole(fixing=False)
+        trusted = self._written.trusted
+        with contextlib.suppress(_ShortError):
+            return list(self._whole(fixing=False))
+        self._written.trusted = trusted
+        return self._whole(fixing=True)
+
+    def _own(self, records: Iterable[Record]) -> Iterator[Record]:
+        for record in records:
+            if "claim" in record and not self._reaches(record["claim"]):
+                self._written.short.append(record["node"])
+            yield record
+
+    def _whole(self, *, fixing: bool) -> Iterator[Record]:
+        """A node whose own dual values prove what is wanted is a leaf, whatever the run has made of it."""
+        certifier, goal = self._certifier, self._goal
+        stack: list[tuple[int, Any, tuple[Point, ...]]] = [(0, certifier.start(), ())]
+        while stack:
+            node, state, above = stack.pop()
+            children = self._children.get(node, [])
+            claim, tried = None, list[Point]()
+            before = self._witness.of(self._tried[node]) if node in self._tried else ()
+            for point in (*before, *self._witness.of(node)):
+                if point.fixes:
+                    fixed = certifier.fix(state, point, goal) if fixing else None
+                    if fixed is not None:
+                        record, state = fixed
+                        yield {"node": node, "fix": record}
+                    continue
+                tried.append(point)
+                if self._promises(point):
+                    claim = certifier.claim(state, point, goal)
+                    if claim is not None:
+                        break
+            if claim is None and not children:
+                points = (*reversed(tried), *above) or self._pointless()
+                claim = next((c for p in points if (c := certifier.claim(state, p, goal)) is not None), None)
+            if claim is not None:
+                if not self._reaches(claim):
+                    self._written.short.append(node)
+                yield {"node": node, "claim": claim}
+            elif children:
+                decisions = [child.path.own for child in children]
+                split = certifier.split(state, decisions)
+                if split is None:
+                    self._written.trusted += 1
+                order = range(len(children)) if split is None else split.order
+                states = [None] * len(children) if split is None else split.states
+                numbers = [children[k].number for k in order]
+                yield {"node": node, "split": "trusted" if split is None else split.record, "children": numbers}
+                near = (*tried[-1:], *above)[:2]
+                stack += [(number, below, near) for number, below in zip(numbers, states, strict=True)]
+            else:
+                if certifier.checks_nodes and not fixing:
+                    raise _ShortError
+                if certifier.checks_nodes:
+                    self._written.short.append(node)
+                yield self._trusted(node)
+
+    def _pointless(self) -> tuple[Point, ...]:
+        """Where claims need no dual values one is made without any."""
+        return () if self._certifier.needs_duals else (Point(None, self._ended.bound),)
+
+    def _reaches(self, claim: Record) -> bool:
+        """Whether a claim proves what is wanted: one that needs no dual values says what is true, and may not."""
+        bound, step = claim.get("bound"), self._certifier.formulation()["step"]
+        if bound is None or self._goal is None:
+            return True
+        worth = self._ended.sense.sign * Fraction(bound)
+        return (worth if step is None else math.ceil(worth / Fraction(step)) * Fraction(step)) >= self._goal
+
+    def _promises(self, point: Point) -> bool:
+        """Whether floating point says that a claim may hold: it is worth a look."""
+        if not point.costs_count:
+            return True
+        return self._goal is not None and self._ended.sense.sign * point.bound >= self._enough
+
+    def _trusted(self, node: int) -> Record:
+        """What the run has found of a node, without a reason; nothing, where it was cut short without any bound."""
+        bound = self._goal
+        if self._ended.termination not in (Termination.OPTIMAL, Termination.INFEASIBLE):
+            if not math.isfinite(self._ended.bound):
+                return {"node": node, "claim": None}
+            found = self._ended.sense.sign * Fraction(self._ended.bound)
+            bound = found if bound is None else min(found, bound)
+        self._written.trusted += 1
+        return {"node": node, "claim": {"trusted": None if bound is None else as_exact(self._ended.sense.sign * bound)}}

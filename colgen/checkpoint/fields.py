@@ -1,0 +1,179 @@
+"""What the fields of a checkpoint may be: all of them are looked at when it is read, before any is used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.column_files import check_arrays
+from colgen.core.errors import InputError
+from colgen.core.result import Termination
+
+_COUNT = 2**53
+"""No number of nodes, columns or rows is larger."""
+
+Check = Callable[[Any], bool]
+
+
+def check_fields(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse what no run has written.
+
+    Raises
+    ------
+    InputError
+        Naming the field, and what was expected.
+    """
+    for name, (check, expected) in _FIELDS.items():
+        if name not in said:
+            raise InputError(f"expected a field {name!r}, there is none")
+        if not check(said[name]):
+            raise InputError(f"expected {expected} as {name!r}, got {_shown(said[name])}")
+    _check_tree(said)
+    _check_columns(said["columns"], arrays)
+    duals = arrays.get("duals")
+    if duals is not None and not (duals.ndim == 1 and duals.dtype.kind == "f" and np.isfinite(duals).all()):
+        raise InputError("expected finite numbers in one axis as dual values")
+
+
+def _check_tree(said: Mapping[str, Any]) -> None:
+    """Links that come after those above them, and nodes that end with one of them."""
+    for number, (above, _) in enumerate(said["links"]):
+        if above >= number:
+            raise InputError(f"expected link {number} of 'links' to follow the link above it, got {above}")
+    numbers = set()
+    for number, parent, _, link, _, _ in said["nodes"]:
+        if number in numbers or number >= said["next_number"]:
+            raise InputError(f"expected numbers below {said['next_number']} in 'nodes', each once, got {number}")
+        if parent is not None and parent >= number:
+            raise InputError(f"expected a parent before node {number} in 'nodes', got {parent}")
+        if link >= len(said["links"]):
+            raise InputError(f"expected node {number} to have one of {len(said['links'])} links, got {link}")
+        numbers.add(number)
+
+
+def _check_columns(told: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Arrays of as many columns as are said, with entries in rows that are named."""
+    if told is None:
+        return
+    count, rows = told["count"], len(told["rows"])
+    columns = {name.removeprefix("columns."): a for name, a in arrays.items() if name.startswith("columns.")}
+    check_arrays(columns, count, rows)
+    origins = columns.get("origins")
+    if origins is None or origins.dtype.kind not in "iu" or origins.shape != (count,):
+        raise InputError(f"expected {count} integers as 'columns.origins'")
+    for name in ("structures", *(["keys"] if told["named"] else [])):
+        text = columns.get(name)
+        if text is None or text.dtype != np.uint8 or text.ndim != 1:
+            raise InputError(f"expected a text as 'columns.{name}'")
+
+
+# --- kinds of fields -------------------------------------------------------------------------------------------------
+
+
+def _is_whole(value: Any, low: int = 0) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= _COUNT
+
+
+def _is_number(value: Any, finite: bool = False) -> bool:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return abs(value) <= 10**300
+    return math.isfinite(value) if finite else not math.isnan(value)
+
+
+def _is_list(each: Check = lambda value: True) -> Check:
+    return lambda value: isinstance(value, list) and all(map(each, value))
+
+
+def _is_row_of(*checks: Check) -> Check:
+    return lambda value: (
+        isinstance(value, list) and len(value) == len(checks) and all(c(v) for c, v in zip(checks, value, strict=True))
+    )
+
+
+def _optional(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+def _has(**checks: Check) -> Check:
+    return lambda value: isinstance(value, dict) and all(k in value and check(value[k]) for k, check in checks.items())
+
+
+def _is_any(value: Any) -> bool:
+    return True
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_finite(value: Any) -> bool:
+    return _is_number(value, finite=True)
+
+
+_PAIRS = _is_list(_is_row_of(_is_any, _is_finite))
+_COLUMN = _is_row_of(_is_finite, _PAIRS, _is_any, _is_any, _is_number, _is_number, _is_bool)
+_ANSWER = _has(
+    objective=_is_finite,
+    columns=_is_list(_is_row_of(_COLUMN, _is_finite)),
+    variables=_PAIRS,
+    integer=_is_list(),
+)
+_DECISION = _is_row_of(_is_text, lambda value: isinstance(value, dict))
+_LINK = _is_row_of(lambda value: _is_whole(value, -1), _is_list(_DECISION))
+_MOVED = _has(tuple=_is_row_of(_is_any, _is_whole, _is_number, _is_number))
+_NODE = _is_row_of(
+    _is_whole, _optional(_is_whole), _is_whole, lambda value: _is_whole(value, -1), _is_number, _optional(_MOVED)
+)
+_GAINS = _is_row_of(lambda value: _is_finite(value) and value >= 0.0, lambda value: _is_finite(value) and value >= 0.0)
+_LEARNT = _is_list(_is_row_of(_is_any, _GAINS, _is_row_of(_is_whole, _is_whole)))
+
+
+def _is_learnt(value: Any) -> bool:
+    """What pseudo-costs have learnt of relaxations, and of linear programs, which learn of nothing more."""
+    if not (isinstance(value, list) and len(value) == 2 and _LEARNT(value[0])):
+        return False
+    linear = value[1]
+    return linear is None or (
+        isinstance(linear, list) and len(linear) == 2 and _LEARNT(linear[0]) and linear[1] is None
+    )
+
+
+_FIELDS: dict[str, tuple[Check, str]] = {
+    "digest": (_is_text, "a text"),
+    "master": (_is_text, "a text"),
+    "relaxation": (_is_bool, "true or false"),
+    "seconds": (lambda value: _is_finite(value) and value >= 0.0, "seconds"),
+    "global_bound": (_is_number, "a number"),
+    "root_bound": (_is_number, "a number"),
+    "lost": (_is_number, "a number"),
+    "why_lost": (_optional(lambda value: value in Termination.__members__), "the name of a termination"),
+    "treated": (_is_whole, "a number of nodes"),
+    "compares": (_is_bool, "true or false"),
+    "next_number": (_is_whole, "the number of a node"),
+    "generated": (_is_row_of(_is_whole, _is_whole), "numbers of columns and rows"),
+    "incumbent": (_optional(_ANSWER), "an answer"),
+    "links": (_is_list(_LINK), "links of decisions"),
+    "nodes": (_is_list(_NODE), "nodes"),
+    "rows": (_is_list(_is_row_of(_is_any, _is_number, _is_number, _optional(_PAIRS))), "rows"),
+    "pseudo_costs": (_is_learnt, "gains"),
+    "columns": (_optional(_has(count=_is_whole, rows=_is_list(), named=_is_bool)), "columns"),
+    "duals": (_is_any, "dual values"),
+}
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python's own limit of the digits of an integer
+        text = "a number of many digits"
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -1,0 +1,122 @@
+"""A checkpoint: all that a run needs to go on where it was, as a file.
+
+What is read of it falls into two kinds.  Columns, answers and dual values are guesses, like every warm start: the
+engine checks the answer, prices, and proves.  *Open nodes with their bounds, the bounds of leaves that were left, and
+rows that were separated are believed*: what was proved before rests on them, and nobody can look at it again.  They are
+guarded by a checksum over every byte, by the digest of the instance and by that of the restricted master; so a file
+that is damaged, or of another instance, is refused.  Against one that somebody has forged they guard nothing: resume
+your own.  Nothing in a file runs when it is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.errors import ColgenError, InputError
+from colgen.core.serialization import IMPOSSIBLE, Sealed, before, of_plain, read_sealed
+
+FORMAT = "colgen checkpoint 1"
+
+EVERY = 60.0
+"""Seconds from one checkpoint to the next, unless somebody says otherwise."""
+
+
+@dataclass(frozen=True)
+class Saving:
+    """Where checkpoints go, how often, and what they are of.
+
+    Attributes
+    ----------
+    path
+        The file.  What it held before is kept under its name with a ``~``.
+    every
+        Seconds between two of them.
+    asked
+        What a command was asked for, so that it can be asked again: plain data.
+    """
+
+    path: Path
+    every: float = EVERY
+    asked: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a file holds."""
+
+    path: Path
+    said: dict[str, Any]
+    arrays: dict[str, NDArray[np.generic]]
+    note: str = ""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What the command that wrote it had been asked for; empty if it was no command."""
+        found = self.said.get("asked", {})
+        return dict(found) if isinstance(found, dict) else {}
+
+    def check(self, digest: str, relaxation: bool) -> None:
+        """That it is of this instance, and of such a run.
+
+        Raises
+        ------
+        InputError
+            If it is not.
+        """
+        if self.said.get("digest") != digest:
+            raise InputError(
+                f"{self.path} is a checkpoint of another instance or problem: remove it, or name another file"
+            )
+        if bool(self.said.get("relaxation")) != relaxation:
+            kind = "the relaxation alone" if self.said.get("relaxation") else "a whole run"
+            raise InputError(f"{self.path} is a checkpoint of {kind}: ask for the same, or name another file")
+
+    def value(self, name: str) -> Any:
+        """Something that it says, as it was before it became plain data."""
+        try:
+            return of_plain(self.said[name])
+        except (*IMPOSSIBLE, ColgenError) as error:
+            raise InputError(f"{self.path} says nothing that can be read of its {name!r} ({error})") from None
+
+
+def read_checkpoint(path: Path | str) -> Checkpoint | None:
+    """A checkpoint from a file, from the previous one where that is damaged; None where there is neither.
+
+    Raises
+    ------
+    InputError
+        If there is something, but nothing that can be read.
+    """
+    place, former = Path(path), before(path)
+    if not place.exists() and not former.exists():
+        return None
+    try:
+        return _opened(place, read_sealed(place, FORMAT))
+    except InputError as error:
+        if not former.exists():
+            raise
+        fault = error
+    with contextlib.suppress(InputError):
+        return _opened(former, read_sealed(former, FORMAT), f"{fault}; the previous checkpoint, {former}, was used.")
+    raise InputError(f"{fault}; nor can the previous checkpoint, {former}, be read")
+
+
+def _opened(place: Path, sealed: Sealed, note: str = "") -> Checkpoint:
+    return Checkpoint(place, sealed.said, sealed.arrays, note)
+
+
+def versions() -> dict[str, str]:
+    """Of what the run is made of: for people who look at a file."""
+    found = {}
+    for name in ("colgen", "numpy", "highspy"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found

@@ -1,0 +1,216 @@
+"""What travels from run to run: checkpoints, read before one begins and written as it goes on, and pools."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from colgen.checkpoint.file import Saving, read_checkpoint
+from colgen.checkpoint.resume import resume
+from colgen.checkpoint.writer import Keeper
+from colgen.core.column_files import Origin, kept_pool, read_pool
+from colgen.core.columns import Column, Key
+from colgen.core.errors import ColgenError, InputError
+from colgen.core.pool import Pool
+from colgen.core.solution import Solution
+from colgen.core.warm_start import NOTHING, WarmStart
+from colgen.cuts.separation import Separation
+from colgen.master.linear_master import as_linear
+from colgen.master.protocol import RestrictedMaster
+from colgen.problem import Problem, answer_to_check
+from colgen.tree.branch_and_price import BranchAndPrice
+from colgen.tree.open_tree import OpenTree
+
+_COLUMNS, _FEW = 3, 100
+"""Of a pool so many columns a row are taken, and so many at least: more make linear programs slow, and are priced again
+in no time if they are of use."""
+
+_LONGEST = 480
+"""Characters of a message."""
+
+
+class Checkpointing:
+    """The checkpoint that a run goes on from, if there is one, and those that it writes.
+
+    Raises
+    ------
+    InputError
+        If the problem cannot be told from others, or what is there is not of it.
+    """
+
+    def __init__(self, problem: Problem, saving: Saving, relaxation: bool) -> None:
+        self._problem, self._saving, self._relaxation = problem, saving, relaxation
+        self._digest = problem.digest()
+        self._found = read_checkpoint(saving.path)
+        if self._found is not None:
+            self._found.check(self._digest, relaxation)
+        self.keeper: Keeper | None = None
+
+    @property
+    def resumes(self) -> bool:
+        """Whether there is a checkpoint to go on from."""
+        return self._found is not None
+
+    def begin(self, search: BranchAndPrice, tree: OpenTree, alone: bool) -> None:
+        """Go on from the checkpoint, if there is one, and write from now on.
+
+        ``alone``: whether one restricted master has all rows that bounds rest on.
+        """
+        problem = self._problem
+        self.keeper = Keeper(self._saving, self._digest, problem.written, search, self._relaxation, alone)
+        if self._found is not None:
+            made, fits = restored(problem)
+            resume(self._found, search, tree, self.keeper.writer, made, fits)
+        self.keeper.watch(tree)
+
+    def explained(self, error: Exception) -> Exception:
+        """What went wrong; a diagnostic of a run that goes on from a checkpoint may be the fault of that."""
+        return _unless_of(f"{self._saving.path} cannot be resumed", error) if self.resumes else error
+
+    def close(self) -> None:
+        """Write the last one."""
+        if self.keeper is not None:
+            self.keeper.close()
+
+
+def saving_of(checkpoint: Path | str | Saving, every: float) -> Saving:
+    """Where checkpoints go, as `solve` was told."""
+    return checkpoint if isinstance(checkpoint, Saving) else Saving(Path(checkpoint), float(every))
+
+
+class Pooled:
+    """The columns and cuts of another run, of the same instance or of another.
+
+    Parameters
+    ----------
+    pool
+        A file that ``result.pool.save`` has written, or such a pool itself.
+
+    Raises
+    ------
+    InputError
+        If the file holds something else; or if it is of another instance, and the problem does not say how to make its
+        columns anew.
+    """
+
+    def __init__(self, problem: Problem, pool: Path | str | Pool) -> None:
+        self._problem, self.note = problem, ""
+        self._path = pool if isinstance(pool, (str, Path)) else None
+        self._kept = kept = read_pool(pool) if isinstance(pool, (str, Path)) else kept_pool(pool)
+        if not states_columns(problem) and kept.digest != problem.digest():
+            kind = type(problem).__name__
+            raise InputError(
+                f"pool: it is of another instance or problem, and {kind} does not say what its columns are here: "
+                f"define {kind}.column_of(structure)"
+            )
+
+    def explained(self, error: Exception) -> Exception:
+        """What went wrong; a diagnostic of a run that starts from a file may be the fault of that."""
+        return error if self._path is None else _unless_of(f"the pool {self._path} cannot be used", error)
+
+    def warm_start(
+        self,
+        start: WarmStart | None,
+        guess: Callable[[], WarmStart],
+        master: RestrictedMaster,
+        separation: Sequence[Separation],
+    ) -> WarmStart:
+        """What of the pool is of this instance, beside what the user starts from, or else what the problem guesses.
+
+        The latter is not asked for where the pool has an answer of this instance, and dual values.  Those of a similar
+        instance are near the optimal ones, and its answer is near the best: what a problem does to guess
+        either is then the longest part of the run.
+        """
+        kept, columns, answer = self._kept, self._columns(master), self._answer(master)
+        known = {key: value for key, value in kept.duals.items() if master.has_row(key)}
+        own = start
+        if own is None:
+            own = NOTHING if answer is not None and known else guess()
+        # A cut that was worth nothing in the end makes pricing as much slower as one that was.
+        worth = [key for key in kept.rows if kept.duals.get(key, 0.0)]
+        found = [next((row for one in separation if (row := one.restated(key)) is not None), None) for key in worth]
+        rows = [row for row in found if row is not None]
+        duals = own.duals if not known or (start is not None and own.duals is not None) else known
+        self.note = (
+            f"Of {len(kept.structures)} columns and {len(kept.rows)} cuts of the pool, {len(columns)} and {len(rows)} "
+            "are of this instance."
+        )
+        answers = own.answers if answer is None else [*own.answers, answer]
+        columns = [*own.columns, *columns]
+        return dataclasses.replace(own, duals=duals, answers=answers, columns=columns, rows=[*own.rows, *rows])
+
+    def _answer(self, master: RestrictedMaster) -> Solution | None:
+        """The answer of the other run, if it is one of this instance too."""
+        kept, problem = self._kept.answer, self._problem
+        if kept is None or not states_columns(problem) or as_linear(master) is None:
+            return None
+        columns = list(self._made([structure for structure, _ in kept.columns]))
+        if len(columns) < len(kept.columns):
+            return None
+        uses = tuple(zip(columns, [value for _, value in kept.columns], strict=True))
+        with suppress(ColgenError, ValueError, KeyError, IndexError, TypeError):
+            found = Solution(0.0, uses, kept.variables)
+            found = dataclasses.replace(found, objective=master.objective_of(found))
+            if master.violation(found) is None:
+                problem.check(answer_to_check(problem, found))
+                return found
+        return None
+
+    def _columns(self, master: RestrictedMaster) -> list[Column]:
+        best = self._kept.best(max(_COLUMNS * master.num_rows, _FEW)).tolist()
+        kept: Iterable[Column] = (self._kept.columns[k] for k in best)
+        columns = self._made([self._kept.structures[k] for k in best]) if states_columns(self._problem) else kept
+        return [column for column in columns if all(map(master.has_row, column.coefficients))]
+
+    def _made(self, structures: Sequence[Any]) -> Iterator[Column]:
+        """What the problem makes of structures: it may know nothing of some, or fail at them."""
+        for structure in structures:
+            made = None
+            with suppress(ColgenError, ValueError, KeyError, IndexError, TypeError, AttributeError):  # it is a guess
+                made = self._problem.column_of(structure)
+            if made is not None:
+                yield made
+
+
+def origin_of(problem: Problem, search: BranchAndPrice) -> Origin:
+    """What a pool must know to be saved."""
+    rows = [row.key for row in search.master.joined_rows]
+    duals: Mapping[Key, float] = {} if search.certificate is None else search.certificate.duals
+    return Origin(problem.digest, problem.written, rows, duals, search.run.incumbent)
+
+
+def restored(problem: Problem) -> tuple[Callable[[Any], Any], Callable[[Column], bool] | None]:
+    """What makes a structure of plain data, and what says whether a column is one of the instance, if anybody does."""
+    if not states_columns(problem):
+        return lambda written: written, None
+
+    def made(written: Any) -> Any:
+        column = problem.column_of(written)
+        if column is None:
+            raise InputError(f"{type(problem).__name__} has no column of {written!r}")
+        return column.structure
+
+    def fits(column: Column) -> bool:
+        other = problem.column_of(problem.written(column.structure))
+        return other is not None and other.cost == column.cost and other.coefficients == column.coefficients
+
+    return (made if type(problem).written is not Problem.written else lambda written: written), fits
+
+
+def _unless_of(what: str, error: Exception) -> Exception:
+    """A diagnostic as the fault of a file that the run has started from; other errors as they are."""
+    if isinstance(error, InputError) or not isinstance(error, ColgenError):
+        return error
+    return InputError(f"{what}, or the same comes without it: {type(error).__name__}: {error}"[:_LONGEST])
+
+
+def states_columns(problem: Problem) -> bool:
+    """Whether a problem makes columns of structures: its own, not those of a class whose oracles it has replaced."""
+
+    def depth(method: str) -> int:
+        return next(k for k, kind in enumerate(type(problem).__mro__) if method in vars(kind))
+
+    return type(problem).column_of is not Problem.column_of and depth("column_of") <= depth("pricing")

@@ -1,0 +1,297 @@
+"""``colgen solve``: one instance with a report of the run, or many, one after the other."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from colgen.cli import template as templates
+from colgen.cli.arguments import DIAGNOSTIC, NARROWER, NO_ANSWER, NOT_PROVED, PROVED
+from colgen.cli.many import Tally, write_all
+from colgen.cli.output import explain, say, write_json
+from colgen.cli.requests import check_destinations, options_of, saving_of, skip_of
+from colgen.cli.template import Material, Solved, Template
+from colgen.core.errors import ColgenError, InputError
+from colgen.core.files import check_readable, write_figure, writing
+from colgen.core.result import Result, Termination
+from colgen.core.signals import ended_by, exit_code, holding_signals
+from colgen.core.stop import GapLimit, StopRule, TimeLimit
+from colgen.core.text import counted, is_terminal, number, percent
+from colgen.parallel.clusters import PROCESSES
+from colgen.reporting.axes import can_draw
+from colgen.reporting.live_log import LogFile
+from colgen.solvers.arrays import ArrayError
+from colgen.solving import solve
+
+
+def solve_file(arguments: argparse.Namespace) -> int:
+    """Solve what a file holds, or the standard input."""
+    template = templates.load_template(arguments.template)
+    check_destinations(arguments)
+    if arguments.picture is not None and template.draw is None:
+        raise InputError(f"the template {template.name!r} draws no answers: leave --picture out")
+    if arguments.all_heads:
+        if "all_heads" not in template.score_options:
+            raise InputError(f"the template {template.name!r} leaves no candidates out: leave --all-heads out")
+        arguments.option = [*arguments.option, "all_heads=yes"]  # where a checkpoint keeps it
+    options = options_of(arguments)
+    stop: list[StopRule] = []
+    if arguments.time_limit is not None:
+        stop.append(TimeLimit(arguments.time_limit))
+    if arguments.gap is not None:
+        stop.append(GapLimit(arguments.gap))
+    if len(arguments.files) > 1 or (arguments.cluster is not None and arguments.subtrees is None):
+        from colgen.cli.many import solved_files
+
+        return _solve_all(arguments, template, solved_files(arguments, template, stop), "the files", _FOR_ONE_FILE)
+    material, model = _material(arguments, template)
+    skip = skip_of(arguments, template)
+    if material is not None:
+        material = replace(material, skip=skip)
+    if material is not None and material.is_typed and not arguments.quiet:
+        say("colgen: reading the standard input, up to its end (Ctrl-D)")
+    source = arguments.file if material is None else material.name
+    try:
+        if material is None:
+            instance = template.instance(arguments.file, options)
+        else:
+            several = template.solve_all and template.solve_all(material, model, options, stop)
+            if several is not None:
+                return _solve_all(arguments, template, several, material.name)
+            assert template.score is not None  # or there would be no material
+            instance = template.score(material, model, options)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{source}: not a text file in UTF-8 (byte {error.start})") from error
+    except ArrayError as error:
+        raise InputError(f"{source}: {error}") from error
+    except (MemoryError, RecursionError) as error:
+        raise InputError(f"{source}: expected an instance that fits into the memory") from error
+    live = not arguments.quiet and is_terminal(sys.stderr)
+    with holding_signals():  # what has been found is reported, whenever the signal comes
+        try:
+            result = solve(
+                template.problem(instance),
+                stop=stop,
+                relaxation=arguments.relaxation,
+                node_limit=arguments.node_limit,
+                workers=arguments.workers,
+                node_batch=arguments.node_batch or 1,
+                client=None if arguments.subtrees is None else arguments.cluster or PROCESSES,
+                free_running=arguments.subtrees == "free",
+                lp=arguments.lp,
+                certificate=arguments.certificate,
+                checkpoint=saving_of(arguments),
+                progress=live if arguments.log is None else LogFile(arguments.log, show=live),
+            )
+        except ColgenError as error:
+            if error.result is not None and error.result.solution is not None:
+                try:
+                    _report(arguments, template, instance, error.result)
+                except OSError as failure:  # the diagnostic matters more than a file that could not be written
+                    explain(failure, arguments.traceback)
+            raise
+        _report(arguments, template, instance, result)
+    return _exit_code(result, template.scope(instance))
+
+
+def _material(arguments: argparse.Namespace, template: Template) -> tuple[Material | None, Path]:
+    """What a model is to score, and the model; None where the file is an instance."""
+    file, model = arguments.file, arguments.model
+    for path in (file, model):
+        if path is not None and str(path) != "-":
+            check_readable(path)
+    if model is not None:
+        if template.score is None:
+            raise InputError(f"the template {template.name!r} takes no model: leave --model out")
+        return Material(None if str(file) == "-" else file), model
+    if str(file) == "-":
+        raise InputError("the standard input (-) is read with a trained model: say --model MODEL")
+    if template.score is not None and template.is_model(file):
+        return Material(), file
+    if arguments.option and not template.read_options:
+        raise InputError("--option needs --model: it says how a model makes an instance of the file")
+    return None, file
+
+
+_FOR_ONE_FILE = ("subtrees", "log", "plot", "picture", "report", "certificate", "checkpoint")
+_FOR_ONE = ("node_limit", "workers", "node_batch", "lp", "relaxation", *_FOR_ONE_FILE)
+"""Options that nobody could mean of several files, or of all instances of a text."""
+
+
+def _solve_all(
+    arguments: argparse.Namespace,
+    template: Template,
+    several: Iterator[Solved],
+    source: str,
+    refused: Sequence[str] = _FOR_ONE,
+) -> int:
+    """Answer after answer on standard output or as JSON, and a line that sums up on standard error."""
+    for option in refused:
+        if getattr(arguments, option):
+            if source == "the files":
+                raise InputError(f"--{option} is for one instance: expected one FILE with it")
+            raise InputError(
+                f"--{option.replace('_', '-')} is for one instance: choose one of {source} with --option "
+                f"(`colgen templates {template.name}` lists the options)"
+            )
+    tally = Tally()
+    live = not arguments.quiet and is_terminal(sys.stderr) and not is_terminal(sys.stdout)
+    with contextlib.ExitStack() as stack:
+        records: IO[str] | None = None
+        if arguments.json is not None:
+            to_file = arguments.json != "-"
+            records = stack.enter_context(writing(arguments.json)) if to_file else sys.stdout
+        error: Exception | None = None
+        stack.enter_context(holding_signals())
+        try:
+            write_all(several, tally, None if arguments.json == "-" else _write_line, records, live=live)
+        except BrokenPipeError:
+            raise
+        except KeyboardInterrupt:
+            tally.interrupted = True
+        except Exception as caught:  # what was solved before it is counted first
+            error = caught
+    if tally.solved and not arguments.quiet:
+        say(f"colgen: {tally}")
+    if error is not None:
+        raise error
+    if tally.interrupted:
+        say(ended_by())
+        return exit_code()
+    if not tally.solved:
+        raise InputError(f"{source}: expected something to solve, there is nothing")
+    if tally.faults:
+        return DIAGNOSTIC
+    if len(tally.unproved) > tally.infeasible:
+        return NOT_PROVED
+    if tally.infeasible:
+        return NO_ANSWER
+    return NARROWER if tally.scopes else PROVED
+
+
+def _write_line(line: str) -> None:
+    print(line, flush=True)
+
+
+def _exit_code(result: Result, scope: str) -> int:
+    if result.termination.is_interrupt:
+        return exit_code()
+    if result.termination in (Termination.INFEASIBLE, Termination.UNBOUNDED):
+        return NO_ANSWER
+    if not result.is_optimal:
+        return NOT_PROVED
+    return NARROWER if scope else PROVED
+
+
+def _report(arguments: argparse.Namespace, template: Template, instance: Any, result: Result) -> None:
+    """Print the answer and write the files that were asked for."""
+    answered = result.solution is not None and not arguments.relaxation
+    if arguments.json != "-":
+        for line in template.lines(instance, result) if answered else ():
+            print(line)
+        if answered:
+            print()
+        for line in _summary(result, arguments.relaxation, template.scope(instance), template.reading(instance)):
+            print(line)
+    failures: list[Exception] = []
+    for write in _files(arguments, template, instance, result, answered):
+        try:
+            write()
+        except BrokenPipeError:
+            raise
+        except Exception as error:  # the other files are still wanted
+            failures.append(error)
+    for failure in failures[:-1]:
+        explain(failure, arguments.traceback)
+    if failures:
+        raise failures[-1]
+
+
+def _files(
+    arguments: argparse.Namespace, template: Template, instance: Any, result: Result, answered: bool
+) -> Iterator[Callable[[], None]]:
+    """What writes each of the files that were asked for."""
+
+    def json() -> None:
+        content = result.to_dict()
+        content["template"] = template.name
+        content["file"] = str(arguments.file)
+        content["scope"] = template.scope(instance) or None
+        content["reading"] = template.reading(instance) or None
+        content["answer"] = template.data(instance, result) if answered else None
+        write_json(content, arguments.json)
+
+    def plot() -> None:
+        from colgen.reporting.plotting import overview
+
+        write_figure(overview(result), arguments.plot)
+
+    def picture() -> None:
+        assert template.draw is not None  # checked before any work
+        write_figure(template.draw(instance, result), arguments.picture)
+
+    if arguments.json is not None:
+        yield json
+    if arguments.log is not None:
+        yield lambda: result.to_csv(arguments.log)
+    if arguments.plot is not None:
+        yield plot
+    if arguments.picture is not None and answered:
+        yield picture
+
+    def page() -> None:
+        drawn = template.draw(instance, result) if template.draw is not None and answered and can_draw() else None
+        title = f"{template.name}: {arguments.file}"
+        about = _about(arguments, template)
+        if template.reading(instance):
+            about["read as"] = template.reading(instance)
+        result.report(arguments.report, title, about=about, picture=drawn)
+
+    if arguments.report is not None:
+        yield page
+
+
+_SETTINGS = (
+    *("model", "option", "time_limit", "gap", "node_limit", "workers", "node_batch", "lp", "relaxation"),
+    *("certificate", "checkpoint"),
+)
+"""What a reader of a report has to know to run it again."""
+
+
+def _about(arguments: argparse.Namespace, template: Template) -> dict[str, object]:
+    said = {name.replace("_", "-"): getattr(arguments, name, None) for name in _SETTINGS}
+    settings = ", ".join(f"{name} {value}" for name, value in said.items() if value) or "as they come"
+    known: dict[str, object] = {"template": f"{template.name} ({template.source})", "settings": settings}
+    file = Path(arguments.file)
+    if file.is_file():
+        known["instance"] = f"{file.name}, SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
+    return known
+
+
+def _summary(result: Result, relaxation: bool, scope: str, reading: str) -> list[str]:
+    lines = [result.termination.value]
+    if scope:
+        proved = result.is_optimal and not relaxation
+        lines = [f"Proved optimal {scope}."] if proved else [*lines, f"answer and bound are {scope}"]
+    if relaxation:
+        used = 0 if result.solution is None else len(result.solution.columns)
+        lines[0] += f" This is the relaxation: {used} columns are in use, to fractions in general."
+    if reading:
+        lines.append(f"read as     {reading}")
+    lines += [
+        f"objective   {number(result.objective)}",
+        f"dual bound  {number(result.dual_bound)}",
+        f"gap         {percent(result.gap)}",
+        f"{counted(len(result.iterations), 'round')}, {counted(len(result.nodes), 'node')}, "
+        f"{counted(result.columns_generated, 'column')} and {counted(result.rows_generated, 'row')} generated",
+    ]
+    stages = [(name, s) for name, s in result.seconds.items() if name != "total"]
+    spent = ", ".join(f"{name} {s:.3g}" for name, s in sorted(stages, key=lambda pair: -pair[1]) if s >= 5e-4)
+    lines.append(f"{result.seconds.get('total', 0.0):.3g} seconds" + (f": {spent}" if spent else ""))
+    return lines

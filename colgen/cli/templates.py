@@ -1,0 +1,95 @@
+"""``colgen templates`` and ``colgen example``: the installed templates, their options, and a small instance of each."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from colgen.cli import template as templates
+from colgen.cli.arguments import DIAGNOSTIC, PROVED
+from colgen.cli.output import console, say
+from colgen.cli.template import Template, form_of
+from colgen.core.errors import ColgenError, InputError
+from colgen.core.text import is_terminal
+
+
+def describe(arguments: argparse.Namespace) -> int:
+    """List the templates, or describe one."""
+    if arguments.template is not None:
+        _describe(templates.load_template(arguments.template))
+        return PROVED
+    loaded, broken = load_all()
+    if loaded:
+        table = Table("template", "solves", "source")
+        for template in loaded:
+            table.add_row(template.name, Text(template.title), Text(template.source))
+        console().print(table)
+    elif not broken:
+        print("No problem template is installed.")
+    return DIAGNOSTIC if broken else PROVED
+
+
+def _describe(template: Template) -> None:
+    """Commands and options of a template."""
+    print(f"{template.name}: {template.title}\nsource: {template.source}\n")
+    print(f"colgen solve {template.name} FILE" + (" [--option NAME=VALUE ...]" if template.read_options else ""))
+    _print_options(template.read_options)
+    if template.example is not None:
+        print(f"colgen example {template.name} > FILE{template.suffix}")
+    if template.score is not None:
+        print(f"colgen solve {template.name} FILE --model MODEL [--option NAME=VALUE ...]")
+        print(f"colgen solve {template.name} MODEL < FILE")
+        _print_options(template.score_options)
+    if template.train is not None:
+        files = " (or --train FILE [--dev FILE])" if template.train_files else ""
+        print(f"colgen train {template.name} --data DIR{files} --model MODEL [--option NAME=VALUE ...]")
+        _print_options(template.train_options)
+    for name in template.benchmarks:
+        print(f"colgen bench {name}")
+    form = template.form or form_of(template.read)
+    if form:
+        print(f"\nFILE: {form}")
+
+
+def _print_options(options: Mapping[str, str]) -> None:
+    width = max(map(len, options), default=0)
+    for name, meaning in options.items():
+        print(f"  {name:{width}}  {meaning}")
+
+
+def load_all() -> tuple[list[Template], int]:
+    """All templates that can be loaded, and how many cannot: one broken package must not hide the others."""
+    loaded, broken = [], 0
+    for name in templates.template_names():
+        try:
+            loaded.append(templates.load_template(name))
+        except ColgenError as error:
+            broken += 1
+            say(f"colgen: {error}")
+    return loaded, broken
+
+
+def example(arguments: argparse.Namespace) -> int:
+    """Write the template's example to the standard output, byte by byte."""
+    template = templates.load_template(arguments.template)
+    if template.example is None:
+        raise InputError(f"the template {template.name!r} has no example")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"example{template.suffix}"
+        template.example(path)
+        content = path.read_bytes()
+    where = f"colgen example {template.name} > example{template.suffix}"
+    if b"\0" in content and is_terminal(sys.stdout):
+        raise InputError(f"the example is no text, and no terminal shows it: `{where}` writes it to a file")
+    if template.suffix and not is_terminal(sys.stdout):
+        say(f"colgen: `colgen solve` takes it from a file whose name ends in {template.suffix}")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+    return PROVED

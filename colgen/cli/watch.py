@@ -1,0 +1,109 @@
+"""``colgen watch``: a run that is under way, from the log that it writes."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from colgen.cli.arguments import PROVED
+from colgen.core.errors import InputError
+from colgen.core.files import check_readable
+from colgen.core.result import Iteration
+from colgen.core.sense import Sense
+from colgen.core.text import counted, is_terminal, number, percent
+from colgen.reporting.live_log import read_rounds, sense_of
+from colgen.reporting.live_page import serving
+
+_EVERY = 0.5
+"""Seconds from one look at the file to the next."""
+
+_ROUNDS = 12
+"""So many last rounds are shown."""
+
+_BARS, _WIDTH = "▁▂▃▄▅▆▇█", 64
+"""The gap over the run: a bar is a share of its rounds, its height the logarithm of the gap."""
+
+_LEAST = 1e-6
+"""Gaps below this are drawn as none."""
+
+
+def watch(arguments: argparse.Namespace) -> int:
+    """Show the file until Ctrl-C; once, where it is wanted or nobody looks."""
+    check_readable(arguments.file)
+    if arguments.port is not None and not arguments.browser:
+        raise InputError("--port is that of the page: say --browser")
+    if arguments.browser:
+        return _serve(arguments.file, arguments.port or 0)
+    if arguments.once or not is_terminal(sys.stdout):
+        print(picture(read_rounds(arguments.file)))
+        return PROVED
+
+    def shown() -> Text:
+        return Text(picture(read_rounds(arguments.file)), no_wrap=True, overflow="crop")
+
+    with Live(shown(), console=Console(), auto_refresh=False) as live:
+        while True:
+            time.sleep(_EVERY)
+            live.update(shown(), refresh=True)
+
+
+def _serve(path: Path, port: int) -> int:
+    """Until Ctrl-C."""
+    read_rounds(path)  # what is no log is refused here
+    with serving(path, port) as server:
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+        print(f"{address} until Ctrl-C", flush=True)
+        if is_terminal(sys.stdout):
+            webbrowser.open(address)
+        server.serve_forever()
+    return PROVED
+
+
+def picture(rounds: Sequence[Iteration]) -> str:
+    """Where the run stands, its gap so far, and its last rounds, in lines of at most 80 characters."""
+    if not rounds:
+        return "no round yet"
+    last, sense = rounds[-1], sense_of(list(rounds))
+    nodes = counted(len({i.node for i in rounds}), "node")
+    lines = [
+        f"round {last.number:,}, {nodes}, {last.seconds:.1f} s; {counted(last.columns, 'column')}, "
+        f"{counted(last.rows, 'row')}",
+        f"best answer {number(last.incumbent, 8)}, bound {number(last.global_bound, 8)}, "
+        f"gap {percent(last.gap(sense))}",
+        f"gap  {_bars([i.gap(sense) for i in rounds])}",
+        "",
+        f"{'round':>7}{'node':>7}{'phase':>7}{'objective':>14}{'bound':>14}{'answer':>14}{'new':>7}{'seconds':>10}",
+    ]
+    for i in rounds[-_ROUNDS:]:
+        lines.append(
+            f"{i.number:7d}{i.node:7d}{i.phase:7d}{_told(i.objective):>14}{_told(_bound(i, sense)):>14}"
+            f"{_told(i.incumbent):>14}{i.new_columns + i.new_rows:7d}{i.seconds:10.2f}"
+        )
+    return "\n".join(lines)
+
+
+def _bound(iteration: Iteration, sense: Sense) -> float:
+    bound = iteration.global_bound
+    return bound if math.isfinite(bound) else iteration.dual_bound
+
+
+def _told(value: float) -> str:
+    return f"{value:.6f}"[:13] if math.isfinite(value) else "-"
+
+
+def _bars(gaps: Sequence[float]) -> str:
+    """One bar for each stretch of rounds: full where nothing is known, empty where the gap is closed."""
+    count = min(len(gaps), _WIDTH)
+    shown = [gaps[(k + 1) * len(gaps) // count - 1] for k in range(count)]
+    top = math.log(1.0 / _LEAST)
+    heights = [1.0 if not g < 1.0 else max(math.log(max(g, _LEAST) / _LEAST) / top, 0.0) for g in shown]
+    return "".join(_BARS[round(height * (len(_BARS) - 1))] for height in heights)

@@ -1,0 +1,561 @@
+"""Batches of columns: arrays over a master's row numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen.core.columns import Column, Key, as_numbers
+from colgen.core.errors import FormulationError
+from colgen.core.lazy_imports import behind
+from colgen.core.text import counted
+from colgen.solvers.arrays import integral_bounds
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints32: TypeAlias = NDArray[np.int32]
+Compressed: TypeAlias = tuple[Ints32, Ints32, Floats]
+"""Starts, row numbers, values."""
+
+
+def in_order(starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> Compressed:
+    """Entries of each column by rising row number.
+
+    Raises
+    ------
+    ValueError
+        If a column states a row twice; the message says which.
+    """
+    begins, numbers = starts.astype(np.int32), rows.astype(np.int32)
+    if len(numbers) < 2:
+        return begins, numbers, values
+    falls = (numbers[1:] <= numbers[:-1]).nonzero()[0] + 1
+    if len(falls):
+        is_begin = np.zeros(len(numbers) + 1, dtype=np.bool_)
+        is_begin[begins] = True
+    if not len(falls) or is_begin[falls].all():  # from one column to the next
+        return begins, numbers, values
+    owners = np.repeat(np.arange(len(begins) - 1), begins[1:] - begins[:-1])
+    order = np.lexsort((numbers, owners))
+    numbers = numbers[order]
+    twice = np.flatnonzero((numbers[1:] == numbers[:-1]) & (np.diff(owners) == 0))
+    if len(twice):
+        entry = int(twice[0])
+        raise ValueError(f"column {owners[entry]} of a batch states the row number {numbers[entry]} twice")
+    return begins, numbers, values[order]
+
+
+def picked(
+    starts: NDArray[np.integer], rows: Ints32, values: Floats, chosen: NDArray[np.integer] | slice
+) -> Compressed:
+    """The columns of these numbers, in this order; of a slice of them, views."""
+    if isinstance(chosen, slice):
+        begin, end = int(starts[chosen.start]), int(starts[chosen.stop])
+        return starts[chosen.start : chosen.stop + 1] - starts.dtype.type(begin), rows[begin:end], values[begin:end]
+    lengths = starts[1:][chosen] - starts[:-1][chosen]
+    begins = np.zeros(len(chosen) + 1, dtype=np.int32)
+    np.cumsum(lengths, out=begins[1:])
+    entries = np.arange(begins[-1]) + np.repeat(starts[:-1][chosen] - begins[:-1], lengths)
+    return begins, rows[entries], values[entries]
+
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+_FEW = 16
+"""So many single columns, or fewer, are put in order one by one."""
+
+_NO_ROW = -1
+"""The number of a row that a master does not have."""
+
+Structures: TypeAlias = Callable[[int], Any] | Sequence[Any] | NDArray[Any] | None
+"""What the columns of a batch mean: ``structure(k)``, made when somebody asks for it, or ``structure[k]``."""
+
+
+class Kept(Sequence[Column]):
+    """Columns that somebody makes when they are asked for, and keeps.
+
+    Parameters
+    ----------
+    column
+        The column at a place.
+    places
+        Of the columns.
+    """
+
+    __slots__ = ("_column", "_places")
+
+    def __init__(self, column: Callable[[int], Column], places: Sequence[int]) -> None:
+        self._column, self._places = column, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, k: int) -> Column: ...
+    @overload
+    def __getitem__(self, k: slice) -> Kept: ...
+    def __getitem__(self, k: int | slice) -> Column | Kept:
+        return Kept(self._column, self._places[k]) if isinstance(k, slice) else self._column(self._places[k])
+
+    def take(self, chosen: Sequence[int]) -> Kept:
+        """Some of the columns, not made yet."""
+        return Kept(self._column, [self._places[k] for k in chosen])
+
+
+class Lookup:
+    """Structures that are looked up, one at a time or many at once.
+
+    Parameters
+    ----------
+    one
+        The structure at a place.
+    many
+        Those at several places.
+    places
+        Of the columns.
+    """
+
+    __slots__ = ("_many", "_one", "_places")
+
+    def __init__(
+        self, one: Callable[[int], Any], many: Callable[[Sequence[int]], list[Any]], places: Sequence[int]
+    ) -> None:
+        self._one, self._many, self._places = one, many, places
+
+    def __call__(self, k: int) -> Any:
+        """The structure of column k."""
+        return self._one(self._places[k])
+
+    def each(self, numbers: Sequence[int]) -> list[Any]:
+        """The structures of several columns."""
+        return self._many([self._places[k] for k in numbers])
+
+
+@dataclass(frozen=True, slots=True)
+class Meanings:
+    """What the columns of a batch stand for.
+
+    Attributes
+    ----------
+    structure
+        As the oracle gave it.
+    index
+        The numbers that the columns have there; None: their own.
+    given
+        The columns themselves, where they came one by one.
+    """
+
+    structure: Structures = None
+    index: NDArray[np.integer] | None = None
+    given: Sequence[Column] | None = None
+
+    def of(self, k: int) -> Any:
+        """The structure of column k."""
+        if self.structure is None:
+            return None if self.given is None else self.given[k].structure
+        k = k if self.index is None else int(self.index[k])
+        return self.structure(k) if callable(self.structure) else self.structure[k]
+
+    def each(self, numbers: Sequence[int]) -> list[Any]:
+        """The structures of several columns."""
+        structure = self.structure
+        if structure is None:
+            return [self.of(k) for k in numbers]
+        numbers = numbers if self.index is None else self.index[list(numbers)].tolist()
+        if isinstance(structure, Lookup):
+            return structure.each(numbers)
+        return [structure(k) for k in numbers] if callable(structure) else [structure[k] for k in numbers]
+
+    def take(self, chosen: NDArray[np.integer]) -> Meanings:
+        """What some of the columns stand for."""
+        if isinstance(self.given, Kept):
+            index = chosen if self.index is None else self.index[chosen]
+            return Meanings(self.structure, index, self.given.take(chosen.tolist()))
+        if self.given is not None:
+            return Meanings(given=[self.given[k] for k in chosen.tolist()])
+        if self.structure is None:
+            return self
+        return Meanings(self.structure, chosen if self.index is None else self.index[chosen])
+
+
+class Columns(Sequence[Column]):
+    """A batch of columns in compressed form: what an oracle returns that finds many at a time.
+
+    Column j has the coefficients ``values[starts[j]:starts[j + 1]]`` in the master's rows of the numbers
+    ``rows[starts[j]:starts[j + 1]]``; ``duals.rows("cover")`` gives the numbers of a block's rows once and for all.
+    A batch is a sequence of :class:`Column`, each made when it is asked for; the engine asks for those in an answer.
+
+    Parameters
+    ----------
+    costs
+        One number a column.
+    starts
+        One more than there are columns, from 0 to the number of entries.
+    rows, values
+        One entry a coefficient; a column states a row once.
+    structure
+        What the columns mean: a function of their number in the batch, or an array or list.
+    keys
+        A name for each column, or None; see :class:`Column`.
+    upper, lower, integer
+        One entry a column, or one for all: by default no upper bound, 0, and True.
+
+    Raises
+    ------
+    FormulationError
+        If the arrays do not fit together, or hold what no column may have.
+    """
+
+    __slots__ = (
+        "_made",
+        "_signatures",
+        "costs",
+        "integer",
+        "keys",
+        "lower",
+        "meanings",
+        "row_keys",
+        "row_position",
+        "rows",
+        "starts",
+        "upper",
+        "values",
+    )
+
+    def __init__(
+        self,
+        costs: ArrayLike,
+        starts: ArrayLike,
+        rows: ArrayLike,
+        values: ArrayLike,
+        structure: Structures = None,
+        keys: Sequence[Key | None] | None = None,
+        upper: ArrayLike | None = None,
+        lower: ArrayLike | None = None,
+        integer: ArrayLike | None = None,
+    ) -> None:
+        # copied: an oracle may use its arrays again
+        self.costs = np.array(as_numbers(costs, "the costs of a batch of columns"))
+        count = len(self.costs)
+        begins, row_numbers = np.asarray(starts), np.asarray(rows)
+        amounts = np.array(as_numbers(values, "the values of a batch of columns"))
+        ordered = _in_order(self.costs, begins, row_numbers, amounts)
+        if ordered is None:  # it is out of order, or wrong
+            _check_shape(count, begins, row_numbers, amounts)
+        self.meanings = Meanings(structure)
+        self.keys = None if keys is None else list(keys)
+        for name, given in (("structures", structure), ("keys", keys)):
+            if given is not None and not callable(given) and len(given) != count:
+                raise FormulationError(f"a batch of {count} columns has {len(given)} {name}, expected one for each")
+        self.upper = _each(math.inf if upper is None else upper, count, np.float64, "upper bounds")
+        self.lower = _each(0.0 if lower is None else lower, count, np.float64, "lower bounds")
+        self.integer = _each(True if integer is None else integer, count, np.bool_, "marks of whole columns")
+        try:
+            self.starts, self.rows, self.values = ordered or in_order(begins, row_numbers, amounts)
+        except ValueError as error:
+            raise FormulationError(str(error)) from None
+        self._signatures: NDArray[np.uint64] | None = None
+        self.row_keys: Sequence[Key] | None = None
+        self.row_position: Mapping[Key, int] = {}
+        self._made: dict[int, Column] = {}
+        if ordered is None:
+            self._check_numbers()
+        if lower is not None or upper is not None:
+            self._check_bounds()
+            self.lower, self.upper = integral_bounds(self.lower, self.upper, self.integer)
+            self._check_bounds("an integer value between its bounds")
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
+        """Single columns as a batch.
+
+        Parameters
+        ----------
+        row_keys, position
+            The names of the rows in order, and where each of them is.
+
+        Raises
+        ------
+        KeyError
+            If a column has a coefficient in a row that is not there.
+        """
+        rows: list[int] = []
+        values: list[float] = []
+        starts = [0]
+        find = position.__getitem__
+        rising = len(columns) <= _FEW  # of a few columns a look at each is sooner done than one at arrays
+        for column in columns:
+            mine = [*map(find, column.coefficients)]
+            rising = rising and mine == sorted(mine)
+            rows += mine
+            values += column.coefficients.values()
+            starts.append(len(rows))
+        entries = np.array(starts, np.int32), np.array(rows, np.int32), np.array(values, np.float64)
+        keys = [column.key for column in columns]
+        integer = np.array([column.integer for column in columns], dtype=np.bool_)
+        lower = np.array([column.lower for column in columns], dtype=np.float64)
+        upper = np.array([column.upper for column in columns], dtype=np.float64)
+        lower, upper = integral_bounds(lower, upper, integer)
+        # What a column checks of itself needs no second look: it has a cost, bounds, and each row once.
+        batch = made_of(
+            np.array([column.cost for column in columns], dtype=np.float64),
+            entries if rising else in_order(*entries),
+            Meanings(given=list(columns)),
+            None if all(key is None for key in keys) else keys,
+            upper,
+            lower,
+            integer,
+            row_keys,
+            position,
+        )
+        if not math.isfinite(np.vdot(batch.values, batch.values)):  # as it is only if all of them are
+            batch._check_values()
+        return batch
+
+    def _check_numbers(self) -> None:
+        if not np.isfinite(self.costs).all():
+            bad = int(np.flatnonzero(~np.isfinite(self.costs))[0])
+            raise FormulationError(
+                f"the column of {self.meanings.of(bad)!r} costs {self.costs[bad]}, expected a finite number"
+            )
+        self._check_values()
+
+    def _check_bounds(self, expected: str = "lower ≤ upper") -> None:
+        held = (self.lower <= self.upper) & (self.lower < math.inf) & (self.upper > -math.inf)
+        if not held.all():
+            bad = int(np.flatnonzero(~held)[0])
+            raise FormulationError(
+                f"the column of {self.meanings.of(bad)!r} has the bounds {self.lower[bad]} and {self.upper[bad]}, "
+                f"expected {expected}"
+            )
+
+    def _check_values(self) -> None:
+        if not np.isfinite(self.values).all():
+            entry = int(np.flatnonzero(~np.isfinite(self.values))[0])
+            bad = int(np.searchsorted(self.starts, entry, side="right")) - 1
+            raise FormulationError(
+                f"the column of {self.meanings.of(bad)!r} has a coefficient that is not a finite number"
+            )
+
+    # --- a sequence of columns ---------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    def __repr__(self) -> str:
+        return f"<Columns: {len(self):,}, of {counted(len(self.values), 'coefficient')}>"
+
+    def _repr_html_(self) -> str:
+        shown: str = behind("reporting.html", "show_columns")(self)
+        return shown
+
+    @overload
+    def __getitem__(self, k: int) -> Column: ...
+    @overload
+    def __getitem__(self, k: slice) -> Columns: ...
+    def __getitem__(self, k: int | slice) -> Column | Columns:
+        if isinstance(k, slice):
+            return self.take(np.arange(len(self))[k])
+        k = range(len(self))[k]
+        if self.meanings.given is not None:
+            return self.meanings.given[k]
+        if self.row_keys is None:
+            raise FormulationError(
+                "a batch of columns speaks of rows by number: it has columns once a linear master has seen it"
+            )
+        made = self._made.get(k)
+        if made is None:
+            made = self._made[k] = self._make(k, self.row_keys)
+        return made
+
+    def _make(self, k: int, row_keys: Sequence[Key]) -> Column:
+        begin, end = int(self.starts[k]), int(self.starts[k + 1])
+        rows, values = self.rows[begin:end].tolist(), self.values[begin:end].tolist()
+        return Column(
+            float(self.costs[k]),
+            {row_keys[row]: value for row, value in zip(rows, values, strict=True)},
+            self.meanings.of(k),
+            None if self.keys is None else self.keys[k],
+            float(self.lower[k]),
+            float(self.upper[k]),
+            bool(self.integer[k]),
+        )
+
+    @property
+    def structures(self) -> list[Any]:
+        """What each column means."""
+        return self.meanings.each(range(len(self)))
+
+    def take(self, chosen: NDArray[np.integer] | Mask) -> Columns:
+        """The batch of some of the columns, by their numbers or a mask."""
+        numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.asarray(chosen, dtype=np.int64)
+        return made_of(
+            self.costs[numbers],
+            picked(self.starts, self.rows, self.values, numbers),
+            self.meanings.take(numbers),
+            None if self.keys is None else [self.keys[k] for k in numbers.tolist()],
+            self.upper[numbers],
+            self.lower[numbers],
+            self.integer[numbers],
+            self.row_keys,
+            self.row_position,
+            None if self._signatures is None else self._signatures[numbers],
+        )
+
+    def distinct(self) -> NDArray[np.int64] | None:
+        """The numbers of the columns that are not in the batch already; None if that is all of them."""
+        if len(self) < 2:
+            return None
+        if self.keys is not None and None not in self.keys:
+            first = {key: k for k, key in reversed(list(enumerate(self.keys)))}
+            return None if len(first) == len(self) else np.array(sorted(first.values()), dtype=np.int64)
+        if self.keys is None and len(set(self.signatures.tolist())) == len(self):
+            return None
+        seen: dict[Hashable, int] = {}
+        for k in range(len(self)):
+            begin, end = self.starts[k], self.starts[k + 1]
+            pattern = (float(self.costs[k]), self.rows[begin:end].tobytes(), (self.values[begin:end] + 0.0).tobytes())
+            key = None if self.keys is None else self.keys[k]
+            seen.setdefault(pattern if key is None else key, k)
+        return None if len(seen) == len(self) else np.array(list(seen.values()), dtype=np.int64)
+
+    # --- over a master's rows ----------------------------------------------------------------------------------------
+
+    def over(self, row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
+        """The batch over a master's rows: itself if it speaks of them, or of none by name as yet.
+
+        Raises
+        ------
+        KeyError
+            If a column has a coefficient in a row that is not there.
+        """
+        if self.row_keys is row_keys:
+            return self
+        if self.row_keys is not None:  # another master's
+            rows = [position[self.row_keys[row]] for row in np.unique(self.rows).tolist()]
+            moved = np.array(rows, dtype=np.int64)[np.unique(self.rows, return_inverse=True)[1]]
+            other = Columns(
+                self.costs, self.starts, moved, self.values, self.meanings.of, self.keys, self.upper, self.lower,
+                self.integer,
+            )  # fmt: skip
+            other.row_keys, other.row_position = row_keys, position
+            return other
+        if len(self.rows) and int(self.rows.max()) >= len(row_keys):
+            raise FormulationError(
+                f"a batch of columns has a coefficient in row number {int(self.rows.max())}, but the master has "
+                f"{len(row_keys)} rows: duals.rows(block) gives their numbers"
+            )
+        self.row_keys, self.row_position = row_keys, position
+        return self
+
+    @property
+    def brings_rows(self) -> bool:
+        """Whether columns of the batch bring rows along: only single columns can."""
+        return self.meanings.given is not None and any(column.rows for column in self.meanings.given)
+
+    @property
+    def signatures(self) -> NDArray[np.uint64]:
+        """A number of 64 bits for the cost and pattern of each column: equal columns have equal ones."""
+        if self._signatures is None:
+            from colgen.solvers.columns.identity import signatures  # late: who only makes batches does without kernels
+
+            self._signatures = signatures(self.costs, self.starts, self.rows, self.values)
+        return self._signatures
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """The number of the column that each entry belongs to."""
+        return np.repeat(np.arange(len(self)), self.starts[1:] - self.starts[:-1])
+
+    def covering(self, key: Key) -> Mask:
+        """Which columns have a coefficient other than zero in a row."""
+        mask = np.zeros(len(self), dtype=np.bool_)
+        row = self.row_position.get(key)
+        if row is not None:
+            entries = np.flatnonzero((self.rows == row) & (self.values != 0.0))
+            mask[np.searchsorted(self.starts, entries, side="right") - 1] = True
+        return mask
+
+    def covering_of_two(self, first: Key, second: Key) -> NDArray[np.uint8]:
+        """Of each column 1 if it covers the first row, plus 2 if it covers the second."""
+        from colgen.solvers.columns.compressed import covered_of_two  # late, as above
+
+        find = self.row_position.get
+        found: NDArray[np.uint8] = covered_of_two(
+            self.starts, self.rows, self.values, find(first, _NO_ROW), find(second, _NO_ROW)
+        )
+        return found
+
+    def products(self, duals: Floats) -> Floats:
+        """πᵀa_j of each column; rows younger than the dual values count as zero."""
+        if len(self.rows) and int(self.rows.max()) >= len(duals):
+            duals = np.append(duals, np.zeros(int(self.rows.max()) + 1 - len(duals)))
+        terms = self.values * duals[self.rows]
+        if len(self) == 1:
+            return np.array([terms.sum()])
+        return np.bincount(self.owners, terms, minlength=len(self)).astype(np.float64, copy=False)
+
+
+def made_of(
+    costs: Floats,
+    entries: Compressed,
+    meanings: Meanings,
+    keys: list[Key | None] | None,
+    upper: Floats,
+    lower: Floats,
+    integer: Mask,
+    row_keys: Sequence[Key] | None,
+    row_position: Mapping[Key, int],
+    signatures: NDArray[np.uint64] | None = None,
+) -> Columns:
+    """A batch of what has been checked before."""
+    batch = Columns.__new__(Columns)
+    batch.costs, batch.upper, batch.lower, batch.integer = costs, upper, lower, integer
+    batch.starts, batch.rows, batch.values = entries
+    batch.meanings, batch.keys = meanings, keys
+    batch.row_keys, batch.row_position = row_keys, row_position
+    batch._signatures = signatures
+    batch._made = {}
+    return batch
+
+
+def _in_order(
+    costs: Floats, starts: NDArray[Any], rows: NDArray[Any], values: Floats
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats] | None:
+    """The entries of columns that are as they must be; None where they are not, or need a closer look."""
+    whole = starts.dtype.kind == rows.dtype.kind == "i" and starts.ndim == rows.ndim == values.ndim == costs.ndim == 1
+    if not whole or len(starts) != len(costs) + 1:
+        return None
+    from colgen.solvers.columns.compressed import in_form  # late: the engine's data is there without kernels
+
+    begins, numbers = np.empty(len(starts), np.int32), np.empty(len(rows), np.int32)
+    long_starts, long_rows = (np.ascontiguousarray(array, dtype=np.int64) for array in (starts, rows))
+    return (begins, numbers, values) if in_form(long_starts, long_rows, values, costs, begins, numbers) else None
+
+
+def _check_shape(count: int, starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> None:
+    for name, numbers in (("starts", starts), ("rows", rows)):
+        if numbers.dtype.kind not in "iu" and len(numbers):
+            raise FormulationError(f"the {name} of a batch of columns are {numbers.dtype}, expected whole numbers")
+    fits = starts.shape == (count + 1,) and rows.shape == values.shape == (starts[-1],)
+    if not fits or starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+        raise FormulationError(
+            f"a batch of {count} columns has {len(starts)} starts, {len(rows)} rows and {len(values)} values: expected "
+            f"{count + 1} starts that rise from 0 to the number of rows and values"
+        )
+    if len(rows) and rows.min() < 0:
+        raise FormulationError(f"a batch of columns has the row number {rows.min()}, expected numbers from 0")
+
+
+def _each(given: ArrayLike, count: int, kind: type, what: str) -> NDArray[Any]:
+    """One entry a column, made of one for all where need be."""
+    if isinstance(given, float | bool):
+        return np.full(count, given, dtype=kind)
+    array: NDArray[Any] = np.array(as_numbers(given, f"the {what} of a batch of columns"), dtype=kind)
+    if array.ndim and array.shape != (count,):
+        raise FormulationError(f"a batch of {count} columns has {len(array)} {what}, expected one for each")
+    return array if array.ndim else np.full(count, array)

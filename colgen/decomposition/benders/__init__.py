@@ -1,0 +1,1 @@
+"""Benders' decomposition of two-stage models."""

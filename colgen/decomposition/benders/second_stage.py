@@ -1,0 +1,168 @@
+r"""A second stage: what is best done once the first stage has been decided, and what its dual values say of others.
+
+    Q(x) = min qᵀy    subject to    rᴸ - T x ≤ W y ≤ rᵁ - T x   [π],    l ≤ y ≤ u.
+
+By weak duality every π gives a bound that is linear in x,
+
+    Q(x) ≥ Σ_i π_i r_i - πᵀT x + Σ_j d_j b_j,    d = q - πᵀW,
+
+with r_i the lower side where π_i > 0 and the upper one where it is negative, and b_j likewise.  Where no y is feasible,
+the same of the program that minimises the violation of rows instead (q = 0) says which x leave none.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from colgen.core.errors import SolverError
+from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.benders.known_bases import KnownBasis
+from colgen.decomposition.reading.arrays import Floats, Ints, without_rounding
+from colgen.solvers.linear.highs import basic_columns, basic_rows
+from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+
+
+class Bound(NamedTuple):
+    """``Q(x) ≥ constant - slopes·x``; where the stage is not feasible, the same of its violation.
+
+    ``duals`` are the dual values that say so.
+    """
+
+    constant: float
+    slopes: Floats
+    feasible: bool
+    duals: Floats
+
+
+class SecondStage:
+    """One block's linear program, which is solved again and again for other first stages.
+
+    Parameters
+    ----------
+    costs, lower, upper
+        Of its variables; costs are minimised.
+    own, first
+        The matrices W and T.
+    row_lower, row_upper
+        Of its rows.
+    """
+
+    def __init__(
+        self,
+        costs: Floats,
+        lower: Floats,
+        upper: Floats,
+        own: sparse.csc_array,
+        first: sparse.csc_array,
+        row_lower: Floats,
+        row_upper: Floats,
+    ) -> None:
+        self.costs, self.lower, self.upper = costs, lower, upper
+        self.own, self.first = own, first
+        self.row_lower, self.row_upper = row_lower, row_upper
+        self._program: LinearProgram | None = None
+        self._violation: LinearProgram | None = None
+        self._last: tuple[Floats, Floats, Floats] | None = None
+
+    @cached_property
+    def _by_row(self) -> sparse.csr_array:
+        return sparse.csr_array(self.first)
+
+    @cached_property
+    def _transposed(self) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
+        """W, its sizes, and T; a stage that others' dual values say enough of never needs them."""
+        return sparse.csr_array(self.own.T), sparse.csr_array(abs(self.own).T), sparse.csr_array(self.first.T)
+
+    def best(self, x: Floats, seconds: float = math.inf) -> Floats | None:
+        """The stage's variables at their best for a first stage; None if time is over, or no point is feasible."""
+        return self.solved(x, seconds)[0]
+
+    def solved(self, x: Floats, seconds: float = math.inf) -> tuple[Floats | None, Bound | None]:
+        """Both at once: what is best for a first stage, and what its dual values say of others."""
+        found = self._solved(x, seconds)
+        if found.status is not LPStatus.OPTIMAL:
+            return None, None
+        return np.clip(found.values, self.lower, self.upper), self.by_weak_duality(found.duals, self.costs, True)
+
+    def bound(self, x: Floats, seconds: float = math.inf) -> Bound | None:
+        """What holds for every first stage, and is tight at this one; None if time is over."""
+        solved = self._solved(x, seconds)
+        if solved.status is LPStatus.OPTIMAL:
+            return self.by_weak_duality(solved.duals, self.costs, True)
+        if solved.status is LPStatus.LIMIT:
+            return None
+        if solved.status is LPStatus.UNBOUNDED:
+            raise SolverError("a second stage that is bounded for every first stage has been called unbounded")
+        solved = self._least_violation(x, seconds)
+        if solved.status is not LPStatus.OPTIMAL:
+            return None
+        return self.by_weak_duality(np.clip(solved.duals, -1.0, 1.0), np.zeros(len(self.costs)), False)
+
+    def by_weak_duality(self, duals: Floats, costs: Floats, feasible: bool) -> Bound:
+        """The bound by any dual values, recomputed: those that no side pays for are rounding, and left out."""
+        sides = np.where(duals > 0.0, self.row_lower, self.row_upper)
+        duals = np.where(np.isfinite(sides), duals, 0.0)
+        own, sizes, first = self._transposed
+        reduced = costs - own @ duals
+        bounds = np.where(reduced > 0.0, self.lower, self.upper)
+        size = np.abs(costs) + sizes @ np.abs(duals)
+        kept = np.isfinite(bounds)
+        if (np.abs(reduced) > TOLERANCES.reduced_cost * size)[~kept].any():
+            raise SolverError("the dual values of a second stage are not feasible")
+        terms = np.concatenate([duals[duals != 0.0] * sides[duals != 0.0], reduced[kept] * bounds[kept]])
+        constant = without_rounding(math.fsum(terms.tolist()), float(np.abs(terms).sum()))
+        return Bound(constant, first @ duals, feasible, duals)
+
+    def _solved(self, x: Floats, seconds: float) -> LPSolution:
+        moved = self._by_row @ x
+        low, high = self.row_lower - moved, self.row_upper - moved
+        if self._program is None:
+            bounds = (self.lower, self.upper, low, high)
+            self._program = LinearProgram(False, self.own, self.costs, *bounds, dual_first=True)
+        else:
+            self._program.change_row_bounds(_every(low), low, high)
+        found = self._program.solve(seconds)
+        self._last = (found.values, low, high) if found.status is LPStatus.OPTIMAL else None
+        return found
+
+    def basis(self) -> KnownBasis | None:
+        """The optimal basis of the last linear program, if it had an optimum."""
+        if self._last is None or self._program is None:
+            return None
+        values, low, high = self._last
+        moved, basis = self.own @ values, self._program.basis()
+        return KnownBasis(
+            basic_columns(basis),
+            basic_rows(basis),
+            np.abs(values - self.upper) < np.abs(values - self.lower),
+            np.abs(moved - high) < np.abs(moved - low),
+        )
+
+    def _least_violation(self, x: Floats, seconds: float) -> LPSolution:
+        moved = self._by_row @ x
+        low, high = self.row_lower - moved, self.row_upper - moved
+        if self._violation is None:
+            rows, columns = self.own.shape
+            either = sparse.eye_array(rows, format="csc")
+            nothing, free = np.zeros(2 * rows), np.full(2 * rows, math.inf)
+            self._violation = LinearProgram(
+                False,
+                sparse.csc_array(sparse.hstack([self.own, either, -either])),
+                np.concatenate([np.zeros(columns), np.ones(2 * rows)]),
+                np.concatenate([self.lower, nothing]),
+                np.concatenate([self.upper, free]),
+                low,
+                high,
+            )
+        else:
+            self._violation.change_row_bounds(_every(low), low, high)
+        return self._violation.solve(seconds)
+
+
+def _every(rows: Floats) -> Ints:
+    return np.arange(len(rows))

@@ -1,0 +1,274 @@
+"""A two-stage model taken apart: what its first stage is, and what its second stages cost."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+import numpy as np
+from scipy import sparse
+
+from colgen.core.columns import Key
+from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.answers import Values, checked
+from colgen.decomposition.benders.recourse import Recourse, joined
+from colgen.decomposition.benders.second_stage import SecondStage
+from colgen.decomposition.reading.arrays import Floats, Ints, Reading, cost_rounding
+from colgen.decomposition.reading.partition import MASTER, Partition
+from colgen.model.formulation import Formulation, named_blocks
+from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+from colgen.solvers.linear.scaling import powers_of_two, typical_size
+
+
+class TwoStage:
+    """A model of two stages, the second of them in blocks; those that are the same but for a factor are one.
+
+    Parameters
+    ----------
+    reading
+        The model.
+    partition
+        Its second stages: variables of no block are the first.
+
+    Attributes
+    ----------
+    first
+        Numbers of the first stage's variables in the model.
+    sign
+        1 where the model minimises, else -1: stages' costs are minimised.
+    recourse
+        The second stages that are different.
+    cost_name
+        Of the master's variables that stand for what these cost above the least.
+    units
+        What each of these variables counts in: a power of two of the size of the model's costs, so that the master's
+        tolerances are relative to it.
+    least
+        What each stage costs at least: a constant of the master, beside which small costs would be lost.
+    kept
+        Numbers of the constraints over the first stage alone.
+
+    Raises
+    ------
+    InputError
+        As :class:`~colgen.decomposition.benders.template.Benders`.
+    """
+
+    def __init__(self, reading: Reading, partition: Partition) -> None:
+        self.reading = reading
+        f = reading.formulation
+        self.sign = -1.0 if f.sense is Sense.MAXIMIZE else 1.0
+        self.first = np.flatnonzero(partition.of_column == MASTER)
+        if not len(self.first):
+            raise InputError("expected a first stage: every variable of the model is in a block")
+        whole = np.flatnonzero(f.integer & (partition.of_column != MASTER))
+        if len(whole):
+            name = reading.names[whole[0]]
+            raise InputError(
+                f"expected second stages without whole variables: {name!r} is one of block "
+                f"{partition.names[partition.of_column[whole[0]]]}, which then has no dual values to make rows of"
+            )
+        self._of_row = _stage_of_rows(reading, partition)
+        self._own = [np.flatnonzero(partition.of_column == k) for k in range(len(partition.names))]
+        self._over_first = sparse.csr_array(sparse.csc_array(f.matrix)[:, self.first])
+        stages, self._members = joined(list(self._stages()))
+        self.recourse = Recourse(stages)
+        self.kept = np.flatnonzero(self._of_row == MASTER)
+        self._first_rows = self._over_first[self.kept, :]
+        names = {key[0] for key in (*f.column_keys, *f.row_keys)}
+        self.cost_name = next(name for name in _names("stage_cost") if name not in names)
+        self.units = np.full(len(stages), typical_size(f.costs))
+        self.least = self._least_costs(partition.names)
+        # Beside a side that is much larger, HiGHS drops the entry of a unit.
+        self.units = np.maximum(self.units, powers_of_two(_LARGEST * np.abs(self.least)) * (self.least != 0.0))
+
+    # --- the first stage ---------------------------------------------------------------------------------------------
+
+    def master(self) -> Formulation:
+        """The first stage and one cost a block, above what no first stage can undercut."""
+        f, first, stages = self.reading.formulation, self.first, len(self.recourse.stages)
+        rows, matrix = self.kept, sparse.csc_array(self._first_rows)
+        matrix.resize(len(rows), len(first) + stages)
+        nothing, open_end = np.zeros(stages), np.full(stages, np.inf)
+        minimize = self.sign > 0.0
+        column_keys = (*(f.column_keys[k] for k in first.tolist()), *((self.cost_name, k) for k in range(stages)))
+        row_keys = tuple(f.row_keys[k] for k in rows.tolist())
+        no = np.zeros(stages, dtype=np.bool_)
+        return dataclasses.replace(
+            f,
+            matrix=matrix,
+            costs=np.concatenate([f.costs[first], self.units]),
+            lower=np.concatenate([f.lower[first], nothing if minimize else -open_end]),
+            upper=np.concatenate([f.upper[first], open_end if minimize else nothing]),
+            integer=np.concatenate([f.integer[first], no]),
+            artificial=np.concatenate([f.artificial[first], no]),
+            row_lower=f.row_lower[rows],
+            row_upper=f.row_upper[rows],
+            column_keys=column_keys,
+            row_keys=row_keys,
+            row_blocks=named_blocks(row_keys),
+            column_blocks=named_blocks(column_keys),
+            offset=math.fsum([f.offset, *(self.sign * self.least).tolist()]),
+            cost_rounding=cost_rounding(f.costs, f.matrix, f.lower, f.upper, f.row_lower, f.row_upper),
+        )
+
+    def first_stage(self, solution: Solution) -> Floats:
+        """The first stage's variables at a solution of the master."""
+        keys, found = self.reading.formulation.column_keys, solution.variables
+        return np.array([found.get(keys[k], 0.0) for k in self.first.tolist()])
+
+    def rounded(self, x: Floats, to: Callable[[Floats], Floats]) -> Floats:
+        """A first stage with its whole variables whole, within bounds."""
+        f, first = self.reading.formulation, self.first
+        found: Floats = np.clip(np.where(f.integer[first], to(x), x), f.lower[first], f.upper[first])
+        return found
+
+    def first_cost(self, x: Floats) -> float:
+        """What a first stage costs by itself, minimised."""
+        f = self.reading.formulation
+        return self.sign * (float(f.costs[self.first] @ x) + f.offset)
+
+    def is_first_stage(self, x: Floats) -> bool:
+        """Whether a first stage satisfies the rows over it alone."""
+        f, rows, matrix = self.reading.formulation, self.kept, self._first_rows
+        room = TOLERANCES.feasibility * (1.0 + abs(matrix) @ np.abs(x))
+        moved = matrix @ x
+        return bool(((moved >= f.row_lower[rows] - room) & (moved <= f.row_upper[rows] + room)).all())
+
+    # --- both --------------------------------------------------------------------------------------------------------
+
+    def values(self, x: Floats) -> Values:
+        """A first stage, its whole variables given whole, and the best of its second stages."""
+        values = np.zeros(len(self.reading.variables))
+        values[self.first] = x
+        for members, best in zip(self._members, self.recourse.best(x) or (), strict=False):
+            for k in members:
+                values[self._own[k]] = best
+        return Values(self.reading, values, self.kept)
+
+    def solution(self, x: Floats) -> Solution | None:
+        """A first stage, its whole variables given whole, as a solution of the master; None if it cannot be."""
+        f, first = self.reading.formulation, self.first
+        answer = self.values(x)
+        try:
+            objective = checked(self.reading, answer)
+        except InfeasibleAnswerError:
+            return None
+        keys = [f.column_keys[k] for k in first.tolist()]
+        values: dict[Key, float] = dict(zip(keys, answer.array[first].tolist(), strict=True))
+        for number, members in enumerate(self._members):
+            owned = [self._own[k] for k in members]
+            cost = self.sign * math.fsum(float(f.costs[own] @ answer.array[own]) for own in owned)
+            above = max(cost - float(self.least[number]), 0.0)
+            values[self.cost_name, number] = self.sign * above / float(self.units[number])
+        whole = frozenset(f.column_keys[k] for k in first[f.integer[first]].tolist())
+        return Solution(objective, variables={key: value for key, value in values.items() if value}, integer=whole)
+
+    # --- how they are made -------------------------------------------------------------------------------------------
+
+    def _stages(self) -> Iterator[SecondStage]:
+        """The second stages, whose rows and columns are put side by side before they are told apart."""
+        f = self.reading.formulation
+        each_rows = [np.flatnonzero(self._of_row == number) for number in range(len(self._own))]
+        own = sparse.csc_array(f.matrix)[:, np.concatenate(self._own)]  # no row of another stage has an entry there
+        first = self._over_first[np.concatenate(each_rows), :]
+        column = row = 0
+        for mine, rows in zip(self._own, each_rows, strict=True):
+            starts, entries = _cut(own, column, column + len(mine))
+            place = np.searchsorted(rows, own.indices[entries])
+            own_part = sparse.csc_array((own.data[entries], place, starts), shape=(len(rows), len(mine)))
+            starts, entries = _cut(first, row, row + len(rows))
+            first_part = sparse.csr_array(
+                (first.data[entries], first.indices[entries], starts), shape=(len(rows), len(self.first))
+            )
+            column, row = column + len(mine), row + len(rows)
+            yield SecondStage(
+                self.sign * f.costs[mine],
+                f.lower[mine],
+                f.upper[mine],
+                own_part,
+                sparse.csc_array(first_part),
+                f.row_lower[rows],
+                f.row_upper[rows],
+            )
+
+    def _least_costs(self, names: Sequence[Hashable]) -> Floats:
+        """What each second stage costs at least, over all first stages, whole or not.
+
+        It is recomputed from dual values: a solver's objective may miss the optimum by more than small costs are.
+        Stages that may share dual values are one linear program, whose sides, bounds and costs change.
+        """
+        f = self.reading.formulation
+        costs, sides = self.sign * f.costs[self.first], (f.row_lower[self.kept], f.row_upper[self.kept])
+        bounds = f.lower[self.first], f.upper[self.first]
+        alone = LinearProgram(False, sparse.csc_array(self._first_rows), costs, *bounds, *sides)
+        _refuse_endless(alone, "the first stage")
+        least = np.zeros(len(self.recourse.stages))
+        programs, matrices = dict[int, LinearProgram](), dict[int, sparse.csc_array]()
+        for number, stage in enumerate(self.recourse.stages):
+            lower, upper = np.concatenate([bounds[0], stage.lower]), np.concatenate([bounds[1], stage.upper])
+            row_lower = np.concatenate([sides[0], stage.row_lower])
+            row_upper = np.concatenate([sides[1], stage.row_upper])
+            costs = np.concatenate([np.zeros(len(self.first)), stage.costs])
+            group = self.recourse.group_of(number)
+            program = programs.get(group)
+            if program is None:
+                parts = [[self._first_rows, None]] if len(self.kept) else []
+                matrix = matrices[group] = sparse.csc_array(sparse.block_array([*parts, [stage.first, stage.own]]))
+                program = LinearProgram(False, matrix, costs, lower, upper, row_lower, row_upper)
+                programs[group] = program
+            else:
+                program.change_bounds(np.arange(len(lower)), lower, upper)
+                program.change_row_bounds(np.arange(len(row_lower)), row_lower, row_upper)
+                program.change_objective(costs, 0.0)
+            solved = _refuse_endless(program, f"block {names[self._members[number][0]]}")
+            if solved.status is LPStatus.OPTIMAL:
+                none = sparse.csc_array((len(row_lower), 0))
+                together = SecondStage(costs, lower, upper, matrices[group], none, row_lower, row_upper)
+                least[number] = together.by_weak_duality(solved.duals, costs, True).constant
+        return least
+
+
+_LARGEST = 2.0**-24
+"""The unit that a cost counts in is at least this share of it."""
+
+
+def _cut(matrix: sparse.csc_array | sparse.csr_array, first: int, last: int) -> tuple[Ints, slice]:
+    """Where some of a matrix's columns, or rows, begin if they stand alone, and their entries."""
+    starts = matrix.indptr[first : last + 1]
+    return starts - starts[0], slice(int(starts[0]), int(starts[-1]))
+
+
+def _refuse_endless(program: LinearProgram, which: str) -> LPSolution:
+    """The solution of a linear program; refused where its objective falls without end."""
+    solved = program.solve()
+    if solved.status is LPStatus.UNBOUNDED:
+        raise InputError(f"expected stages whose cost is bounded: that of {which} falls without end; give it bounds")
+    return solved
+
+
+def _stage_of_rows(reading: Reading, partition: Partition) -> Ints:
+    """The one block of each row's variables, whatever it has of the first stage."""
+    entries = sparse.coo_array(reading.rows)
+    blocks = partition.of_column[entries.col]
+    rows, blocks = entries.row[blocks != MASTER], blocks[blocks != MASTER]
+    stage = np.full(reading.rows.shape[0], MASTER)
+    stage[rows] = blocks
+    other = np.flatnonzero(stage[rows] != blocks)
+    if len(other):
+        row = int(rows[other].min())
+        first, second = (partition.names[k] for k in np.unique(blocks[rows == row])[:2].tolist())
+        raise InputError(
+            f"expected second stages that the first alone links: constraint {reading.constraints[row].name!r} is "
+            f"over blocks {first} and {second}"
+        )
+    return stage
+
+
+def _names(name: str) -> itertools.chain[str]:
+    return itertools.chain([name], (f"{name}_{k}" for k in itertools.count(2)))

@@ -1,0 +1,1 @@
+"""Pricing problems of blocks, by their kinds."""

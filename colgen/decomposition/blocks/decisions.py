@@ -1,0 +1,84 @@
+"""Branching decisions on a decomposed model: bounds on a variable of a block, and counts of points within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from colgen.core.column_batch import Columns, Mask
+from colgen.core.columns import Column, Key, Row
+from colgen.core.decision import Decision
+from colgen.core.terms import Box
+
+Bounds: TypeAlias = tuple[tuple[int, float, float], ...]
+"""Of components: variable of a subproblem, lower, upper."""
+
+
+_FEW = 32
+"""So many columns, or fewer, are looked at one by one: arrays of a few cost more than they save."""
+
+
+@dataclass(frozen=True)
+class ComponentBound(Decision):
+    """``lower ≤ x ≤ upper`` for a variable of a block, in every point of it: a bound in the pricing problem.
+
+    Attributes
+    ----------
+    convexity
+        The key of the block's convexity row, which all of its columns are in.
+    number, variable
+        Of the subproblem, and of the variable in it.
+    rays
+        Whether the block has rays, which are in no convexity row.
+    """
+
+    convexity: Key
+    number: int
+    variable: int
+    lower: float
+    upper: float
+    rays: bool = False
+
+    @property
+    def concerns(self) -> Collection[Key] | None:
+        return None if self.rays else (self.convexity,)
+
+    def allows(self, column: Column) -> bool:
+        return self._holds(column.structure)
+
+    def _holds(self, point: Any) -> bool:
+        return point.number != self.number or bool(point.within(self.variable, self.lower, self.upper))
+
+    def allows_each(self, columns: Columns) -> Mask:
+        if self.rays or len(columns) <= _FEW:
+            point = columns.meanings.of
+            return np.array([self._holds(point(k)) for k in range(len(columns))], dtype=np.bool_)
+        mask = np.ones(len(columns), dtype=np.bool_)
+        for k in np.flatnonzero(columns.covering(self.convexity)).tolist():
+            mask[k] = columns.meanings.of(k).within(self.variable, self.lower, self.upper)
+        return mask
+
+
+@dataclass(frozen=True)
+class PointsWithin(Decision):
+    """``lower ≤ Σ_j λ_j ≤ upper`` over the points of blocks that are the same which lie within component bounds.
+
+    Attributes
+    ----------
+    block
+        Of the rows.
+    value
+        1 for the column of a point within the bounds, else 0.
+    """
+
+    block: str
+    box: Box
+    lower: float
+    upper: float
+    value: Callable[[Column], float] = field(compare=False, repr=False)
+
+    def row(self) -> Row:
+        return Row((self.block, self.box), self.lower, self.upper, coefficient=self.value)

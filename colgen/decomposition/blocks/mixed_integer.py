@@ -1,0 +1,184 @@
+"""The oracle of a block: a mixed-integer program in HiGHS, re-costed from call to call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from scipy import sparse
+
+from colgen.core.decision import Decision
+from colgen.core.duals import Duals
+from colgen.core.errors import FormulationError
+from colgen.core.terms import Box, Priced
+from colgen.decomposition.blocks.decisions import Bounds, ComponentBound
+from colgen.decomposition.reading.arrays import Floats
+from colgen.decomposition.reading.subproblems import Subproblem
+from colgen.decomposition.splitting import Splitting
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
+from colgen.solvers.linear.highs import LPStatus
+from colgen.solvers.linear.recosted import Points, RecostedMIP
+
+
+class MixedIntegerPricing(Pricing):
+    """``min (c - πᵀA) x`` over the rows and bounds of a block, by HiGHS.
+
+    The program is made once and re-costed.  All improving solutions that a call meets become columns, and what HiGHS
+    has proved is the bound: where a limit ends the search, what it had proved until then.
+
+    Branching on a variable of the block is a bound here.  Component bounds (:class:`colgen.Box`) are binary variables
+    that are 1 just where all bounds hold: no epsilon, for what is branched on is whole.
+    """
+
+    prices = frozenset({Box})
+
+    def __init__(self, splitting: Splitting, sub: Subproblem) -> None:
+        self.splitting, self.sub = splitting, sub
+        self.multiplicity = float(sub.count)
+        self._sign = float(splitting.reading.formulation.sense.sign)
+        self._program: RecostedMIP | None = None
+        self._boxes: dict[Box, int] = {}
+        self._literals: dict[tuple[int, float], int] = {}
+        self._bounded: tuple[Sequence[Decision] | None, Floats, Floats] = (None, sub.lower, sub.upper)
+        self._slow = False
+
+    @property
+    def name(self) -> str:
+        return f"{type(self).__name__} of block {self.sub.name}"
+
+    @property
+    def program(self) -> RecostedMIP:
+        """In HiGHS, from the first call on."""
+        if self._program is None:
+            sub = self.sub
+            self._program = RecostedMIP(
+                sparse.csc_array(sub.matrix), sub.lower, sub.upper, sub.row_lower, sub.row_upper, sub.integer
+            )
+        return self._program
+
+    def costs(self, duals: Duals, weight: float) -> Floats:
+        """``c - πᵀA`` of each variable."""
+        return weight * self.sub.costs - self.sub.paid(duals.values)
+
+    def own(self, duals: Duals) -> float:
+        """The dual value of the convexity row."""
+        return float(duals.values[len(self.splitting.linking) + self.sub.number])
+
+    def boxes(self, duals: Duals) -> Priced[Box]:
+        """The component bounds of this block that count."""
+        terms = duals.terms(Box)
+        mine = np.array([term.block == self.box_block for term in terms.terms], dtype=np.bool_)
+        return Priced([term for term, own in zip(terms.terms, mine, strict=True) if own], terms.values[mine])
+
+    @property
+    def box_block(self) -> str:
+        """What component bounds of this block name."""
+        return f"{self.splitting.convexity}[{self.sub.number}]"
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        if context.seconds_left() <= 0.0:
+            return PricingResult(cut_off=True)
+        costs, own, boxes = self.costs(duals, context.cost_weight), self.own(duals), self.boxes(duals)
+        found = self._solved(costs, boxes, context)
+        if found.status is LPStatus.UNBOUNDED:
+            raise FormulationError(f"block {self.sub.name} is unbounded: expected bounds on its variables")
+        if found.status is LPStatus.INFEASIBLE:
+            return PricingResult(bound=context.sense.hopeless)
+        cut_off = found.status is LPStatus.LIMIT
+        points = found.points[:, : len(self.sub.costs)]
+        reduced = points @ costs - own - held(boxes, points)
+        order = np.argsort(self._sign * reduced, kind="stable")
+        good = order[self._sign * reduced[order] < 0.0]
+        order = good if len(good) else order[:1]
+        bound: float | None = self._sign * found.bound - own
+        if not math.isfinite(found.bound):
+            bound = None
+        return PricingResult(self.splitting.columns(self.sub, points[order]), bound, reduced[order], cut_off=cut_off)
+
+    def _solved(self, costs: Floats, boxes: Priced[Box], context: PricingContext) -> Points:
+        program = self.program
+        for box in boxes.terms:
+            if box not in self._boxes:
+                self._boxes[box] = self._indicator(box)
+        every = np.zeros(program.num_columns)
+        every[: len(costs)] = self._sign * costs
+        for box, value in zip(boxes.terms, boxes.values.tolist(), strict=True):
+            every[self._boxes[box]] = -self._sign * value
+        program.set_bounds(*self.bounds(context.decisions))
+        left = context.seconds_left()
+        if not self._slow:  # in a thread of its own it could be stopped, which costs more than most programs take
+            found = program.solve(every, min(left, _PATIENCE))
+            if found.status is not LPStatus.LIMIT or left <= _PATIENCE:
+                return found
+            self._slow = True
+        return program.solve(every, context.seconds_left(), lambda: context.budget.expired)
+
+    def bounds(self, decisions: Sequence[Decision]) -> tuple[Floats, Floats]:
+        """Bounds of the variables at a node, kept for the next call."""
+        known, lower, upper = self._bounded
+        if known is not decisions:
+            lower, upper = self.sub.lower.copy(), self.sub.upper.copy()
+            for decision in decisions:
+                if isinstance(decision, ComponentBound) and decision.number == self.sub.number:
+                    k = decision.variable
+                    lower[k], upper[k] = max(lower[k], decision.lower), min(upper[k], decision.upper)
+            self._bounded = decisions, lower, upper
+        return lower, upper
+
+    # --- component bounds --------------------------------------------------------------------------------------------
+
+    def _indicator(self, box: Box) -> int:
+        """The column that is 1 where all bounds of a box hold, else 0."""
+        literals: list[tuple[int, bool]] = []
+        for k, low, high in cast(Bounds, box.bounds):
+            if low > self.sub.lower[k]:
+                literals.append((self._at_least(k, low), True))
+            if high < self.sub.upper[k]:
+                literals.append((self._at_least(k, high + 1.0), False))
+        program = self.program
+        number = int(program.add_binaries(1)[0])
+        # z ≤ each literal, and z ≥ 1 - Σ (1 - literal); a literal that is negated is 1 - δ.
+        for column, positive in literals:
+            sign = -1.0 if positive else 1.0
+            program.add_row(np.array([number, column]), np.array([1.0, sign]), -math.inf, 0.0 if positive else 1.0)
+        columns = np.array([number, *(column for column, _ in literals)])
+        values = np.array([1.0, *(-1.0 if positive else 1.0 for _, positive in literals)])
+        program.add_row(columns, values, 1.0 - sum(positive for _, positive in literals), math.inf)
+        return number
+
+    def _at_least(self, k: int, value: float) -> int:
+        """The column that is 1 where variable k is at least a value, else 0."""
+        low, high = float(self.sub.lower[k]), float(self.sub.upper[k])
+        if low == 0.0 and high == 1.0 and value == 1.0:
+            return k
+        known = self._literals.get((k, value))
+        if known is None:
+            program = self.program
+            known = int(program.add_binaries(1)[0])
+            self._literals[k, value] = known
+            pair = np.array([k, known])
+            program.add_row(pair, np.array([1.0, low - value]), low, math.inf)
+            program.add_row(pair, np.array([1.0, value - 1.0 - high]), -math.inf, value - 1.0)
+        return known
+
+
+_PATIENCE = 1.0
+"""Seconds that a program may take before it is given a thread of its own, where it can be stopped."""
+
+
+def held(boxes: Priced[Box], points: Floats) -> Floats:
+    """What component bounds pay for each point: the sum of their dual values where they hold."""
+    paid = np.zeros(len(points))
+    for box, value in zip(boxes.terms, boxes.values.tolist(), strict=True):
+        paid += value * in_box(box, points)
+    return paid
+
+
+def in_box(box: Box, points: Floats) -> Floats:
+    """1 where all bounds hold, else 0."""
+    inside = np.ones(len(points), dtype=np.bool_)
+    for k, low, high in cast(Bounds, box.bounds):
+        inside &= (points[:, k] >= low) & (points[:, k] <= high)
+    return inside.astype(np.float64)

@@ -1,0 +1,119 @@
+"""Blocks that are stable sets of a graph, recognized, and priced by a kernel.
+
+A block is one if of each row's binary variables no two can be 1 together, ``x_1 + ... + x_k ≤ 1`` or any weights of
+which no two have room.  A variable of a negative entry is counted as what it lacks of 1: ``x_i + x_j ≤ y`` says that no
+two of x_i, x_j and 1 - y are 1, and ``x_i + x_j ≥ 1`` that not both are 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from colgen.core.column_batch import Mask
+from colgen.core.tolerances import ROUNDING, TOLERANCES
+from colgen.decomposition.reading.arrays import Floats
+from colgen.decomposition.reading.subproblems import Subproblem
+from colgen.solvers.graphs.stable_search import heavy
+from colgen.solvers.graphs.stable_set import heaviest
+from colgen.solvers.linear.highs import LPStatus, Stopped
+from colgen.solvers.linear.recosted import Points
+
+_MOST = 4096
+"""Vertices of a graph: of more, the mask of its edges is too large."""
+
+_BITS, _LARGEST = 52, 1000
+"""Weights become whole numbers whose sum has so many bits, by a power of two that is no larger than this one."""
+
+_SETS, _KICKS = 8, 2
+"""At most so many points a call by local search, each start of which is left at random so often."""
+
+
+@dataclass(frozen=True, eq=False)
+class StableSet:
+    """``min costs·x`` where no two neighbours are 1, those that are turned as 1 - x.
+
+    Attributes
+    ----------
+    conflict
+        Who is whose neighbour.
+    turned
+        Which variables count as what they lack of 1.
+    """
+
+    conflict: Mask
+    turned: Mask
+
+    def points(
+        self, costs: Floats, lower: Floats, upper: Floats, seconds: float = math.inf, stopped: Stopped | None = None
+    ) -> Points:
+        """The best point and others, and a bound that holds whether the search has come to its end or not."""
+        nothing = np.empty((0, len(costs)))
+        turned = self.turned
+        least, most = np.where(turned, 1.0 - upper, lower), np.where(turned, 1.0 - lower, upper)
+        inside = least > 0.0
+        around = self.conflict[inside].any(axis=0)
+        if (lower > upper).any() or (around & inside).any():
+            return Points(LPStatus.INFEASIBLE, math.inf, nothing)
+        gains = np.where(turned, costs, -costs)
+        free = np.flatnonzero((gains > 0.0) & (most > 0.0) & ~around & ~inside)
+        members = inside[None, :]
+        given = (inside != turned) + 0.0
+        terms = costs * given
+        rounding = ROUNDING * len(costs) * float(np.abs(costs).sum())
+        bound, finished = float(terms.sum()) - rounding, True
+        if len(free):
+            scale = math.ldexp(1.0, min(_BITS - math.frexp(float(gains[free].sum()))[1], _LARGEST))
+            weights = np.ceil(gains[free] * scale).astype(np.int64)
+            graph = self.conflict[np.ix_(free, free)]
+            quickly = heavy(graph, weights, number=_SETS, kicks=_KICKS)
+            known = int(quickly[0] @ weights) if len(quickly) else 0
+            search = heaviest(graph, weights, above=known, seconds=seconds, expired=stopped or _never)
+            sets = np.concatenate([quickly, search.members[-1:]])
+            members = np.repeat(members, len(sets), axis=0)
+            members[:, free] = sets
+            bound -= max(search.bound, known) / scale
+            finished = search.finished
+        points = (members != turned) + 0.0
+        values = points @ costs
+        order = np.argsort(values, kind="stable")
+        status = LPStatus.OPTIMAL if finished else LPStatus.LIMIT
+        return Points(status, min(bound, float(values[order[0]])), points[order])
+
+
+def _never() -> bool:
+    return False
+
+
+def stable_set_of(sub: Subproblem) -> StableSet | None:
+    """The graph of which a block is the stable sets; None if it is something else."""
+    binary = sub.integer & (sub.lower >= 0.0) & (sub.upper <= 1.0)
+    if not binary.all() or len(binary) > _MOST or not sub.matrix.shape[0]:
+        return None
+    rows = sparse.csr_array(sub.matrix)
+    rows.eliminate_zeros()
+    size, turned = len(sub.costs), np.zeros(len(sub.costs), dtype=np.int64)
+    conflict = np.zeros((size, size), dtype=np.bool_)
+    starts = rows.indptr.tolist()
+    for row, (low, high) in enumerate(zip(sub.row_lower.tolist(), sub.row_upper.tolist(), strict=True)):
+        mine = slice(starts[row], starts[row + 1])
+        columns, entries = rows.indices[mine], rows.data[mine]
+        least, most = float(np.minimum(entries, 0.0).sum()), float(np.maximum(entries, 0.0).sum())
+        below, above = low > least, high < most
+        if not below and not above:
+            continue
+        if (below and above) or len(columns) < 2:
+            return None
+        entries, room = (-entries, most - low) if below else (entries, high - least)
+        # In terms of what is 1 or lacks of 1 all weights are positive, and there is so much room.
+        weights, sign = np.abs(entries), np.sign(entries).astype(np.int64)
+        two, slack = np.sort(weights)[:2].sum(), TOLERANCES.feasibility * weights.max()
+        if weights.max() > room or two <= room + slack or (turned[columns] == -sign).any():
+            return None
+        turned[columns] = sign
+        conflict[np.ix_(columns, columns)] = True
+    np.fill_diagonal(conflict, False)
+    return StableSet(conflict, turned < 0) if conflict.any() else None

@@ -1,0 +1,152 @@
+"""Blocks whose vertices are integral: a linear program prices them, and decomposing them improves no bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.reading.arrays import Floats, Ints
+from colgen.decomposition.reading.structure import in_units, unimodular
+from colgen.decomposition.reading.subproblems import Subproblem
+from colgen.solvers.linear.highs import LPStatus, Stopped
+from colgen.solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.recosted import Points
+from colgen.solvers.linear.weak_duality import least_by_duals
+
+
+def is_hull(sub: Subproblem) -> bool:
+    """Whether the rows of a block are known to describe the convex hull of its points already.
+
+    They do where nothing must be whole, and where vertices are whole because of what the matrix is, as
+    :mod:`colgen.decomposition.reading.structure` says.  A block of which nothing of the kind is known may still be one.
+    """
+    return not sub.integer.any() or is_unimodular(sub)
+
+
+def remarks(subs: Sequence[Subproblem]) -> tuple[str, ...]:
+    """Why a decomposition cannot pay, a sentence each; nothing where it may."""
+    said = []
+    blocks = sum(sub.count for sub in subs)
+    if blocks == 1:
+        said.append("This decomposition cannot pay: of one block the pricing problem is the model less what links it.")
+    if all(map(is_hull, subs)):
+        said.append(
+            "This decomposition cannot pay by its bound: the rows of every block describe the hull of its points "
+            "already, so that it is no better than the linear relaxation's."
+        )
+    return tuple(said)
+
+
+_OTHERS = 2
+"""So many more points are looked for, each without what the one before gains most by."""
+
+
+class Unimodular:
+    """A block that is a linear program, solved again and again at other costs and between other bounds.
+
+    What makes its vertices whole, :mod:`colgen.decomposition.reading.structure` says.  The bound is that of the dual
+    values, whatever the simplex method was content with; points that are not whole all the same are not used.
+    """
+
+    def __init__(self, sub: Subproblem) -> None:
+        self._sub = sub
+        self._program: LinearProgram | None = None
+        self._transposed = sparse.csr_array(sub.matrix.T)
+
+    def points(
+        self, costs: Floats, lower: Floats, upper: Floats, seconds: float = math.inf, stopped: Stopped | None = None
+    ) -> Points | None:
+        """The best point and others, and a bound; None where what is found is not whole."""
+        nothing = np.empty((0, len(costs)))
+        if (lower > upper).any():
+            return Points(LPStatus.INFEASIBLE, math.inf, nothing)
+        program = self._program_at(costs, lower, upper)
+        solved = program.solve(seconds, stopped)
+        if solved.status is not LPStatus.OPTIMAL:
+            return Points(solved.status, math.inf if solved.status is LPStatus.INFEASIBLE else -math.inf, nothing)
+        sub = self._sub
+        sides = (sub.row_lower, sub.row_upper)
+        bound = least_by_duals(costs, self._transposed, solved.duals, sides, (lower, upper))
+        best = self._whole(solved.values, lower, upper)
+        if best is None:
+            return None
+        found = [best, *self._others(program, costs, best, lower, upper)]
+        return Points(LPStatus.OPTIMAL, min(bound, float(best @ costs)), np.array(found))
+
+    def _others(
+        self, program: LinearProgram, costs: Floats, best: Floats, lower: Floats, upper: Floats
+    ) -> list[Floats]:
+        """Points that do without something that the best one uses."""
+        found: list[Floats] = []
+        barred: list[int] = []
+        point = best
+        for _ in range(_OTHERS):
+            gains = np.where(self._sub.integer & (point > lower), -costs * (point - lower), 0.0)
+            k = int(np.argmax(gains))
+            if gains[k] <= 0.0:
+                break
+            barred.append(k)
+            program.change_bounds(np.array([k]), lower[[k]], np.maximum(point[[k]] - 1.0, lower[[k]]))
+            solved = program.solve()
+            other = self._whole(solved.values, lower, upper) if solved.status is LPStatus.OPTIMAL else None
+            if other is None:
+                break
+            found.append(other)
+            point = other
+        again = np.unique(np.array(barred, dtype=np.int64))
+        program.change_bounds(again, lower[again], upper[again])
+        return found
+
+    def _program_at(self, costs: Floats, lower: Floats, upper: Floats) -> LinearProgram:
+        sub = self._sub
+        if self._program is None:
+            sides = (sub.row_lower, sub.row_upper)
+            self._program = LinearProgram(False, sparse.csc_array(sub.matrix), np.array(costs), lower, upper, *sides)
+        else:
+            self._program.change_bounds(np.arange(len(lower)), lower, upper)
+            self._program.change_objective(costs, 0.0)
+        return self._program
+
+    def _whole(self, values: Floats, lower: Floats, upper: Floats) -> Floats | None:
+        """A vertex without what rounding has left; None if it is none."""
+        near = np.rint(values)
+        if (np.abs(values - near) > TOLERANCES.integrality).any():
+            return None
+        point: Floats = np.clip(near, lower, upper) + 0.0
+        moved, sub = self._sub.matrix @ point, self._sub
+        room = TOLERANCES.feasibility * np.maximum(np.abs(moved), 1.0)
+        return point if ((moved >= sub.row_lower - room) & (moved <= sub.row_upper + room)).all() else None
+
+
+def whole_sides(sub: Subproblem, sizes: Floats) -> bool:
+    """Whether bounds, and sides of rows divided by their sizes, are whole or infinite."""
+    sides = np.concatenate([sub.lower, sub.upper, sub.row_lower / sizes, sub.row_upper / sizes])
+    return bool(are_whole(sides[np.isfinite(sides)]).all())
+
+
+def are_whole(values: Floats) -> NDArray[np.bool_]:
+    """Which numbers are whole."""
+    found: NDArray[np.bool_] = values == np.rint(values)
+    return found
+
+
+def is_unimodular(sub: Subproblem) -> bool:
+    """Whether the vertices of a block are whole because of what its matrix is."""
+    found = in_units(sub.matrix)
+    if found is None or not whole_sides(sub, found[1]):
+        return False
+    names: Ints = sub.columns[0]
+    return unimodular(sub.matrix, names) is not None
+
+
+def unimodular_of(sub: Subproblem) -> Unimodular | None:
+    """The linear program that a block is; None if its vertices are not known to be whole, or nothing must be."""
+    ends = np.isfinite(sub.lower) & np.isfinite(sub.upper)
+    if not sub.integer.any() or not ends.all() or not sub.matrix.shape[0] or not is_unimodular(sub):
+        return None
+    return Unimodular(sub)

@@ -1,0 +1,1 @@
+"""From a Pyomo model to arrays, blocks and subproblems."""

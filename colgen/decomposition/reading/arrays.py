@@ -1,0 +1,143 @@
+"""A compact Pyomo model as arrays, with its own variables and constraints beside them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colgen.core.errors import FormulationError, InputError
+from colgen.core.tolerances import ROUNDING
+from colgen.model.formulation import Formulation, compile_model, free_variables
+from colgen.solvers.linear.scaling import column_units
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A linear mixed-integer model that has been read.
+
+    Attributes
+    ----------
+    model
+        The user's.
+    formulation
+        Its arrays.
+    variables
+        Of the model, one a column of the arrays; fixed ones are constants and not among them.
+    units
+        What each column of the arrays is counted in: values of variables are so many times as large.  None: 1 each.
+    """
+
+    model: pyo.ConcreteModel
+    formulation: Formulation
+    variables: tuple[Any, ...]
+    units: Floats | None = None
+
+    def scaled(self) -> Reading:
+        """The same model with columns counted in units that suit a solver; itself where numbers are of similar size."""
+        f = self.formulation
+        units = column_units(f.matrix, f.lower, f.upper, f.row_lower, f.row_upper, f.integer)
+        if (units == 1.0).all():
+            return self
+        matrix = sparse.csc_array(f.matrix)
+        entries = (matrix.data * np.repeat(units, np.diff(matrix.indptr)), matrix.indices, matrix.indptr)
+        scaled = sparse.csc_array(entries, shape=matrix.shape)
+        lower, upper = f.lower / units, f.upper / units
+        counted = dataclasses.replace(f, matrix=scaled, costs=f.costs * units, lower=lower, upper=upper)
+        return dataclasses.replace(self, formulation=counted, units=units)
+
+    def to_user(self, values: Floats) -> Floats:
+        """Values of all columns in the units of the user's model."""
+        return values if self.units is None else values * self.units
+
+    def from_user(self, values: Floats) -> Floats:
+        """Values in the units of the user's model, as the columns count."""
+        return values if self.units is None else values / self.units
+
+    @cached_property
+    def rows(self) -> sparse.csr_array:
+        """The matrix by rows."""
+        return sparse.csr_array(self.formulation.matrix)
+
+    @cached_property
+    def constraints(self) -> tuple[Any, ...]:
+        """Of the model, one a row of the arrays."""
+        known: dict[str, Any] = {}
+        found = []
+        for name, index in self.formulation.row_keys:
+            if name not in known:
+                known[name] = self.model.find_component(name)
+            component = known[name]
+            found.append(component[index] if component.is_indexed() else component)
+        return tuple(found)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of the variables."""
+        return tuple(variable.name for variable in self.variables)
+
+    @cached_property
+    def place_of_name(self) -> dict[str, int]:
+        """Where each variable is among the columns."""
+        return {name: k for k, name in enumerate(self.names)}
+
+
+def read(model: Any) -> Reading:
+    """Read a model.
+
+    Raises
+    ------
+    InputError
+        If it is not a concrete Pyomo model, not linear, or has no variables.
+    """
+    if not isinstance(model, pyo.ConcreteModel):
+        raise InputError(f"expected a pyomo ConcreteModel to decompose, not {type(model).__name__}")
+    try:
+        formulation = compile_model(model)
+    except FormulationError as error:
+        raise InputError(f"expected a linear model with one objective to decompose: {error}") from None
+    variables = tuple(free_variables(model)[2])
+    if not variables:
+        raise InputError("expected a model with variables to decompose: this one has none that is not fixed")
+    for array, what in ((formulation.matrix.data, "coefficient"), (formulation.costs, "cost")):
+        if not np.isfinite(array).all():
+            raise InputError(f"expected finite numbers in a model to decompose: it has a {what} that is none")
+    for k in np.flatnonzero(formulation.lower > formulation.upper).tolist():
+        low, high = variables[k].bounds  # an integer variable without an integer in between makes the model infeasible
+        if low > high:
+            raise InputError(f"expected bounds that leave a value: variable {variables[k].name!r} has none")
+    return Reading(model, formulation, variables)
+
+
+def cost_rounding(
+    costs: Floats, matrix: sparse.sparray, lower: Floats, upper: Floats, row_lower: Floats, row_upper: Floats
+) -> float:
+    """What rounding may leave of the cost of a point, as far as bounds and rows show how large its values are."""
+    entries = sparse.coo_array(matrix)
+    sides = np.where(np.isfinite(row_lower), np.abs(row_lower), 0.0)
+    sides = np.maximum(sides, np.where(np.isfinite(row_upper), np.abs(row_upper), 0.0))
+    there = entries.data != 0.0
+    rows, columns, data = entries.coords[0][there], entries.coords[1][there], entries.data[there]
+    by_rows = np.ones(len(costs))
+    np.maximum.at(by_rows, columns, sides[rows] / np.abs(data))
+    by_bounds = np.maximum(np.abs(lower), np.abs(upper))
+    values = np.where(np.isfinite(by_bounds), by_bounds, by_rows)
+    return _TERMS * ROUNDING * float(np.abs(costs) @ values)
+
+
+def without_rounding(total: float, size: float) -> float:
+    """A sum, or zero where that is what rounding leaves of terms of this size: 1e-18 would count as a size itself."""
+    return 0.0 if abs(total) <= _TERMS * ROUNDING * size else total
+
+
+_TERMS = 16
+"""Sums are formed in more than one place, and each time otherwise: so many times the rounding error of one of them."""

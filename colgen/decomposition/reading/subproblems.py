@@ -1,0 +1,289 @@
+"""A block as arrays of its own, and blocks that are the same put together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from colgen.core.tolerances import ROUNDING, TOLERANCES
+from colgen.decomposition.reading.arrays import Floats, Ints, Reading, cost_rounding
+from colgen.decomposition.reading.partition import Partition
+from colgen.solvers.linear.lp import LinearProgram, LPStatus
+
+
+@dataclass(frozen=True, eq=False)
+class Subproblem:
+    """``min costs·x`` over the rows and bounds of a block; several blocks, where they are the same.
+
+    Attributes
+    ----------
+    number
+        Of the convexity row.
+    members
+        The blocks' names.
+    columns
+        Of each block the numbers of its variables in the model; shape (blocks, variables), variables that play the same
+        part in one column.
+    matrix
+        Of its rows, shape (rows, variables).
+    linking
+        What a unit of each variable counts in the master's rows, shape (variables, linking rows).
+    costs, lower, upper, integer
+        One entry a variable.
+    row_lower, row_upper
+        One entry a row.
+    unbounded
+        Whether its rows leave some variable no end: it has rays beside points.
+    """
+
+    number: int
+    members: tuple[Hashable, ...]
+    columns: Ints
+    matrix: sparse.csc_array
+    linking: sparse.csr_array
+    costs: Floats
+    lower: Floats
+    upper: Floats
+    integer: NDArray[np.bool_]
+    row_lower: Floats
+    row_upper: Floats
+    unbounded: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many blocks these are."""
+        return len(self.members)
+
+    @property
+    def name(self) -> str:
+        """What diagnostics call it."""
+        first = repr(self.members[0])
+        return first if self.count == 1 else f"{first} and {self.count - 1} like it"
+
+    @cached_property
+    def _owners(self) -> Ints:
+        """The variable of each entry in the linking rows."""
+        return np.repeat(np.arange(len(self.costs)), np.diff(self.linking.indptr))
+
+    def cost_of(self, point: Floats) -> float:
+        """What a point costs: zero where that is what rounding leaves of terms that cancel out.
+
+        A cost of 1e-18 would pass for the scale of the objective.
+        """
+        terms = point * self.costs
+        cost = float(terms.sum())
+        return 0.0 if abs(cost) <= ROUNDING * float(np.abs(terms).sum()) else cost
+
+    @cached_property
+    def cost_rounding(self) -> float:
+        """What rounding may leave of the cost of a point, as far as bounds and rows show how large its values are."""
+        sides = (self.row_lower, self.row_upper)
+        return cost_rounding(self.costs, self.matrix, self.lower, self.upper, *sides)
+
+    def counted(self, point: Floats, rows: int) -> Floats:
+        """What a point counts in each linking row."""
+        linking = self.linking
+        return np.bincount(linking.indices, point[self._owners] * linking.data, minlength=rows).astype(np.float64)
+
+    def paid(self, duals: Floats) -> Floats:
+        """What the linking rows pay for a unit of each variable, at their dual values."""
+        linking = self.linking
+        terms = linking.data * duals[linking.indices]
+        return np.bincount(self._owners, terms, minlength=len(self.costs)).astype(np.float64)
+
+    def gross(self, duals: Floats, weight: float) -> Floats:
+        """The size of what the reduced cost of a unit of each variable is the sum of."""
+        linking = self.linking
+        terms = np.abs(linking.data * duals[linking.indices])
+        paid = np.bincount(self._owners, terms, minlength=len(self.costs)).astype(np.float64)
+        return weight * np.abs(self.costs) + paid
+
+    @cached_property
+    def is_told_by_rows(self) -> bool:
+        """Whether a point is known by what it counts in the linking rows: each variable has one of its own."""
+        by_row = sparse.csc_array(self.linking)
+        alone = np.flatnonzero(np.diff(by_row.indptr) == 1)
+        return len(np.unique(by_row.indices[by_row.indptr[alone]])) == len(self.costs)
+
+    def holds(self, values: Floats, is_ray: bool = False) -> bool:
+        """Whether some values are a point of the block, or a direction in which it has no end."""
+        ends = [self.lower, self.upper, self.row_lower, self.row_upper]
+        if is_ray:
+            ends = [np.where(np.isfinite(end), 0.0, end) for end in ends]
+        lower, upper, row_lower, row_upper = ends
+        moved, sizes = self.matrix @ values, abs(self.matrix) @ np.abs(values)
+        room, row_room = (TOLERANCES.feasibility * (1.0 + size) for size in (np.abs(values), sizes))
+        within = (values >= lower - room) & (values <= upper + room)
+        kept = (moved >= row_lower - row_room) & (moved <= row_upper + row_room)
+        whole = np.abs(values - np.rint(values))[self.integer] <= TOLERANCES.integrality
+        return bool(within.all() and kept.all() and whole.all())
+
+    @cached_property
+    def holds_zero(self) -> bool:
+        """Whether nothing at all is a point of it."""
+        sides = (self.row_lower <= 0.0).all() and (self.row_upper >= 0.0).all()
+        return bool(sides and (self.lower <= 0.0).all() and (self.upper >= 0.0).all())
+
+
+def subproblems(reading: Reading, partition: Partition, *, aggregate: bool = True) -> tuple[Subproblem, ...]:
+    """The blocks of a model, those that are the same as one.
+
+    They are the same if their arrays are, once variables and rows have been sorted: no two that differ pass for equal,
+    and two that are equal but for an order that sorting does not find are two.  Those that are unbounded stay apart: it
+    is not branched on how many of their points lie where.
+
+    Parameters
+    ----------
+    aggregate
+        Whether blocks that are the same are put together.
+    """
+    blocks = split(reading, partition)
+    groups: dict[Hashable, list[int]] = {}
+    for k, block in enumerate(blocks):
+        groups.setdefault(_fingerprint(block) if aggregate and _may_join(block) else k, []).append(k)
+    found: list[Subproblem] = []
+    for members in groups.values():
+        unbounded = has_rays(blocks[members[0]])
+        for together in [[k] for k in members] if unbounded else [members]:
+            names = tuple(partition.names[k] for k in together)
+            columns = np.array([blocks[k].columns[0] for k in together])
+            block = dataclasses.replace(blocks[together[0]], number=len(found), members=names, columns=columns)
+            found.append(dataclasses.replace(block, unbounded=unbounded))
+    return tuple(found)
+
+
+def _may_join(block: Subproblem) -> bool:
+    """Branching on components of blocks that are the same needs components with ends."""
+    ends = np.isfinite(block.lower) & np.isfinite(block.upper)
+    return bool(block.integer.any() and ends[block.integer].all())
+
+
+def split(reading: Reading, partition: Partition) -> list[Subproblem]:
+    """The blocks one by one."""
+    f, rows = reading.formulation, reading.rows
+    linking = sparse.csr_array(rows[partition.linking, :].T)
+    by_column = np.argsort(partition.of_column, kind="stable")
+    by_row = np.argsort(partition.of_row, kind="stable")
+    numbers = np.arange(len(partition.names) + 1)
+    first_column = np.searchsorted(partition.of_column[by_column], numbers)
+    first_row = np.searchsorted(partition.of_row[by_row], numbers)
+    found = []
+    for k, name in enumerate(partition.names):
+        columns = by_column[first_column[k] : first_column[k + 1]]
+        mine = by_row[first_row[k] : first_row[k + 1]]
+        block = Subproblem(
+            k,
+            (name,),
+            columns[None, :],
+            sparse.csc_array(rows[mine, :][:, columns]),
+            sparse.csr_array(linking[columns, :]),
+            f.costs[columns],
+            f.lower[columns],
+            f.upper[columns],
+            f.integer[columns],
+            f.row_lower[mine],
+            f.row_upper[mine],
+        )
+        found.append(_sorted(block))
+    return found
+
+
+def _sorted(block: Subproblem) -> Subproblem:
+    """The same with its variables by what they count, cost and are bounded by, and its rows by what they say."""
+    link = block.linking
+    link.sort_indices()
+    patterns = [
+        (
+            link.indices[link.indptr[k] : link.indptr[k + 1]].tolist(),
+            link.data[link.indptr[k] : link.indptr[k + 1]].tolist(),
+            float(block.costs[k]),
+            float(block.lower[k]),
+            float(block.upper[k]),
+            bool(block.integer[k]),
+        )
+        for k in range(len(block.costs))
+    ]
+    order = sorted(range(len(patterns)), key=patterns.__getitem__)
+    matrix = sparse.csr_array(block.matrix[:, order])
+    matrix.sort_indices()
+    says = [
+        (
+            float(block.row_lower[r]),
+            float(block.row_upper[r]),
+            matrix.indices[matrix.indptr[r] : matrix.indptr[r + 1]].tolist(),
+            matrix.data[matrix.indptr[r] : matrix.indptr[r + 1]].tolist(),
+        )
+        for r in range(matrix.shape[0])
+    ]
+    rows = sorted(range(len(says)), key=says.__getitem__)
+    return Subproblem(
+        block.number,
+        block.members,
+        block.columns[:, order],
+        sparse.csc_array(matrix[rows, :]),
+        sparse.csr_array(link[order, :]),
+        block.costs[order],
+        block.lower[order],
+        block.upper[order],
+        block.integer[order],
+        block.row_lower[rows],
+        block.row_upper[rows],
+    )
+
+
+def _fingerprint(block: Subproblem) -> Hashable:
+    """All arrays of a sorted block, to the last bit."""
+    parts: list[bytes] = []
+    for matrix in (block.matrix, block.linking):
+        matrix.sort_indices()
+        parts += [np.asarray(matrix.indptr, dtype=np.int64).tobytes()]
+        parts += [np.asarray(matrix.indices, dtype=np.int64).tobytes(), (matrix.data + 0.0).tobytes()]
+    sides = (block.costs, block.lower, block.upper, block.row_lower, block.row_upper)
+    return (block.matrix.shape, *parts, *((array + 0.0).tobytes() for array in sides), block.integer.tobytes())
+
+
+# --- boundedness -----------------------------------------------------------------------------------------------------
+
+
+def has_rays(sub: Subproblem) -> bool:
+    """Whether the rows of a block leave some variable no end: its points are no combinations of finitely many then."""
+    up, down = np.isinf(sub.upper), np.isinf(sub.lower)
+    return bool((up | down).any()) and any(_moves(sub, up, down, way) for way in _directions(up, down))
+
+
+def _directions(up: NDArray[np.bool_], down: NDArray[np.bool_]) -> Sequence[Floats]:
+    """Where a ray may lead: all variables with one open end at once, those with two one by one."""
+    one_sided = up.astype(float) - down.astype(float)
+    found = [one_sided] if one_sided.any() else []
+    for k in np.flatnonzero(up & down).tolist():
+        for sign in (1.0, -1.0):
+            direction = np.zeros(len(up))
+            direction[k] = sign
+            found.append(direction)
+    return found
+
+
+def _moves(sub: Subproblem, up: NDArray[np.bool_], down: NDArray[np.bool_], direction: Floats) -> bool:
+    """Whether a ray of the block leads in a direction."""
+    program = LinearProgram(
+        True,
+        sub.matrix,
+        direction,
+        np.where(down, -1.0, 0.0),
+        np.where(up, 1.0, 0.0),
+        np.where(np.isfinite(sub.row_lower), 0.0, -np.inf),
+        np.where(np.isfinite(sub.row_upper), 0.0, np.inf),
+        0.0,
+    )
+    solved = program.solve()
+    return solved.status is LPStatus.OPTIMAL and solved.objective >= _MOVES
+
+
+_MOVES = 0.5
+"""A ray scaled to the box from -1 to 1 touches it: anything less is rounding."""

@@ -1,0 +1,163 @@
+"""Recomputation of an answer's activities and of a reduced cost from the coefficients of the rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.activity import activity
+from colgen.core.column_batch import Mask
+from colgen.core.columns import Column
+from colgen.core.duals import Duals
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES, size
+from colgen.master.column_pool import Ints
+from colgen.master.tabular import Floats, TabularMaster
+
+
+def violation(master: TabularMaster, solution: Solution, exact: bool) -> str | None:
+    """What is wrong with a claimed answer, in words; see :meth:`LinearMaster.violation`."""
+    rows, f = master.num_rows, master.formulation
+    columns = [column for column, _ in solution.columns]
+    amounts = np.array([value for _, value in solution.columns], dtype=np.float64)
+    fault = _misused(columns, amounts)
+    if fault is not None:
+        return fault
+    there, terms, owners = _terms(master, columns, amounts)
+    sums, largest = np.bincount(there, terms, minlength=rows).astype(np.float64), np.zeros(rows)
+    np.maximum.at(largest, there, np.abs(terms))
+    soft = np.zeros(rows, dtype=np.bool_)
+    soft[there[~np.array([column.integer for column in columns], dtype=np.bool_)[owners]]] = True
+    objective = f.offset + sum(value * column.cost for column, value in solution.columns)
+    fault = _violation_of_brought_rows(master, solution)
+    if fault is not None:
+        return fault
+    x = np.zeros(len(f.costs))
+    for key, value in solution.variables.items():
+        x[master.table.position[key]] = value
+    standing_in = np.where(f.artificial, x * master.table.weights[: len(x)], 0.0)
+    if standing_in[master.table.exchange].max(initial=0.0) > TOLERANCES.feasibility:
+        return "an exchange is not zero"
+    if standing_in.max(initial=0.0) > TOLERANCES.feasibility:
+        return "an artificial variable is not zero"
+    if _outside(x, f.lower, np.where(f.artificial, math.inf, f.upper), f.integer).any():
+        return "a template variable is outside its bounds"
+    if (np.abs(x - np.round(x))[f.integer] > TOLERANCES.integrality).any():
+        return "an integer template variable is not whole"
+    # The template's variables come first in the table.
+    own, there, entries = master.table.entries_of(len(x))
+    terms = x[own] * entries
+    sums += np.bincount(there, terms, minlength=rows)
+    np.maximum.at(largest, there, np.abs(terms))
+    soft[there[(terms != 0.0) & ~f.integer[own]]] = True
+    objective += float(f.costs @ x)
+    lower, upper = master.rows.lower.copy(), master.rows.upper.copy()
+    passing = [master.names.position[key] for key in master.rows.of_decisions]
+    lower[passing], upper[passing] = -math.inf, math.inf
+    for sides in (lower, upper):
+        largest = np.maximum(largest, np.where(np.isfinite(sides), np.abs(sides), 0.0))
+    slack = largest * np.where(soft | (not exact), TOLERANCES.feasibility, TOLERANCES.pruning)
+    bad = np.flatnonzero((sums < lower - slack) | (sums > upper + slack))
+    if len(bad):
+        r = int(bad[0])
+        return f"row {master.names.keys[r]!r} has activity {sums[r]:.10g}, expected {lower[r]:.10g} to {upper[r]:.10g}"
+    if abs(objective - solution.objective) > TOLERANCES.diagnostic * size(master.objective.real_scale, objective):
+        return f"its objective is {objective:.10g}, not {solution.objective:.10g} as stated"
+    return None
+
+
+def _misused(columns: Sequence[Column], amounts: Floats) -> str | None:
+    """The first of some columns that is used as it may not be, in words."""
+    whole = np.array([column.integer for column in columns], dtype=np.bool_)
+    lower, upper = (np.array([getattr(column, side) for column in columns], dtype=float) for side in ("lower", "upper"))
+    fractional = whole & (np.abs(amounts - np.round(amounts)) > TOLERANCES.integrality)
+    bad = (fractional | _outside(amounts, lower, upper, whole)).nonzero()[0]
+    if not len(bad):
+        return None
+    k = int(bad[0])
+    why = "which is not whole" if fractional[k] else "outside its bounds"
+    return f"the column of {columns[k].structure!r} is used {float(amounts[k])} times, {why}"
+
+
+def _terms(master: TabularMaster, columns: Sequence[Column], amounts: Floats) -> tuple[Ints, Floats, Ints]:
+    """Row and value of each term a_ij x_j, and the number of its column."""
+    if not columns:
+        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64)
+    batch, stated = master.looked_up(columns)[1:3]  # one question for all: rows may have to compute what they state
+    parts = [(batch.owners, batch.rows, batch.values), *([stated] if stated is not None else [])]
+    owners, there, entries = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return there.astype(np.int64), amounts[owners] * entries, owners.astype(np.int64)
+
+
+def _violation_of_brought_rows(master: TabularMaster, solution: Solution) -> str | None:
+    """The same for rows that the columns of a claimed answer bring and the master does not have."""
+    rows = {row.key: row for column, _ in solution.columns for row in column.rows}
+    for key, row in rows.items():
+        if key in master.names.position:
+            continue
+        here = activity(row, solution)
+        if here.violation > TOLERANCES.feasibility:
+            return f"row {key!r} has activity {here.value:g}, expected {row.lower:g} to {row.upper:g}"
+    return None
+
+
+def _outside(
+    values: Floats | float, lower: Floats | float, upper: Floats | float, whole: Mask | bool
+) -> NDArray[np.bool_]:
+    """Which values miss their bounds by more than rounding explains; whole ones by more than makes them fractional."""
+    largest = np.abs(values)
+    for bound in (lower, upper):
+        largest = np.maximum(largest, np.where(np.isfinite(bound), np.abs(bound), 0.0))
+    slack = np.where(whole, TOLERANCES.integrality, TOLERANCES.feasibility * largest)
+    return np.asarray((values < lower - slack) | (values > upper + slack))
+
+
+COST = "cost"
+"""The part that is the column's own cost; the others are names of blocks."""
+
+
+def contributions(
+    column: Column, entries: tuple[list[int], list[float]], duals: Duals, weight: float
+) -> dict[str, float]:
+    """What a reduced cost is the sum of: ``w·c_j`` first, then ``-Σ π_i a_ij`` of each block that the column enters.
+
+    Parameters
+    ----------
+    entries
+        Positions and coefficients of the column in the master's rows.
+    """
+    parts = {COST: weight * float(column.cost)}
+    values = duals.values
+    keys = duals.keys
+    for row, coefficient in zip(*entries, strict=True):
+        if row < len(values):  # younger rows have no dual value yet
+            block = keys[row][0]
+            parts[block] = parts.get(block, 0.0) - coefficient * float(values[row])
+    return parts
+
+
+def itemised(stated: float, parts: Mapping[str, float]) -> str:
+    """The parts of a reduced cost in words, and which of them the difference to a stated one speaks of."""
+    listed = ", ".join(f"{_named(name)} {value:.6g}" for name, value in parts.items())
+    total = sum(parts.values())
+    missing = stated - total
+    return f"of the {total:.6g}, {listed}; the stated {stated:.6g} differs by {missing:.6g}{_culprit(missing, parts)}"
+
+
+def _culprit(missing: float, parts: Mapping[str, float]) -> str:
+    """The parts that were left out, or counted with the opposite sign, if one of them alone accounts for it."""
+    slack = TOLERANCES.diagnostic * sum(map(abs, parts.values()))
+    if not math.isfinite(missing):
+        return ""
+    for factor, said in ((1.0, "left out"), (2.0, "counted with the opposite sign")):
+        for name, value in parts.items():
+            if value and abs(missing + factor * value) <= slack < abs(value):
+                return f": as if {_named(name)} were {said}"
+    return ""
+
+
+def _named(name: str) -> str:
+    return "the cost" if name == COST else f"block {name!r}"

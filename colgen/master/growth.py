@@ -1,0 +1,217 @@
+"""Columns and rows that join a linear master."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from colgen.core.column_batch import Columns
+from colgen.core.columns import Column, Key, Row
+from colgen.core.errors import FormulationError
+from colgen.core.row_batch import RowBatch
+from colgen.core.terms import Term
+from colgen.master.artificials import Artificials
+from colgen.master.column_pool import NOWHERE, Floats, Ints
+from colgen.master.column_table import Generated, merged
+from colgen.master.idle_columns import IdleColumns
+from colgen.master.lookup import LookUp, bring_rows
+from colgen.master.node_columns import Imposed
+from colgen.master.row_coefficients import Entries, entries_of_rows
+from colgen.master.tableau import Tableau
+from colgen.solvers.linear.scaling import sizes_of_rows
+
+_MANY = 500
+"""Batches of single columns join together with other single columns if they have no more than so many."""
+
+
+class Joining:
+    """Takes in what is not there yet: in the table, in the rows, and in the program once it is built.
+
+    Parameters
+    ----------
+    lookup
+        Looks columns up in the rows; it learns from those that join.
+    imposed
+        By the node: which columns it allows.
+    refuse
+        Called with rows that are about to join: raises where an oracle cannot price them.
+    """
+
+    def __init__(
+        self,
+        tableau: Tableau,
+        lookup: LookUp,
+        imposed: Imposed,
+        artificials: Artificials,
+        idle: IdleColumns,
+        refuse: Callable[[Iterable[Row]], None],
+    ) -> None:
+        self._table, self._rows, self._program, self._objective = tableau
+        self._lookup, self._imposed, self._artificials, self._idle = lookup, imposed, artificials, idle
+        self._generated = Generated(tableau.table)
+        self._refuse = refuse
+        self.joined: list[Row] = []
+        """Rows that have joined with sides of their own, which those of decisions have not."""
+
+    # --- columns -----------------------------------------------------------------------------------------------------
+
+    def add_singles(self, found: Sequence[Sequence[Column]]) -> int | None:
+        """Add what each pricing problem has found at once, if those are single columns; None if not all of them are."""
+        singles = [
+            batch
+            for batch in found
+            if not isinstance(batch, Columns) or (batch.meanings.given is not None and len(batch) <= _MANY)
+        ]
+        together = [column for batch in singles for column in batch]
+        if len(singles) < len(found) or len(together) < 2 or bring_rows(together):
+            return None
+        return self._add(together, np.repeat(np.arange(len(found)), list(map(len, found))))
+
+    def add(self, columns: Sequence[Column], rows: Sequence[Row], origin: int) -> int:
+        """Add rows, those that columns bring too, then columns; returns how many columns were new."""
+        if bring_rows(columns):
+            mine = (column for column in columns if self._generated.where(column) is None)
+            rows = [*rows, *(row for column in mine for row in column.rows)]
+        self.add_rows(rows)
+        return self._add(columns, np.full(len(columns), origin))
+
+    def _add(self, columns: Sequence[Column], origins: Ints) -> int:
+        """Add columns whose rows are there."""
+        if not len(columns):
+            return 0
+        known = self._lookup.of(columns)
+        once = known.batch.distinct()
+        if once is not None:
+            known, origins = known.take(once), origins[once]
+        if known.new_among != len(self._table):
+            where = self._generated.positions(known.batch)
+            new = where == NOWHERE
+            if not new.all():
+                self._idle.activate(np.unique(where[~new][self._table.place[where[~new]] < 0]))
+                known, origins = known.take(np.flatnonzero(new)), origins[new]
+        if len(known.batch):
+            self._append(known.batch, known.stated, origins)
+        self._lookup.forget()
+        return len(known.batch)
+
+    def _append(self, batch: Columns, stated: Entries | None, origins: Ints) -> None:
+        table, unsized = self._table, self._rows.unsized
+        where = table.append(batch, origins)
+        starts: Ints = batch.starts
+        rows: Ints = batch.rows
+        values = batch.values
+        if stated is not None:
+            table.add_entries(where[stated[0]], *stated[1:])
+            starts, rows, values = merged(len(batch), batch.owners, rows, values, *stated)
+        if unsized.any() and unsized[rows].any():
+            self._artificials.size_rows(rows, values)
+        allowed = self._imposed.allows(batch, int(where[0]))
+        if allowed is not None:
+            table.upper_now[where[~allowed]] = 0.0
+        costs = batch.costs if self._objective.phase == 2 else np.zeros(len(where))
+        self._program.append(where, costs, starts, rows, values)
+
+    # --- rows --------------------------------------------------------------------------------------------------------
+
+    def add_rows(self, rows: Iterable[Row], sides: Mapping[Key, tuple[float, float]] | None = None) -> None:
+        """Append rows with their coefficients in all present columns; those that are there are passed over.
+
+        ``sides``: what is known of the sides of rows that are added without any; it tells their size.
+        """
+        every = self._rows
+        fresh = {row.key: row for row in rows if row.key not in every.names.position}
+        if not fresh:
+            return
+        self._refuse(fresh.values())
+        self._lookup.forget()
+        joining = list(fresh.values())
+        self.joined += [row for row in joining if row.lower > -math.inf or row.upper < math.inf]
+        entries = self._enter(joining)
+        lower, upper = np.array([row.lower for row in joining]), np.array([row.upper for row in joining])
+        known = np.stack([lower, upper], axis=1)
+        if sides:
+            known = np.array([sides.get(row.key, (row.lower, row.upper)) for row in joining])
+        self._join(lower, upper, known, entries)
+
+    def add_batch(self, batch: RowBatch) -> None:
+        """Append rows given as arrays over the table's columns; those that are there are passed over."""
+        every = self._rows
+        fresh = [k for k, key in enumerate(batch.keys) if key not in every.names.position]
+        if len(fresh) < len(batch):
+            batch = batch.take(np.array(fresh, dtype=np.int64))
+        if not len(batch):
+            return
+        if len(batch.columns) and not 0 <= batch.columns.min() <= batch.columns.max() < len(self._table):
+            raise FormulationError(
+                f"a batch of rows states columns that are not in the master, which has {len(self._table)}"
+            )
+        if any(issubclass(kind, Term) for kind in {type(key[1]) for key in batch.keys}):
+            self._refuse([Row(key) for key in batch.keys])
+        self._lookup.forget()
+        self._learn(batch, len(every))
+        every.names.extend(batch.keys)
+        self._join(
+            batch.lower,
+            batch.upper,
+            np.stack([batch.lower, batch.upper], axis=1),
+            (batch.starts, batch.columns, batch.values),
+        )
+
+    def _learn(self, batch: RowBatch, first: int) -> None:
+        """Remember what rows state of generated columns that have keys: they may be asked about again."""
+        owners = np.repeat(np.arange(first, first + len(batch)), np.diff(batch.starts))
+        generated = np.flatnonzero(self._table.is_generated(batch.columns))
+        keys = self._table.keys_of(batch.columns[generated])
+        self._lookup.learn_entries(keys, owners[generated].tolist(), batch.values[generated].tolist())
+
+    def _join(self, lower: Floats, upper: Floats, known: Floats, entries: Entries) -> None:
+        """Append rows that have their names already, of these sides and entries: starts, columns, values."""
+        every, (starts, columns, values) = self._rows, entries
+        first, count = len(every) - len(lower), len(lower)
+        owners = np.repeat(np.arange(count), np.diff(starts))
+        sizes = sizes_of_rows(owners, values, known[:, 0], known[:, 1])
+        every.extend(lower, upper, sizes)
+        self._program.append_rows(lower, upper, (owners, columns, values), sizes)
+        self._table.add_entries(columns, first + owners, values)
+        added = np.arange(first, len(every))
+        self._artificials.add(added[lower > 0], 1.0)
+        self._artificials.add(added[upper < 0], -1.0)
+
+    def _enter(self, joining: Sequence[Row]) -> Entries:
+        """Give rows their names; starts, columns and values of their entries in present columns."""
+        every, table = self._rows, self._table
+        starts: list[int] = [0]
+        columns: list[int] = []
+        found: list[float] = []
+        place = table.position.get
+        generated = list(table.generated()) if any(row.family or row.coefficient for row in joining) else []
+        by_function = entries_of_rows(joining, [column for _, column in generated])
+        for position, (row, stated) in enumerate(zip(joining, by_function, strict=True), len(every)):
+            if not (row.lower <= row.upper and row.lower < math.inf and row.upper > -math.inf):
+                raise FormulationError(
+                    f"row {row.key!r} has the sides {row.lower} and {row.upper}; expected lower ≤ upper"
+                )
+            self._lookup.learn(row, position)
+            for key, value in row.coefficients.items():
+                where = place(key)
+                if where is not None:
+                    columns.append(where)
+                    found.append(float(value))
+            if stated:
+                own = set(columns[starts[-1] :])  # what a row states by key comes first
+                more = {generated[number][0]: value for number, value in stated.items()}
+                columns += [where for where in more if where not in own]
+                found += [value for where, value in more.items() if where not in own]
+            bounded = math.isfinite(row.lower) or math.isfinite(row.upper)  # rows of decisions come without sides
+            if bounded and row.family is not None and row.family.idle_after is not None:
+                every.idle.append(position, row.family.idle_after)
+            starts.append(len(columns))
+        every.names.extend([row.key for row in joining])
+        values = np.array(found, dtype=np.float64)
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            named = joining[int(np.searchsorted(starts, bad[0], side="right")) - 1]
+            raise FormulationError(f"row {named.key!r} has a coefficient that is not a finite number")
+        return np.array(starts, dtype=np.int64), np.array(columns, dtype=np.int64), values

@@ -1,0 +1,108 @@
+"""The present node in a linear master: the rows that it imposes, the bounds of columns, what a dive fixes."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+
+from colgen.core.column_batch import Mask
+from colgen.core.columns import Key, Row
+from colgen.core.decision import Decision
+from colgen.core.tolerances import TOLERANCES
+from colgen.master.artificials import Artificials
+from colgen.master.column_pool import Floats
+from colgen.master.growth import Joining
+from colgen.master.idle_columns import IdleColumns
+from colgen.master.node_columns import Imposed
+from colgen.master.tableau import Tableau
+
+
+class NodeBounds:
+    """Switches a linear master from node to node, and into dives and out of them.
+
+    Attributes
+    ----------
+    contradictory
+        Whether the node's decisions leave no value for some variable or row.
+    """
+
+    def __init__(
+        self, tableau: Tableau, imposed: Imposed, joining: Joining, artificials: Artificials, idle: IdleColumns
+    ) -> None:
+        self._table, self._rows, self._program, self._objective = tableau
+        self._imposed, self._joining, self._artificials, self._idle = imposed, joining, artificials, idle
+        self.contradictory = False
+        self._exchanges = len(tableau.table.exchange) > 0
+
+    def end_exchanges(self) -> None:
+        """Fix the template's exchanges at zero, at all nodes from now on."""
+        self._exchanges = False
+        self._objective.exchange(False)
+
+    def apply(self, decisions: Sequence[Decision]) -> None:
+        """Switch to the node of these decisions."""
+        self._imposed.decisions = tuple(decisions)
+        self.contradictory = False
+        self._impose_rows()
+        self._impose_bounds()
+
+    def fix(self, fixed: Mapping[Hashable, float], proper: str | None) -> None:
+        """Raise lower bounds of columns, by identity; see :meth:`RestrictedMaster.fix`."""
+        self._imposed.fixed, self._imposed.proper = dict(fixed), proper
+        self._impose_bounds()
+
+    def _impose_rows(self) -> None:
+        every = self._rows
+        sides: dict[Key, tuple[float, float]] = {}
+        rows: dict[Key, Row] = {}
+        for decision in self._imposed.decisions:
+            row = decision.row()
+            if row is not None:
+                low, high = sides.get(row.key, (-math.inf, math.inf))
+                sides[row.key] = (max(low, row.lower), min(high, row.upper))
+                rows[row.key] = row
+        if not rows and not every.of_decisions:
+            return
+        # Its sides change from node to node: it is added with none, and with an artificial variable for either.
+        free = [dataclasses.replace(row, lower=-math.inf, upper=math.inf) for row in rows.values()]
+        first = len(every)
+        self._joining.add_rows(free, sides)
+        self._artificials.add_both(np.arange(first, len(every)))
+        stale = every.of_decisions - rows.keys()
+        every.of_decisions = set(rows)
+        keys = [*stale, *rows]
+        if keys:
+            positions = np.array([every.names.position[key] for key in keys])
+            lower = np.array([-math.inf] * len(stale) + [sides[key][0] for key in rows])
+            upper = np.array([math.inf] * len(stale) + [sides[key][1] for key in rows])
+            self.contradictory |= bool((lower > upper).any())
+            upper = np.maximum(lower, upper)
+            every.lower[positions], every.upper[positions] = lower, upper
+            self._program.change_row_bounds(positions, lower, upper)
+
+    def _impose_bounds(self) -> None:
+        table, imposed = self._table, self._imposed
+        # What dual values of the root satisfy need not hold where a decision or a dive has its say.
+        self._objective.exchange(self._exchanges and not imposed.decisions and not imposed.fixed)
+        lower, upper = imposed.of_node(table)
+        self.contradictory |= bool((lower > upper).any())
+        imposed.raise_fixed(table, lower)
+        if imposed.fixed and imposed.proper is not None:
+            upper = np.where(self._fits(lower, imposed.proper), upper, lower)
+        # A dive may fix a column that the node forbids; it finds that out by its objective.
+        upper = np.maximum(lower, upper)
+        changed = np.flatnonzero((lower != table.lower_now) | (upper != table.upper_now))
+        table.lower_now[:], table.upper_now[:] = lower, upper
+        self._program.change_bounds(changed, lower[changed], upper[changed])
+        self._idle.activate(np.flatnonzero((table.place < 0) & ((lower > 0.0) | (upper < 0.0))))
+
+    def _fits(self, fixed: Floats, block: str) -> Mask:
+        """Which columns cover no more of any row of a block than the fixed ones leave over of its lower side."""
+        table, every = self._table, self._rows
+        left = np.full(len(every), math.inf)
+        rows = every.names.block(block)
+        left[rows] = every.lower[rows] - table.activities(fixed, len(every))[rows]
+        return table.within(left + TOLERANCES.pruning * every.sizes)

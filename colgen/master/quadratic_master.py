@@ -1,0 +1,238 @@
+r"""A restricted master that is a quadratic program over the simplex: a mean of structures, and what it costs.
+
+    max  Σ_j c_j p_j - κ/2 ‖Σ_j p_j a_j‖²        over p ≥ 0, Σ_j p_j = 1
+
+and minimising, with a plus between the two.  Its dual values are π = κ Σ_j p_j a_j, what moving the mean costs, and the
+level σ that all columns in use have in common, so that the reduced cost of a column is c_j - πᵀa_j - σ (minimising:
+c_j + πᵀa_j - σ).  For *any* π, with β the best reduced cost of all columns,
+
+    σ + β + ‖π‖²/(2κ)
+
+bounds all answers, for -κ/2 ‖m‖² ≤ ‖π‖²/(2κ) - πᵀm whatever the mean m is.  This is what makes SparseMAP and
+margin-based learning column generation: structures are columns, decoding is pricing, and a bound ends it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen.core.budget import Budget
+from colgen.core.columns import Column, Row
+from colgen.core.duals import DualVector
+from colgen.core.errors import FormulationError, InputError
+from colgen.core.numbers import real
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.tolerances import ROUNDING, TOLERANCES, power_of_two, size
+from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+from colgen.pricing.oracles import Pricing, PricingResult
+from colgen.solvers.arrays import ArrayError
+from colgen.solvers.quadratic.over_simplex import ActiveSet
+from colgen.solvers.quadratic.sparse_rows import SparseRows, Vector, checked
+
+Floats = NDArray[np.float64]
+_ROUNDINGS = 64
+"""So many roundings a reduced cost is made of."""
+
+
+class MeanDuals(DualVector):
+    """Dual values of a quadratic master.
+
+    Attributes
+    ----------
+    prices
+        π, shape (size,): what each entry of the mean costs.
+    level
+        σ: what the columns in use are worth at these prices.
+    values
+        Both, σ at the end.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+        values.setflags(write=False)
+
+    @classmethod
+    def of(cls, prices: ArrayLike, level: float) -> MeanDuals:
+        """From their parts."""
+        return cls(np.append(prices, level).astype(np.float64))
+
+    @property
+    def prices(self) -> Floats:
+        return self.values[:-1]
+
+    @property
+    def level(self) -> float:
+        return float(self.values[-1])
+
+    def replace(self, values: Floats) -> Self:
+        return type(self)(values)
+
+
+class QuadraticMaster(RestrictedMaster):
+    """The mean of columns that is best by their costs and its own length.
+
+    A column is a structure that ``vector`` knows: it has a cost, no rows, and any share from 0 to 1 in an answer.  One
+    pricing problem states, at :class:`MeanDuals`, the best of ``cost ∓ prices @ a - level``.
+
+    Parameters
+    ----------
+    first
+        A column to begin with.
+    vector
+        The entries of a column's a.
+    size
+        So many entries a has.
+    curvature
+        κ, above 0.
+    sense
+        Direction of the objective.
+
+    Raises
+    ------
+    InputError
+        If κ or the size is not above 0.
+    """
+
+    checks_rows = True
+
+    def __init__(
+        self,
+        first: Column,
+        vector: Callable[[Column], Vector],
+        *,
+        size: int,
+        curvature: float = 1.0,
+        sense: Sense = Sense.MAXIMIZE,
+    ) -> None:
+        if size < 1 or not real(curvature, "curvature") > 0.0:
+            raise InputError(f"expected a size and a curvature above 0, got {size} and {curvature}")
+        self.sense, self.curvature, self._size, self._vector = sense, float(curvature), size, vector
+        self._sign = -sense.sign  # 1 when maximising: what the quadratic program maximises
+        self._set = ActiveSet()
+        self._columns: list[Column] = []
+        self._points = SparseRows(size)
+        self._number: dict[Hashable, int] = {}
+        self._largest = 0.0
+        self.add([first])
+
+    # --- columns -----------------------------------------------------------------------------------------------------
+
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+        if rows:
+            raise FormulationError("a QuadraticMaster has no rows: its columns are told apart by their vectors alone")
+        before = len(self._columns)
+        for column in columns:
+            if column.coefficients or column.lower or column.upper < 1.0:
+                raise FormulationError(
+                    f"the column of {column.structure!r} has rows or bounds, expected a cost and a structure alone"
+                )
+            numbers, values = vector = self._checked(column)
+            name = _name(column, vector)
+            if name in self._number:
+                continue
+            dense = np.zeros(self._size)
+            dense[numbers] = values
+            self._points.append(numbers, values)
+            products = self.curvature * self._points.products(dense)
+            self._largest = max(self._largest, abs(column.cost), float(products[-1]))
+            self._number[name] = len(self._columns)
+            self._columns.append(dataclasses.replace(column, integer=False))
+            self._set.add(products, self._sign * column.cost)
+        self.scale = power_of_two(self._largest)
+        return len(self._columns) - before
+
+    def _checked(self, column: Column) -> Vector:
+        try:
+            return checked(*self._vector(column), self._size)
+        except ArrayError as error:
+            raise FormulationError(f"the column of {column.structure!r}: {error}") from None
+
+    def holds(self, column: Column) -> bool:
+        return _name(column, self._checked(column)) in self._number
+
+    @property
+    def num_columns(self) -> int:
+        return len(self._columns)
+
+    @property
+    def num_rows(self) -> int:
+        return 1
+
+    # --- the program -------------------------------------------------------------------------------------------------
+
+    @property
+    def rounding(self) -> float:
+        return _ROUNDINGS * ROUNDING * self._largest
+
+    def solve(self, budget: Budget) -> MasterSolution:
+        """Let columns in that were left out, the most improving one first, until none improves."""
+        held, left = self._set, True
+        while True:
+            gains = held.gains
+            level, best = float(held.weights @ gains[held.members]), int(np.argmax(gains))
+            improves = gains[best] > level + self.rounding and not (held.members == best).any()
+            if not left or not improves or budget.expired:
+                break
+            left = held.enter(best)
+        prices = self.curvature * self._points.combined(held.members, held.weights)
+        shares = np.zeros(len(self._columns))
+        shares[held.members] = held.weights
+        return MasterSolution(
+            MasterStatus.OPTIMAL, self._sign * held.value, shares, MeanDuals.of(prices, self._sign * level)
+        )
+
+    def reduced_costs(self, columns: Sequence[Column], duals: MeanDuals) -> Floats:
+        found = []
+        for column in columns:
+            places, values = self._checked(column)
+            found.append(column.cost - self._sign * float(duals.prices[places] @ values) - duals.level)
+        return np.array(found)
+
+    def best_known(self, duals: MeanDuals, oracles: int) -> Sequence[float]:
+        known = self._sign * np.array([column.cost for column in self._columns]) - self._points.products(duals.prices)
+        return [self._sign * float(known.max()) - duals.level] * oracles
+
+    def dual_bound(self, duals: MeanDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+        if len(results) != 1:
+            raise FormulationError(f"a QuadraticMaster has one pricing problem, not {len(results)}")
+        if results[0].bound is None:
+            return self.sense.ideal
+        square = float(duals.prices @ duals.prices) / (2.0 * self.curvature)
+        return duals.level + results[0].bound + self._sign * square
+
+    # --- answers -----------------------------------------------------------------------------------------------------
+
+    def is_whole(self, solved: MasterSolution) -> bool:
+        """Shares are no numbers of anything: every mean is an answer."""
+        return True
+
+    def solution(self, solved: MasterSolution) -> Solution:
+        used = np.flatnonzero(solved.values).tolist()
+        return Solution(solved.objective, tuple((self._columns[k], float(solved.values[k])) for k in used))
+
+    def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
+        shares = np.array([share for _, share in solution.columns])
+        if not len(shares) or shares.min() < 0.0 or abs(shares.sum() - 1.0) > TOLERANCES.feasibility:
+            return f"shares are not negative and add up to 1, those given to {shares.sum():.9g}"
+        mean, cost = np.zeros(self._size), 0.0
+        for column, share in solution.columns:
+            places, values = self._checked(column)
+            mean[places] += share * values
+            cost += share * column.cost
+        found = cost - self._sign * self.curvature / 2.0 * float(mean @ mean)
+        if abs(found - solution.objective) > TOLERANCES.optimality * size(self.scale, found):
+            return f"its objective is {found:.9g}, not {solution.objective:.9g}"
+        return None
+
+
+def _name(column: Column, vector: Vector) -> Hashable:
+    """What tells a column from others: its key, or its cost and vector."""
+    return (column.cost, vector[0].tobytes(), vector[1].tobytes()) if column.key is None else column.key

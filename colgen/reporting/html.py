@@ -1,0 +1,178 @@
+"""Objects as a notebook shows them: a few lines of HTML, without a library for pictures."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import math
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from colgen.core.columns import Column
+from colgen.core.result import Result
+from colgen.core.solution import Solution
+from colgen.core.text import number, one_line
+from colgen.problem import Problem
+from colgen.reporting.tables import table
+
+_ROWS = 8
+"""So many lines of an answer, or of columns, are shown."""
+
+_LONGEST = 100
+"""Characters of one thing."""
+
+_WIDTH, _HEIGHT = 260.0, 90.0
+"""Of the picture of bounds, in pixels."""
+
+
+_DASHED = 'stroke-dasharray="4 3"'
+
+
+def show_result(result: Result) -> str:
+    """What is proved, the bounds by round, and how the answer begins."""
+    said, *rest = str(result).splitlines()
+    lines = [f"<p><b>{html.escape(said)}</b></p>", *(f"<p>{html.escape(line)}</p>" for line in rest)]
+    return "".join([*lines, _bounds(result), show_answer(result.answer)])
+
+
+def show_solution(solution: Solution) -> str:
+    """Its objective, and the columns and variables in use."""
+    used = [(column_name(column), number(value)) for column, value in solution.columns]
+    used += [(_key(key), number(value)) for key, value in solution.variables.items()]
+    return f"<p>objective {number(solution.objective)}</p>" + _some(("in use", "value"), used)
+
+
+def show_columns(columns: Sequence[Column]) -> str:
+    """How many there are, and the first of them."""
+    rows = (
+        (column_name(column), number(column.cost), short(", ".join(_entry(*e) for e in column.coefficients.items())))
+        for column in columns[:_ROWS]
+    )
+    return f"<p>{len(columns):,} columns</p>" + _some(("column", "cost", "coefficients"), rows, len(columns))
+
+
+def problem_in_a_line(problem: Problem) -> str:
+    """Its class and its data, each in a few words."""
+    data = ", ".join(f"{name}={value}" for name, value in _data(problem))
+    return one_line(f"<{type(problem).__name__}{': ' if data else ''}{data}>", 2 * _LONGEST)
+
+
+def show_problem(problem: Problem) -> str:
+    """What it is, its data, and which of its parts it states itself."""
+    kind = type(problem)
+    about = inspect.getdoc(kind) if kind.__doc__ else None  # not that of Problem
+    lines = [f"<p><b>{html.escape(kind.__name__)}</b></p>"]
+    lines += [f"<p>{html.escape(short(about.splitlines()[0], 2 * _LONGEST))}</p>"] if about else []
+    parts = [
+        name
+        for name in vars(Problem)
+        if not name.startswith("_") and callable(getattr(Problem, name)) and _states(problem, name)
+    ]
+    lines.append(table((), _data(problem)))
+    return "".join(lines) + f"<p>It states {html.escape(', '.join(parts) or 'nothing yet')}.</p>"
+
+
+def _states(problem: Problem, method: str) -> bool:
+    return method in vars(problem) or getattr(type(problem), method) is not getattr(Problem, method)
+
+
+def _data(problem: Problem) -> list[tuple[str, str]]:
+    """The public attributes of a problem, and what is in them in a few words."""
+    own = vars(problem).items()
+    return [(name, _brief(value)) for name, value in own if not name.startswith("_") and not inspect.isroutine(value)]
+
+
+def _brief(value: Any) -> str:
+    """A value in a few words: however large it is, most of it is never looked at."""
+    if isinstance(value, (int, float, str, bytes, type(None), list, tuple, dict, set, frozenset)):
+        return short(one_line(_BRIEF.repr(value)))
+    shape = getattr(value, "shape", None)
+    of = f" of {' x '.join(map(str, shape))}" if isinstance(shape, tuple) and shape else ""
+    return _BRIEF.repr(value) + of
+
+
+def show_check(verdict: str, findings: Sequence[tuple[str, str, str, int]], notes: Sequence[str]) -> str:
+    """What a check has found: kind, place, message and how often, a line each."""
+    rows = ((kind, where, message, f"{times:,}") for kind, where, message, times in findings)
+    found = table(("kind", "where", "what was seen", "times"), rows) if findings else ""
+    said = "".join(f"<p>note: {html.escape(note)}</p>" for note in notes)
+    return f"<p><b>{html.escape(verdict)}</b></p>{found}{said}"
+
+
+class _Brief(reprlib.Repr):
+    """Of what is no plain data its kind alone, which may be large."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        if isinstance(x, (float, bool, type(None))):
+            return repr(x)
+        return x.__name__ if isinstance(x, type) else type(x).__name__
+
+
+_BRIEF = _Brief()
+
+
+def show_answer(answer: Any) -> str:
+    """How an answer begins; nothing where there is none."""
+    if answer is None:
+        return ""
+    pairs = list(answer.items()) if isinstance(answer, Mapping) else answer
+    if not isinstance(pairs, Sequence) or isinstance(pairs, (str, bytes)):
+        return f"<pre>{html.escape(short(repr(answer), 4 * _LONGEST))}</pre>"
+    rows = ([short(cell) for cell in row] if isinstance(row, (tuple, list)) else [short(row)] for row in pairs[:_ROWS])
+    return _some((), rows, len(pairs))
+
+
+def _some(head: Sequence[str], rows: Iterable[Sequence[str]], count: int | None = None) -> str:
+    """The first rows of a table, and how many are left out."""
+    every = list(rows)
+    left = (len(every) if count is None else count) - _ROWS
+    return table(head, every[:_ROWS]) + (f"<p>and {left:,} more</p>" if left > 0 else "")
+
+
+def column_name(column: Column, longest: int = _LONGEST) -> str:
+    """What a column stands for, cut to so many characters."""
+    return short(column.key if column.structure is None else column.structure, longest)
+
+
+def _key(key: tuple[str, Any]) -> str:
+    block, index = key
+    return block if index is None else f"{block}[{index}]"
+
+
+def _entry(key: tuple[str, Any], value: float) -> str:
+    return _key(key) if value == 1.0 else f"{number(value, 4)} {_key(key)}"
+
+
+def short(what: object, longest: int = _LONGEST) -> str:
+    """As a text, cut to so many characters."""
+    text = str(what)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _bounds(result: Result) -> str:
+    """Best answer and best bound by round, where both can be drawn."""
+    answers = [record.incumbent for record in result.iterations]
+    bounds = [record.global_bound for record in result.iterations]
+    if answers:  # what the last round has led to
+        answers, bounds = [*answers, result.objective], [*bounds, result.dual_bound]
+    finite = [value for value in answers + bounds if math.isfinite(value)]
+    if len(answers) < 3 or not finite or min(finite) == max(finite):
+        return ""
+    low, high = min(finite), max(finite)
+
+    def line(values: Sequence[float], dashes: str) -> str:
+        points = [
+            (_WIDTH * k / (len(values) - 1), _HEIGHT * (high - value) / (high - low))
+            for k, value in enumerate(values)
+            if math.isfinite(value)
+        ]
+        joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        return f'<polyline points="{joined}" fill="none" stroke="currentColor" {dashes}/>'
+
+    return (
+        f'<svg width="{_WIDTH:g}" height="{_HEIGHT + 4:g}" viewBox="-2 -2 {_WIDTH + 4:g} {_HEIGHT + 4:g}" role="img">'
+        "<title>best answer (solid) and dual bound (dashed) by round</title>"
+        f"{line(answers, '')}{line(bounds, _DASHED)}</svg>"
+        f"<p>best answer (solid) and dual bound (dashed) over {len(result.iterations)} rounds</p>"
+    )

@@ -1,0 +1,202 @@
+"""Checks of whole runs of the engine over a problem whose parts are observed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from colgen.core.budget import Budget
+from colgen.core.duals import OwnDuals
+from colgen.core.errors import ColgenError
+from colgen.core.result import Result, Termination
+from colgen.core.sense import Sense
+from colgen.core.solution import Solution
+from colgen.core.stop import TimeLimit
+from colgen.core.tolerances import TOLERANCES
+from colgen.core.warm_start import WarmStart
+from colgen.master.linear_master import as_linear
+from colgen.master.protocol import RestrictedMaster
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
+from colgen.problem import CLAIMS, Problem, claim_of, states_rows_anew
+from colgen.solving import solve
+from colgen.stabilization import Stabilization
+from colgen.testing.evidence import Evidence
+from colgen.testing.findings import Findings
+from colgen.testing.observers import Session, WatchedPricing, WatchedSeparation
+from colgen.tree.queues import BestBound, DepthFirst, Plunging
+
+
+class WatchedRuns:
+    """The engine at work, one run after the other, everything that passes between it and the problem kept."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._master: RestrictedMaster | None = None
+        self._label = "round {}"
+        self._round = 0
+
+    @property
+    def foreign(self) -> str | None:
+        """The class of the last run's master if it is no linear program, so that nobody here can look into it."""
+        return None if self._master is None or as_linear(self._master) is not None else type(self._master).__name__
+
+    def solve(
+        self, what: str, label: str, stabilization: Stabilization | None, *, relaxation: bool, share: float
+    ) -> Result | None:
+        """One run.
+
+        Parameters
+        ----------
+        what
+            The call, as a finding names it.
+        label
+            Words for the dual values of a round, ``{}`` for its number.
+        share
+            Of the check's time, when the run must be over.
+        """
+        evidence = self._evidence
+        self._label, self._round = label, 0
+        problem = self._stand_in()
+        try:
+            result = solve(
+                problem, relaxation=relaxation, stabilization=stabilization, stop=TimeLimit(evidence.left(share))
+            )
+        except Exception as error:
+            evidence.findings.add(
+                "diagnostic" if isinstance(error, ColgenError) else "exception",
+                f"{evidence.name}, {what}",
+                f"raised {type(error).__name__}: {error}",
+            )
+            return getattr(error, "result", None)
+        if result.termination is Termination.INFEASIBLE and evidence.oracles and not result.columns_generated:
+            evidence.notes.append(
+                f"{what} proved that there is no answer, for no column improves at any dual values: an oracle that has "
+                "the sign of the dual values wrong looks like this"
+            )
+        if result.termination is Termination.NO_BOUND:
+            silent = not any(c.bound is not None for s in evidence.sessions for claims in s.claims for c in claims)
+            why = "no oracle stated a bound" if silent else "the bounds that were stated do not meet the objective"
+            evidence.notes.append(f"{what} proved nothing: {why}")
+        return result
+
+    def _stand_in(self) -> Problem:
+        """The problem with its parts watched; its own methods still get its own oracles from each other."""
+        evidence = self._evidence
+        parts: dict[str, Any] = {
+            "restricted_master": self._restricted_master,
+            "pricing": lambda: [WatchedPricing(oracle, k, self._told) for k, oracle in enumerate(evidence.oracles)],
+            "separation": lambda: [WatchedSeparation(s, evidence.rows) for s in evidence.problem.separation()],
+            "answer": self._answer,
+            "warm_start": self._warm_start,
+        }
+        problem: Problem = type(evidence.name, (Problem,), {})()
+        parts |= {name: claim_of(evidence.problem, name) for name in CLAIMS}
+        for name in dir(Problem):
+            if not name.startswith("_"):
+                setattr(problem, name, parts.get(name) or getattr(evidence.problem, name))
+        return problem
+
+    def _warm_start(self, budget: Budget) -> WarmStart:
+        """Without the dual values, which could leave nothing for the engine to do."""
+        problem = self._evidence.problem
+        start = dataclasses.replace(problem.warm_start(budget), duals=None)
+        return dataclasses.replace(start, tentative=start.tentative or states_rows_anew(problem, "warm_start"))
+
+    def _restricted_master(self) -> RestrictedMaster:
+        self._master = self._evidence.problem.restricted_master()
+        linear = as_linear(self._master)
+        if linear is not None:
+            self._evidence.sessions.append(Session(linear, [[] for _ in self._evidence.oracles]))
+        return self._master
+
+    def _answer(self, solution: Solution) -> Any:
+        self._evidence.answers.append(solution)
+        with self._evidence.findings.guard("answer", f"{self._evidence.name}.answer()"):
+            return self._evidence.problem.answer(solution)
+        return None
+
+    def _told(self, number: int, oracle: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
+        """A price call of the engine."""
+        evidence = self._evidence
+        result = priced(oracle, duals, context)
+        self._round += 1
+        label = self._label.format(self._round)
+        linear = as_linear(self._master)
+        if linear is not None:
+            evidence.seen.keep(evidence.sessions[-1], number, oracle, duals, context, result, label)
+        else:
+            evidence.seen.asked += 1
+        if evidence.rng.random() < 0.2:
+            evidence.seen.again(linear, oracle, duals, context, result, label)
+        return result
+
+
+QUEUES = (Plunging, BestBound, DepthFirst)
+
+
+def bounds_its_nodes(problem: Problem) -> bool:
+    """Whether a problem brings a bounding of its own in place of column generation."""
+    return "bounding" in vars(problem) or type(problem).bounding is not Problem.bounding
+
+
+def check_own_bounding(problem: Problem, findings: Findings, left: Callable[[float], float]) -> None:
+    """Solve a problem that bounds its nodes itself with each queue: no run's bound may be beaten by another's answer.
+
+    Parameters
+    ----------
+    left
+        Seconds until a share of the time is used up.
+    """
+    name = type(problem).__name__
+    results: list[tuple[str, Result]] = []
+    for k, queue in enumerate(QUEUES, 1):
+        what = f"solve(queue={queue.__name__})"
+        try:
+            results.append((what, solve(problem, queue=queue, stop=TimeLimit(left(k / len(QUEUES))))))
+        except Exception as error:
+            kind = "diagnostic" if isinstance(error, ColgenError) else "exception"
+            findings.add(kind, f"{name}, {what}", f"raised {type(error).__name__}: {error}")
+    for what, bounding in results:
+        for other, answered in results:
+            if _beats(bounding.sense, answered.objective, bounding.dual_bound):
+                findings.add(
+                    "bound",
+                    f"{name}, {what}",
+                    f"proved the dual bound {bounding.dual_bound:.10g}, and {other} found an answer of "
+                    f"{answered.objective:.10g}: a node's bound is wrong, or its children lose answers",
+                )
+
+
+def check_guess(
+    problem: Problem, findings: Findings, seconds: float, runs: Sequence[tuple[str, Result | None]]
+) -> None:
+    """Solve a problem from its own dual values, and hold the run against runs that did without them."""
+    where = f"{type(problem).__name__}, solve() from the dual values of its warm start"
+    try:
+        warm = solve(problem, stop=TimeLimit(seconds))
+    except Exception as error:
+        kind = "diagnostic" if isinstance(error, ColgenError) else "exception"
+        findings.add(kind, where, f"raised {type(error).__name__}: {error}")
+        return
+    for what, run in runs:
+        if run is None:
+            continue
+        if _beats(warm.sense, run.objective, warm.dual_bound) and run.answer is not None:
+            findings.add(
+                "warm start",
+                where,
+                f"proved the bound {warm.dual_bound:.10g}, and {what} found an answer of {run.objective:.10g}: what an "
+                "oracle states at the guessed dual values is not valid",
+            )
+        if _beats(warm.sense, warm.objective, run.dual_bound):
+            findings.add(
+                "warm start",
+                where,
+                f"found an answer of {warm.objective:.10g}, and {what} proves that none is better than "
+                f"{run.dual_bound:.10g}: it breaks a row or has another objective, or an oracle is not exact",
+            )
+
+
+def _beats(sense: Sense, objective: float, bound: float) -> bool:
+    return sense.is_better(objective, bound, TOLERANCES.diagnostic * max(1.0, abs(objective)))

@@ -1,0 +1,53 @@
+"""Labellings and bounds where there is no time for better ones."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.kernel_calls import Pieces
+from colgen.problems.chain_map.kernels.tree_labels import greedy_labels, score_labels
+from colgen.solvers.chains.forest import NONE
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+_GRACE, _HURRY = 0.03, 2**20
+"""Seconds for labelling greedily what there was no time for, and how many scores are looked at between two looks."""
+
+
+def label_in_a_hurry(instance: Instance, done: int, labels: Ints, values: Floats, bounds: Floats) -> None:
+    """Label the trees from ``done`` on greedily, with a bound that looks at every score once.
+
+    Parameters
+    ----------
+    labels, values, bounds
+        Of all nodes, and of all trees, written for these trees; ``NONE`` and -inf where no labelling was found.
+    """
+    forest, scores, pairwise = instance.forest, instance.scores, instance.pairwise
+    deadline = time.monotonic() + _GRACE
+    pieces = Pieces(lambda: time.monotonic() >= deadline)
+    first, num = done, instance.num_trees
+    while first < num and not pieces.stopped:
+        end = int(np.searchsorted(forest.starts, forest.starts[first] + _HURRY // instance.num_labels))
+        end = min(max(end, first + 1), num)
+        greedy_labels(forest, scores, pairwise.rows, first, end, labels)
+        a, b = int(forest.starts[first]), int(forest.starts[end])
+        most = scores[a:b].max(axis=1).astype(float)
+        inner = forest.parent[a:b] != NONE
+        most[inner] += pairwise.highest[forest.table[a:b][inner]]
+        bounds[first:end] = np.add.reduceat(most, forest.starts[first:end] - a)
+        first = end
+    # The rest has any label at all, and a bound of the numbers' size.
+    labels[forest.starts[first] :] = 0
+    lengths = np.diff(forest.starts[first:])
+    bounds[first:] = lengths * instance.size + (lengths - 1) * pairwise.size
+    found = np.empty(num)
+    score_labels(forest, scores, pairwise.rows, labels, found)
+    values[done:] = found[done:]
+    labels[np.repeat(found == -np.inf, np.diff(forest.starts))] = NONE
+    # Sums of the bounds and of a labelling that attains them may differ by rounding.
+    bounds[done:] = np.maximum(bounds[done:], values[done:])

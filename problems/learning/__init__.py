@@ -1,1 +1,0 @@
-"""What learning around the oracles is worth: figures beside independent programs, enumeration, other libraries."""

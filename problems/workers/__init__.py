@@ -1,1 +1,0 @@
-"""What workers are worth: measured over several templates."""

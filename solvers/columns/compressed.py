@@ -1,0 +1,286 @@
+"""Columns in compressed form: products with dual values, activities, reduced costs, sums, and checks of their form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import Tiered
+
+
+def _read(kind: types.Type) -> types.Array:
+    return types.Array(kind, 1, "C", readonly=True)
+
+
+FLOATS, NUMBERS, SIGNATURES = _read(types.float64), _read(types.int32), _read(types.uint64)
+POSITIONS, FLAGS = _read(types.int64), _read(types.boolean)
+FLOAT, WHOLE = types.float64, types.int64
+
+
+def typed(*signatures: Any) -> Callable[[Callable[..., Any]], Tiered]:
+    """Compile for arguments of these kinds and no others, when they first come and are no longer few.
+
+    numba itself would do so when the module is imported: several seconds for those who never solve a linear program.
+    """
+    return lambda function: Tiered(
+        function, lambda: njit(list(signatures), cache=True, nogil=True)(function), narrow=True, soon=lambda: True
+    )
+
+
+FIRST, SECOND = 1, 2
+"""What :func:`covered_of_two` says of a column with an entry in the first row, or in the second; 3 is both."""
+
+
+@typed(types.uint8[::1](NUMBERS, NUMBERS, FLOATS, WHOLE, WHOLE))
+def covered_of_two(starts, rows, values, first, second):  # type: ignore[no-untyped-def]
+    """Which of two rows each column has an entry in that is not zero: a sum of :data:`FIRST` and :data:`SECOND`."""
+    found = np.zeros(len(starts) - 1, dtype=np.uint8)
+    for j in range(len(found)):
+        for entry in range(starts[j], starts[j + 1]):
+            if values[entry] != 0.0:
+                if rows[entry] == first:
+                    found[j] |= FIRST
+                if rows[entry] == second:
+                    found[j] |= SECOND
+    return found
+
+
+@typed(types.boolean(POSITIONS, POSITIONS, FLOATS, FLOATS, types.int32[::1], types.int32[::1]))
+def in_form(starts, rows, values, costs, short_starts, short_rows):  # type: ignore[no-untyped-def]
+    """Whether columns are in order, and copies of their starts and rows as numbers of 32 bits.
+
+    In order are starts that rise from 0 to the number of entries, rows from 0 that rise strictly within a column, and
+    costs and values that are finite.  If they are not, the copies mean nothing.
+    """
+    entries = len(rows)
+    if len(values) != entries or starts[0] != 0 or starts[len(costs)] != entries or entries > np.iinfo(np.int32).max:
+        return False
+    for j in range(len(costs)):
+        begin, end = starts[j], starts[j + 1]
+        if end < begin or end > entries or not np.isfinite(costs[j]):
+            return False
+        last = -1
+        for entry in range(begin, end):
+            row = rows[entry]
+            if row <= last or row > np.iinfo(np.int32).max or not np.isfinite(values[entry]):
+                return False
+            last = row
+            short_rows[entry] = row
+        short_starts[j + 1] = end
+    short_starts[0] = 0
+    return True
+
+
+@typed(types.Tuple((types.int64[::1], FLOAT[::1]))(POSITIONS, POSITIONS, FLOATS))
+def sums_by_number(numbers, lengths, amounts):  # type: ignore[no-untyped-def]
+    """The numbers that there are, rising, and of each the sum of the amounts of the columns that state it.
+
+    Parameters
+    ----------
+    numbers
+        Of all columns, one column's after the other's.
+    lengths, amounts
+        How many numbers each column states, and its amount.
+    """
+    terms, entry = np.empty(len(numbers)), 0
+    for j in range(len(lengths)):
+        for _ in range(lengths[j]):
+            terms[entry] = amounts[j]
+            entry += 1
+    found, sums, count = np.empty(len(numbers), dtype=np.int64), np.zeros(len(numbers)), 0
+    for entry in np.argsort(numbers, kind="mergesort"):
+        if count == 0 or numbers[entry] != found[count - 1]:
+            found[count] = numbers[entry]
+            count += 1
+        sums[count - 1] += terms[entry]
+    return found[:count].copy(), sums[:count].copy()
+
+
+_ROUNDING = 2.0**-50
+"""Of a large number, what rounding leaves of another."""
+
+
+@typed(FLOAT[::1](FLOATS, FLOATS, FLOATS, FLOAT))
+def signed_duals(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
+    """Dual values without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
+    found = np.empty(len(duals))
+    for i in range(len(duals)):
+        pull = sign * duals[i]
+        if (pull > 0.0 and lower[i] == -np.inf) or (pull < 0.0 and upper[i] == np.inf):
+            pull = 0.0
+        found[i] = sign * pull
+    return found
+
+
+@typed(FLOAT(FLOATS, FLOATS))
+def largest_product(numbers, sizes):  # type: ignore[no-untyped-def]
+    """max_i |numbers_i| sizes_i, 0 where there are none."""
+    largest = 0.0
+    for i in range(len(numbers)):
+        largest = max(largest, abs(numbers[i]) * sizes[i])
+    return largest
+
+
+@typed(types.void(types.int16[::1], NUMBERS, FLOATS, FLOAT, FLOAT))
+def grow_older(ages, active, reduced_costs, sign, least):  # type: ignore[no-untyped-def]
+    """Count one more solve for the active columns that are priced out by more than ``least``; others begin anew."""
+    for k in range(len(active)):
+        j = active[k]
+        if not sign * reduced_costs[k] > least:
+            ages[j] = 0
+        elif ages[j] < np.iinfo(np.int16).max:
+            ages[j] += 1
+
+
+@typed(types.boolean(FLOATS, FLAGS, FLOAT))
+def are_whole(values, whole, room):  # type: ignore[no-untyped-def]
+    """Whether no value that must be whole misses a whole number by more than ``room``."""
+    for j in range(len(values)):
+        if whole[j] and not abs(values[j] - np.rint(values[j])) <= room:
+            return False
+    return True
+
+
+@typed(types.Tuple((types.int64[::1], FLOAT[::1]))(FLOATS, FLOATS, FLOATS, FLAGS, FLOAT))
+def used(values, lower, upper, whole, share):  # type: ignore[no-untyped-def]
+    """Places of the values that are not zero, and these, within their bounds: a lower one counts above an upper one.
+
+    Parameters
+    ----------
+    values
+        Of the first columns.
+    whole
+        Which columns are counted: of such a one ``share`` is nothing.  Others have the size of their own numbers, and
+        of nothing else; beside large ones that is no more than what is counted, and what rounding leaves of those.
+    """
+    least, inside = 0.0, np.empty(len(values))
+    for j in range(len(values)):
+        inside[j] = min(max(values[j], lower[j]), max(lower[j], upper[j]))
+        if not whole[j]:
+            least = max(least, abs(inside[j]))
+    nothing = max(share * min(least, 1.0), _ROUNDING * least)
+    places, count = np.empty(len(values), dtype=np.int64), 0
+    for j in range(len(values)):
+        if abs(inside[j]) > (share if whole[j] else nothing):
+            places[count] = j
+            count += 1
+    return places[:count].copy(), inside[places[:count]]
+
+
+@typed(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS))
+def products(starts, rows, values, duals):  # type: ignore[no-untyped-def]
+    """πᵀa_j of each column; rows that there are no dual values of count as zero."""
+    found = np.empty(len(starts) - 1)
+    known = len(duals)
+    for j in range(len(found)):
+        total = 0.0
+        for entry in range(starts[j], starts[j + 1]):
+            if rows[entry] < known:
+                total += values[entry] * duals[rows[entry]]
+        found[j] = total
+    return found
+
+
+@typed(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS, WHOLE))
+def activities(starts, rows, values, amounts, num_rows):  # type: ignore[no-untyped-def]
+    """Σ_j a_ij x_j of each row, for the amounts x of the first columns."""
+    found = np.zeros(num_rows)
+    for j in range(len(amounts)):
+        if amounts[j] != 0.0:
+            for entry in range(starts[j], starts[j + 1]):
+                found[rows[entry]] += values[entry] * amounts[j]
+    return found
+
+
+@typed(FLOAT[::1](FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, WHOLE, WHOLE))
+def least_reduced_costs(costs, earned, upper, origins, sign, first, count):  # type: ignore[no-untyped-def]
+    """The least ``sign * (cost - earned)`` of the columns without an upper bound that came from each of ``count``.
+
+    Origins below ``first`` are nobody's; with a single pricing problem all others are its own.
+    """
+    least = np.full(count, np.inf)
+    for j in range(len(costs)):
+        if upper[j] == np.inf and origins[j] >= first:
+            whose = 0 if count == 1 else origins[j]
+            reduced = sign * (costs[j] - earned[j])
+            if whose < count and reduced < least[whose]:
+                least[whose] = reduced
+    return least
+
+
+@typed(
+    types.UniTuple(FLOAT, 3)(
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        FLOATS,
+        NUMBERS,
+        FLOAT,
+        FLOAT,
+        FLOAT,
+        FLOAT,
+        FLOAT,
+        WHOLE,
+    )
+)
+def bound_terms(  # type: ignore[no-untyped-def]
+    duals,
+    row_lower,
+    row_upper,
+    costs,
+    earned,
+    lower,
+    upper,
+    weights,
+    origins,
+    sign,
+    theta,
+    clean,
+    share,
+    rounding,
+    template,
+):
+    """What a dual bound is made of besides what oracles state, as if minimising.
+
+    Returns
+    -------
+    tuple
+        πᵀr, of each row the side that its dual value speaks of.
+
+        What these terms are in size, none of which cancels another: rounding is relative to it.
+
+        Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j over columns that no oracle answers for: variables of the
+        template, columns with an upper bound, and what all columns have that have a lower one.  Where x_j has no bound
+        on the side that it is driven to, its reduced cost must vanish: but for ``clean`` times its weight, at least 1,
+        and no more than ``share`` of what it is the difference of.  If something is taken off its cost, ``rounding``
+        times its weight may be left.  If it does not vanish, then nothing bounds the sum: -inf.
+    """
+    sides, sizes = 0.0, 0.0
+    for i in range(len(duals)):
+        pull = sign * duals[i]
+        if pull != 0.0:
+            term = pull * (row_lower[i] if pull > 0.0 else row_upper[i])
+            sides += term
+            sizes += abs(term)
+    boxes = 0.0
+    for j in range(len(costs)):
+        mine = upper[j] != np.inf or origins[j] == template
+        if (mine and upper[j] != 0.0) or lower[j] != 0.0:
+            reduced = sign * (costs[j] - theta * earned[j])
+            end = upper[j] if mine and reduced < 0.0 else lower[j]
+            if not np.isinf(end):
+                boxes += reduced * end
+            else:
+                weight, taken = max(1.0, weights[j]), abs(theta * earned[j])
+                slack = min(clean * weight, share * (abs(costs[j]) + taken))
+                if abs(reduced) > (max(slack, rounding * weight) if taken > 0.0 else slack):
+                    return sides, sizes, -np.inf
+    return sides, sizes, boxes

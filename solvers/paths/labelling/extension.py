@@ -1,0 +1,148 @@
+"""Extending labels over arcs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from colgen.solvers.kernels import inner
+from colgen.solvers.paths.labelling.bits import ONE, address, count
+from colgen.solvers.paths.labelling.dominance import Dominates, candidate, dominated, sought
+from colgen.solvers.paths.labelling.layout import (
+    COST,
+    DONE,
+    EDGE,
+    EXTENDED,
+    FREE,
+    MADE,
+    MORE_OPEN,
+    PAUSED,
+    SETTLED,
+    VALUES,
+    WANTED,
+    Floats,
+    Labels,
+    Side,
+    Words,
+)
+from colgen.solvers.paths.labelling.rank_one import Fields
+
+_GLANCE = 12
+"""Settled labels, the cheapest ones, that a new label is held against before it is kept to wait."""
+
+Extend = Callable[[Any, Any, Any, Any], bool]
+
+
+@inner
+def came_over(
+    side: Side, extend: Extend, arc: int, words: Words, numbers: Floats, label: int, new_words: Words,
+    new_numbers: Floats, new: int,
+) -> float:  # fmt: skip
+    """Write what becomes of a label over an arc, and return what it has cost then: infinite if it must not go there."""
+    memory, custom, head = side.rule.memory, side.custom, side.heads[arc]
+    for w in range(side.own.shape[1]):
+        if words[label, memory + w] & side.returning[arc, w] != 0:
+            return np.inf
+    for q in range(side.consumption.shape[1]):
+        value = max(numbers[label, VALUES + q] + side.consumption[arc, q], side.lower[head, q])
+        if value > side.upper[head, q]:
+            return np.inf
+        new_numbers[new, VALUES + q] = value
+    if custom > 0 and not extend(
+        address(numbers, label, memory - custom),
+        address(side.arc_data, side.numbers[arc], 0),
+        address(side.vertex_data, head, 0),
+        address(new_numbers, new, memory - custom),
+    ):
+        return np.inf
+    total: float = numbers[label, COST] + side.costs[arc]
+    if side.cuts.keep.shape[1]:
+        total += _visit(side.cuts, side.rule.states, head, words, label, new_words, new)
+    for w in range(side.own.shape[1]):
+        came = words[label, memory + side.come_from[w]] & side.common[arc, w]
+        new_words[new, memory + w] = came | side.own[head, w]
+    new_numbers[new, COST] = total
+    return total
+
+
+@inner
+def _visit(cuts: Fields, states: int, vertex: int, words: Words, label: int, new_words: Words, new: int) -> float:
+    """Write the states of a label that comes to a vertex, and return what it pays there."""
+    paid = 0.0
+    for w in range(cuts.keep.shape[1]):
+        new_words[new, states + w] = words[label, states + w] & cuts.keep[vertex, w]
+    for k in range(cuts.member_first[vertex], cuts.member_first[vertex + 1]):
+        cut = cuts.member_cut[k]
+        column, shift = states + cuts.cut_word[cut], np.uint64(cuts.cut_shift[cut])
+        field = (ONE << np.uint64(cuts.cut_divisor[cut] - 1)) - ONE
+        state = count((new_words[new, column] >> shift) & field) + cuts.member_weight[k]
+        if state >= cuts.cut_divisor[cut]:
+            state -= cuts.cut_divisor[cut]
+            paid += cuts.cut_penalty[cut]
+        others = new_words[new, column] & ~(field << shift)
+        new_words[new, column] = others | (((ONE << np.uint64(state)) - ONE) << shift)
+    return paid
+
+
+@inner
+def extend_all(side: Side, by: Extend, dominates: Dominates, held: Labels, effort: int) -> tuple[int, int]:
+    """Extend the settled labels that have not been, each over all arcs; what comes back is as of ``settle``."""
+    at, rule, cuts = held.at, side.rule, side.cuts
+    words, numbers, vertices = held.words, held.numbers, held.vertices
+    open_words, open_numbers, open_next = held.open_words, held.open_numbers, held.open_next
+    open_previous, open_arcs, chains = held.open_previous, held.open_arcs, held.chains
+    pool_words, pool_numbers, pool_first, pool_size = (
+        held.pool_words,
+        held.pool_numbers,
+        held.pool_first,
+        held.pool_size,
+    )
+    first, ends, heads, arc_numbers = side.first, side.end, side.heads, side.numbers
+    bounds, bounded, cutoff, nobody = side.bounds, len(side.bounds) > 0, side.cutoff, held.nobody
+    lowest_value, per_width, last = side.lowest, 1.0 / side.width, side.buckets - 1
+    at_value = VALUES + (side.critical if side.order < 0 else side.consumption.shape[1] + side.order)
+    while at[EXTENDED] < at[SETTLED]:
+        label = at[EXTENDED]
+        vertex = vertices[label]
+        begin, end = first[vertex], ends[vertex]
+        if at[MADE] + end - begin >= len(open_words):
+            at[WANTED] = at[MADE] + end - begin + 1
+            return MORE_OPEN, effort
+        free = at[FREE]
+        for arc in range(begin, end):
+            new = free if free >= 0 else at[MADE]
+            total = came_over(side, by, arc, words, numbers, label, open_words, open_numbers, new)
+            if total == np.inf:
+                continue
+            head = heads[arc]
+            bucket = max(0, min(last, int((open_numbers[new, at_value] - lowest_value) * per_width + EDGE)))
+            if bounded and total + bounds[bucket, head] >= cutoff:
+                continue
+            place = pool_first[head]
+            stop = place + min(pool_size[head], _GLANCE)
+            if stop > place:
+                value, others = sought(rule, open_words, open_numbers, new, nobody)
+                place = candidate(rule.memory, pool_words, pool_numbers, place, stop, total, value, others)
+                if not rule.plain and place < stop:
+                    place = dominated(
+                        rule, cuts, dominates, pool_words, pool_numbers, place, stop, open_words, open_numbers, new,
+                        nobody,
+                    )  # fmt: skip
+                if place < stop:
+                    continue
+            if free >= 0:
+                free = open_next[new]
+            else:
+                at[MADE] += 1
+            open_previous[new] = label
+            open_arcs[new] = arc_numbers[arc]
+            open_next[new] = chains[bucket, head]
+            chains[bucket, head] = new
+        at[FREE] = free
+        at[EXTENDED] += 1
+        effort -= end - begin
+        if effort <= 0:
+            return PAUSED, effort
+    return DONE, effort

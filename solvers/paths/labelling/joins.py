@@ -1,0 +1,232 @@
+"""Joining paths from the source with paths to the sink."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from colgen.solvers.kernels import inner, kernel
+from colgen.solvers.paths.labelling.bits import ONE, address, count, lowest
+from colgen.solvers.paths.labelling.boxes import charged
+from colgen.solvers.paths.labelling.layout import COST, EDGE, NUMBER, VALUES, Floats, Ints, Labels, Side, Words
+from colgen.solvers.paths.labelling.rank_one import Fields
+from colgen.solvers.tiers import tiered
+
+PLACE, LABEL, FOUND, HELD = range(4)
+"""Entries of ``at``: the arc and the label ahead that a join has come to, how many pairs it holds, and of these the one
+over this arc, plus one; 0 if there is none yet."""
+
+Joins = Callable[[Any, Any, Any, Any], bool]
+
+
+@inner
+def bucket_of(value: float, lowest: float, width: float, buckets: int) -> int:
+    """The bucket of a value of the critical resource, computed as in the search."""
+    return max(0, min(buckets - 1, int((value - lowest) * (1.0 / width) + EDGE)))
+
+
+@inner
+def _overflows(cuts: Fields, words: Words, states: int, one: int, words_back: Words, other: int, head: int) -> float:
+    """What cuts that overflow only in the two labels together, met at a vertex, add to the cost."""
+    added = 0.0
+    for w in range(cuts.keep.shape[1]):
+        mine, theirs = words[one, states + w] & cuts.keep[head, w], words_back[other, states + w]
+        while mine != 0:
+            cut = cuts.cut_of_bit[64 * w + lowest(mine)]
+            shift = np.uint64(cuts.cut_shift[cut])
+            field = (ONE << np.uint64(cuts.cut_divisor[cut] - 1)) - ONE
+            if count((mine >> shift) & field) + count((theirs >> shift) & field) >= cuts.cut_divisor[cut]:
+                added += cuts.cut_penalty[cut]
+            mine &= ~(field << shift)
+    return added
+
+
+@inner
+def _cheapest(
+    ahead: Side, joins: Joins, arc: int, words: Words, numbers: Floats, one: int, words_back: Words,
+    numbers_back: Floats, first: int, end: int, best: float,
+) -> tuple[float, int, int]:  # fmt: skip
+    """Join a label over an arc with the best of ``first:end``.
+
+    Returns
+    -------
+    tuple
+        The least cost, or ``best`` if none is below that; the place of the label, or -1; how many were looked at.
+    """
+    consumption, joint, partner, slack = ahead.consumption, ahead.joint, ahead.partner, ahead.slack
+    resources, remembered, memory = consumption.shape[1], joint.shape[1], ahead.rule.memory
+    head = ahead.heads[arc]
+    cost = numbers[one, COST] + ahead.costs[arc]
+    found = -1
+    place = first
+    while place < end:
+        total = cost + numbers_back[place, COST]
+        if total >= best:
+            break
+        place += 1
+        fits = True
+        for w in range(remembered):
+            if words[one, memory + w] & words_back[place - 1, memory + partner[w]] & joint[arc, w] != 0:
+                fits = False
+                break
+        if not fits:
+            continue
+        for q in range(resources):
+            used = numbers[one, VALUES + q] + consumption[arc, q]
+            if used + numbers_back[place - 1, VALUES + q] > slack[q]:
+                fits = False
+                break
+        if not fits:
+            continue
+        if ahead.custom and not joins(
+            address(numbers, one, memory - ahead.custom),
+            address(numbers_back, place - 1, memory - ahead.custom),
+            address(ahead.arc_data, ahead.numbers[arc], 0),
+            address(ahead.vertex_data, head, 0),
+        ):
+            continue
+        if ahead.cuts.keep.shape[1]:
+            total += _overflows(ahead.cuts, words, ahead.rule.states, one, words_back, place - 1, head)
+        if len(ahead.boxes.charge):
+            total += charged(ahead.boxes, memory, words, one, words_back, place - 1)
+        if total < best:
+            best, found = total, place - 1
+    return best, found, place - first + 1
+
+
+@inner
+def _dearest(costs: Floats) -> int:
+    """The place of the largest: numba's own takes a second to compile."""
+    found = 0
+    for k in range(1, len(costs)):
+        if costs[k] > costs[found]:
+            found = k
+    return found
+
+
+@tiered(narrow=True)
+@kernel
+def join(
+    ahead: Side, held: Labels, held_back: Labels, joins: Joins, sink: int, tails: Ints, order: Ints, middle: int,
+    cutoff: float, every: bool, at: Ints, found_costs: Floats, found: Ints, effort: int,
+) -> tuple[bool, int]:  # fmt: skip
+    """The cheapest pairs of labels, at most one an arc, in ``found_costs`` and ``found``: label, label, arc.
+
+    A path is looked at where it leaves the buckets before ``middle``, so that each occurs once; ``every``: everywhere.
+
+    Parameters
+    ----------
+    order
+        The arcs, in an order that begins with good ones.
+    at
+        How far it has come: to be zeros at first.
+
+    Returns
+    -------
+    tuple
+        Whether it is finished, and what is left of the effort.
+    """
+    critical = VALUES + ahead.critical
+    most = len(found_costs)
+    best = cutoff
+    if at[FOUND] == most:
+        best = min(cutoff, found_costs[_dearest(found_costs)])
+    while at[PLACE] < len(order):
+        arc = order[at[PLACE]]
+        tail, head = tails[arc], ahead.heads[arc]
+        first, others = held.pool_first[tail], held_back.pool_first[head]
+        size, num_others = held.pool_size[tail], held_back.pool_size[head]
+        mine, one_found, other_found = best, -1, -1
+        if at[HELD] > 0:
+            mine = found_costs[at[HELD] - 1]
+        last, paused = head == sink, False
+        while at[LABEL] < size and num_others:
+            one = first + at[LABEL]
+            cost = held.pool_numbers[one, COST] + ahead.costs[arc]
+            if cost + held_back.pool_numbers[others, COST] >= mine:
+                break
+            if effort <= 0:
+                paused = True
+                break
+            at[LABEL] += 1
+            if not every:
+                value = held.pool_numbers[one, critical]
+                if bucket_of(value, ahead.lowest, ahead.width, ahead.buckets) >= middle:
+                    continue
+                value = max(value + ahead.consumption[arc, ahead.critical], ahead.lower[head, ahead.critical])
+                if not last and bucket_of(value, ahead.lowest, ahead.width, ahead.buckets) < middle:
+                    continue
+            mine, other, looked = _cheapest(
+                ahead, joins, arc, held.pool_words, held.pool_numbers, one, held_back.pool_words,
+                held_back.pool_numbers, others, others + num_others, mine,
+            )  # fmt: skip
+            effort -= looked
+            if other >= 0:
+                one_found, other_found = one, other
+        if one_found >= 0:
+            place = at[HELD] - 1
+            if place < 0:
+                place = at[FOUND]
+                if place == most:
+                    place = _dearest(found_costs)
+                else:
+                    at[FOUND] += 1
+                at[HELD] = place + 1
+            found_costs[place] = mine
+            found[place, 0] = np.int64(held.pool_words[one_found, NUMBER])
+            found[place, 1] = np.int64(held_back.pool_words[other_found, NUMBER])
+            found[place, 2] = arc
+            if at[FOUND] == most:
+                best = min(cutoff, found_costs[_dearest(found_costs)])
+        if paused:
+            return False, effort
+        at[PLACE] += 1
+        at[LABEL], at[HELD] = 0, 0
+    return True, effort
+
+
+def completions(side: Side, held: Labels, mirrored: Side) -> Floats:
+    """By bucket and vertex of the search the other way: what completes a path there costs no less."""
+    bounds = np.full((mirrored.buckets, len(side.own)), np.inf)
+    value, slack = VALUES + side.critical, float(side.slack[side.critical])
+    _complete(
+        side.cuts, side.rule.states, held.pool_words, held.pool_numbers, held.pool_first, held.pool_size, value, slack,
+        mirrored.lowest, mirrored.width, bounds,
+    )  # fmt: skip
+    return bounds
+
+
+@kernel
+def _complete(
+    cuts: Fields, states: int, words: Words, numbers: Floats, firsts: Ints, sizes: Ints, value: int, slack: float,
+    lowest: float, width: float, bounds: Floats,
+) -> None:  # fmt: skip
+    buckets = len(bounds)
+    for vertex in range(len(firsts)):
+        first = firsts[vertex]
+        for place in range(first, first + sizes[vertex]):
+            bucket = bucket_of(slack - numbers[place, value], lowest, width, buckets)
+            # A path that comes here pays for the vertex: the one that leaves it must not do so again.
+            cost = numbers[place, COST] - _paid(cuts, states, vertex, words, place)
+            bounds[bucket, vertex] = min(bounds[bucket, vertex], cost)
+        for bucket in range(buckets - 2, -1, -1):
+            bounds[bucket, vertex] = min(bounds[bucket, vertex], bounds[bucket + 1, vertex])
+
+
+@inner
+def _paid(cuts: Fields, states: int, vertex: int, words: Words, label: int) -> float:
+    """What a label has paid for cuts at its own vertex: for those whose state is below the vertex's weight since.
+
+    A label that dominates another has no more left without it: where it has paid and the other has not, its state is
+    less far on, and where the other has paid and it has not, further, which dominance has charged.
+    """
+    paid = 0.0
+    for k in range(cuts.member_first[vertex], cuts.member_first[vertex + 1]):
+        cut = cuts.member_cut[k]
+        field = (ONE << np.uint64(cuts.cut_divisor[cut] - 1)) - ONE
+        state = count((words[label, states + cuts.cut_word[cut]] >> np.uint64(cuts.cut_shift[cut])) & field)
+        if state < cuts.member_weight[k]:
+            paid += cuts.cut_penalty[cut]
+    return paid

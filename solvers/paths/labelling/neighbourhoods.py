@@ -1,0 +1,182 @@
+"""What paths remember of the vertices that they have visited: neighbourhoods, and sets of them as words of bits.
+
+An ng-route may visit a vertex again only after a vertex that does not remember it.  With everybody remembering
+everything, routes are elementary paths; with nobody remembering, any walks.
+
+A path without cycles of up to k arcs (k-cycle elimination) remembers its last k vertices, and in what order: as k - 1
+sets, the last k, ..., the last two.  Each comes from the next one, over an arc, with the arc's head; the smallest one
+keeps the tail.  Of two labels one allows whatever the other does if each of its sets is part of the other's.  Two paths
+that meet over an arc fit if no vertex is among the last m of one and the last k + 1 - m of the other.
+
+Two vertices that are never remembered by the same vertex may share a bit: what a label remembers at a vertex i is then
+a set of bits of N_i, in which no two vertices share one.  A proper colouring of few colours fits into one word what
+would fill one for every 64 vertices.
+
+Source: R. Baldacci, A. Mingozzi, R. Roberti, *New route relaxation and pricing strategies for the vehicle routing
+problem*, Operations Research 59 (2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
+from colgen.solvers.kernel_cache import njit
+from colgen.solvers.paths.labelling.layout import Floats, Ints, Words
+from colgen.solvers.paths.labelling.network import Network
+from colgen.solvers.tiers import tiered
+
+Mask = NDArray[np.bool_]
+
+
+def nearest(network: Network, weights: ArrayLike, size: int, *, finite: bool = True) -> Mask:
+    """The neighbourhood of each vertex i: itself, and those heads j of its arcs whose weight is smallest.
+
+    Parameters
+    ----------
+    weights
+        One number an arc: distances, say, or reduced costs.
+    size
+        Vertices in a neighbourhood, i itself included.
+    finite
+        Whether infinite weights, of heads that are never near, are refused.
+    """
+    weight = as_floats(weights, "weights", shape=(network.num_arcs,), finite=finite)
+    size = as_integer(size, "size", low=1)
+    n = network.num_vertices
+    matrix = np.full((n, n), np.inf)
+    np.minimum.at(matrix, (network.tails, network.heads), weight)
+    matrix[:, [network.source, network.sink]] = np.inf
+    np.fill_diagonal(matrix, -np.inf)
+    nearest = np.argsort(matrix, axis=1, kind="stable")[:, :size]
+    found = np.zeros((n, n), dtype=bool)
+    np.put_along_axis(found, nearest, True, axis=1)
+    return np.asarray(found & (matrix < np.inf))
+
+
+def complete(network: Network) -> Mask:
+    """Everybody remembers everything."""
+    return np.ones((network.num_vertices, network.num_vertices), dtype=bool)
+
+
+def as_matrix(network: Network, neighbourhoods: ArrayLike | str | None) -> Mask:
+    """Neighbourhoods as a matrix: all vertices for elementary paths, nobody where nothing is remembered."""
+    if isinstance(neighbourhoods, str) and neighbourhoods != "elementary":
+        raise ArrayError(f"neighbourhoods: expected 'elementary', a matrix or None, got {neighbourhoods!r}")
+    if neighbourhoods is None:
+        return np.zeros((network.num_vertices, network.num_vertices), dtype=bool)
+    return checked(network, complete(network) if isinstance(neighbourhoods, str) else neighbourhoods)
+
+
+def enlarged(matrix: Mask, routes: Sequence[Ints], limit: int | None) -> Mask:
+    """Neighbourhoods in which everybody on a cycle of a route remembers where it began, none larger than the limit."""
+    matrix = matrix.copy()
+    for route in routes:
+        seen: dict[int, int] = {}
+        for place, vertex in enumerate(map(int, route)):
+            if vertex in seen:
+                between = route[seen[vertex] : place]
+                sizes = matrix[between].sum(axis=1) + ~matrix[between, vertex]
+                if limit is None or sizes.max() <= limit:
+                    matrix[between, vertex] = True
+            seen[vertex] = place
+    return matrix
+
+
+def checked(network: Network, neighbourhoods: ArrayLike) -> Mask:
+    """Neighbourhoods as a matrix in which everybody remembers himself, and nobody source or sink, left but once."""
+    n = network.num_vertices
+    matrix = as_booleans(neighbourhoods, "neighbourhoods", shape=(n, n)).copy()
+    np.fill_diagonal(matrix, True)
+    ends = [network.source, network.sink]
+    matrix[:, ends] = matrix[ends] = False
+    return matrix
+
+
+def bits(matrix: Mask) -> Words:
+    """One bit a vertex, in as many words as it takes: different ones where somebody remembers both."""
+    n = len(matrix)
+    counts = matrix.astype(np.float32)
+    conflicts: Mask = np.asarray((counts.T @ counts) > 0)
+    np.fill_diagonal(conflicts, False)
+    colours = np.full(n, -1, dtype=np.int64)
+    remembered: Mask = np.asarray(matrix.any(axis=0), dtype=bool)
+    for vertex in np.argsort(-conflicts.sum(axis=1), kind="stable"):
+        if remembered[vertex]:
+            taken = np.zeros(n + 1, dtype=bool)
+            taken[colours[conflicts[vertex]]] = True  # -1, of those without one, is the last entry
+            colours[vertex] = int(np.argmin(taken[:n]))
+    own = np.zeros((n, max(1, -(-int(colours.max(initial=-1) + 1) // 64))), dtype=np.uint64)
+    some = np.flatnonzero(colours >= 0)
+    own[some, colours[some] // 64] = np.uint64(1) << (colours[some] % 64).astype(np.uint64)
+    return own
+
+
+@tiered
+@njit(cache=True, nogil=True)
+def arc_bits(matrix: Mask, own: Words, tails: Ints, heads: Ints) -> tuple[Words, Words]:
+    """What both ends of each arc remember, and the bit of its head where the tail remembers it."""
+    n, words = own.shape
+    common = np.zeros((len(tails), words), dtype=np.uint64)
+    returning = np.zeros((len(tails), words), dtype=np.uint64)
+    for arc in range(len(tails)):
+        tail, head = tails[arc], heads[arc]
+        for vertex in range(n):
+            if matrix[tail, vertex] and matrix[head, vertex]:
+                for w in range(words):
+                    common[arc, w] |= own[vertex, w]
+        if matrix[tail, head]:
+            for w in range(words):
+                returning[arc, w] = own[head, w]
+    return common, returning
+
+
+def cyclic_bits(own: Words, tails: Ints, heads: Ints, sets: int) -> tuple[Words, Words, Words]:
+    """The same for sets of last vertices, the largest first; and what two paths that meet must not both remember."""
+    words = own.shape[1] // sets
+    common, joint = (np.full((len(tails), own.shape[1]), ~np.uint64(0)) for _ in range(2))
+    ends = own[tails] | own[heads]
+    common[:, -words:], joint[:, :words] = ends[:, -words:], ends[:, :words]
+    returning = np.zeros_like(common)
+    returning[:, :words] = own[heads][:, :words]
+    return common, returning, joint
+
+
+def places(words: int, sets: int) -> tuple[Ints, Ints]:
+    """Of each word in so many sets, the largest first: that which it comes from, and that which it must fit."""
+    place, each = np.arange(words), words // sets
+    number = place // each
+    come_from = np.where(number < sets - 1, place + each, place)
+    partner = np.where(number > 0, (sets - number) * each + place % each, place)
+    return come_from.astype(np.int64), partner.astype(np.int64)
+
+
+@tiered
+@njit(cache=True, nogil=True)
+def unreachable(
+    matrix: Mask, own: Words, distances: Floats, upper: Floats, lowest: float, width: float, buckets: int, slack: float
+) -> NDArray[np.uint64]:
+    """By bucket and vertex: the bits of the remembered vertices that no path from there can visit within the limit."""
+    n, words = own.shape
+    found = np.zeros((buckets, n, words), dtype=np.uint64)
+    for bucket in range(buckets):
+        value = lowest + bucket * width - slack
+        for tail in range(n):
+            for vertex in range(n):
+                if matrix[tail, vertex] and value + distances[tail, vertex] > upper[vertex]:
+                    for w in range(words):
+                        found[bucket, tail, w] |= own[vertex, w]
+    return found
+
+
+def distances(n: int, tails: Ints, heads: Ints, lengths: Floats) -> Floats:
+    """The least consumption between any two vertices, infinite where there is no path."""
+    found = np.full((n, n), np.inf)
+    np.minimum.at(found, (tails, heads), lengths)
+    np.fill_diagonal(found, 0.0)
+    for middle in range(n):
+        np.minimum(found, found[:, middle, None] + found[middle], out=found)
+    return found

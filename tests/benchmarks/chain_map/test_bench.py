@@ -1,0 +1,34 @@
+"""What the benchmark counts as proved."""
+
+import numpy as np
+
+from benchmarks.chain_map.bench import QUICK, end_to_end, share_proved
+from colgen.problems.chain_map.corpus import TASKS, Tagged
+from colgen.problems.chain_map.instance import Instance, random
+from colgen.problems.chain_map.learning import train_perceptron
+from colgen.problems.chain_map.sweeping import SweepPricing
+from colgen.problems.chain_map.training import examples_of
+
+
+def test_chains_are_proved_by_the_round_that_priced_them():
+    assert share_proved(random(0, chains=5, labels=6)) == 1.0
+    assert share_proved(random(1, chains=5, labels=6, dtype=np.float32)) == 1.0
+
+
+def test_a_chain_without_a_labelling_is_proved_to_have_none():
+    scores = [np.zeros((3, 2)), np.array([[0.0, 0.0], [-np.inf, -np.inf]])]
+    assert share_proved(Instance.from_chains(scores, np.eye(2))) == 1.0
+
+
+def test_chains_that_there_was_no_time_for_are_not_proved(monkeypatch):
+    swept = SweepPricing._swept
+    monkeypatch.setattr(SweepPricing, "_swept", lambda *args: (0, swept(*args)[1]))
+    assert share_proved(random(0, chains=5, labels=6)) == 0.0
+
+
+def test_words_to_tags_are_timed_with_their_features():
+    sentences = [Tagged(("a", "b"), ("A", "B")), Tagged(("b",), ("B",))]
+    tagger = train_perceptron("pos", examples_of(sentences, TASKS["pos"]), epochs=1, say=lambda _: None)
+    figures = {figure.name: figure.value for figure in end_to_end(tagger, sentences, "pos", QUICK)}
+    assert set(figures) == {"tag_tokens_per_second_pos", "tag_one_sentence_ms_pos"}
+    assert min(figures.values()) > 0

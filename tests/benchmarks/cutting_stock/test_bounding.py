@@ -1,0 +1,27 @@
+"""The benchmark of boundings has the figures that are promised of it."""
+
+import types
+
+import pytest
+
+from benchmarks.cutting_stock import bounding
+from benchmarks.engine.covering import covers
+from colgen import ColumnGeneration, Volume
+
+
+@pytest.mark.parametrize("worth", [498.1, 0.0, -498.1])
+def test_a_bound_is_beaten_by_more_than_rounding_alone(monkeypatch, worth):
+    monkeypatch.setattr(bounding, "solve", lambda problem, **how: types.SimpleNamespace(dual_bound=worth))
+    assert bounding._timed(None, ColumnGeneration()).bound == worth  # its own bound is none that it beats
+    assert bounding._timed(None, Volume(1), worth).bound == worth
+    with pytest.raises(AssertionError, match="what is worth"):
+        bounding._timed(None, Volume(1), worth - 0.1)
+
+
+@pytest.mark.slow
+def test_figures_of_small_instances(monkeypatch):
+    monkeypatch.setattr(bounding, "covers", lambda rows, columns, seed: covers(30, 1000, seed))
+    options = types.SimpleNamespace(quick=True, say=lambda text: None)
+    figures = {figure.name: figure.value for figure in bounding.bench_bounding(options)}
+    assert {"volume_vs_simplex", "bundle_vs_simplex", "volume_vs_simplex_assignment"} <= figures.keys()
+    assert all(value >= 0.0 for value in figures.values())

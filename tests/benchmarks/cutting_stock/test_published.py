@@ -1,0 +1,63 @@
+"""Published instances are held against their optima; families in their kind are the same everywhere."""
+
+import numpy as np
+import pytest
+
+from benchmarks.cutting_stock import published as module
+from benchmarks.cutting_stock.published import bench_published, published
+from colgen.cli.template import BenchOptions
+from colgen.core.errors import InputError
+from colgen.problems.cutting_stock import Instance, write
+from colgen.problems.cutting_stock.instance import long_rolls, wide_pieces
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(Instance(10, (6, 5, 3), (2, 3, 2)), tmp_path / "Hard28_small.txt")
+    write(Instance(10, (5,), (4,)), tmp_path / "201_small.txt")
+    (tmp_path / "optima.csv").write_text("instance,rolls\n201_small,2\nHard28_small,4\nothers,7\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_published_instances_come_by_family(folder):
+    found = [(family, instance.num_items, optimum) for family, instance, optimum in published(folder)]
+    assert found == [("hard28", 3, 4), ("201", 1, 2)]
+
+
+def test_each_family_is_proved(folder, monkeypatch):
+    monkeypatch.setattr(module, "generated", lambda quick: ())
+    said = []
+    figures = {figure.name: figure.value for figure in bench_published(BenchOptions(data=folder, say=said.append))}
+    assert figures["proved_hard28"] == figures["proved_201"] == figures["exact_201"] == 1
+    assert len(said) == 2
+
+
+def test_a_proof_of_more_rolls_than_published_is_an_error(folder, monkeypatch):
+    monkeypatch.setattr(module, "generated", lambda quick: ())
+    (folder / "optima.csv").write_text("instance,rolls\n201_small,1\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="known is 1"):
+        bench_published(BenchOptions(data=folder, say=lambda line: None))
+
+
+def test_fewer_rolls_than_published_are_an_answer(folder, monkeypatch):
+    monkeypatch.setattr(module, "generated", lambda quick: ())
+    (folder / "optima.csv").write_text("instance,rolls\n201_small,3\n", encoding="utf-8")
+    said = []
+    figures = {figure.name: figure.value for figure in bench_published(BenchOptions(data=folder, say=said.append))}
+    assert figures["proved_201"] == 1
+    assert "2 rolls are enough, 3 are published" in said[0]
+
+
+def test_a_folder_without_optima_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"optima\.csv"):
+        list(published(tmp_path))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_families_are_what_they_are_said_to_be(seed):
+    wide, long = wide_pieces(seed), long_rolls(seed)
+    assert (wide.roll, wide.num_items, set(wide.demands)) == (100_000, 200, {1})
+    assert 20_000 <= min(wide.widths) < max(wide.widths) <= 35_000
+    assert (long.roll, long.num_items) == (500_000, 100)
+    assert wide_pieces(seed) == wide
+    assert np.all(np.array(long.widths) <= 350_000)

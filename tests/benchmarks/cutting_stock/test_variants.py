@@ -1,0 +1,43 @@
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.cutting_stock import variants
+from benchmarks.cutting_stock.processes import within
+from benchmarks.cutting_stock.variants import bench_variants, orders
+from colgen import Result
+from colgen.cli.template import BenchOptions
+
+FAMILIES = ("several_widths", "conflicts", "few_patterns")
+
+
+def test_each_family_is_measured_and_proved():
+    said = []
+    figures = {figure.name: figure for figure in bench_variants(BenchOptions(quick=True, say=said.append))}
+    for family in FAMILIES:
+        assert figures[f"proved_{family}"].value == figures[f"proved_{family}"].n == 1
+        assert figures[f"speedup_{family}_vs_milp"].value > 0
+        assert figures[f"median_seconds_{family}"].value <= figures[f"worst_seconds_{family}"].value
+    assert len(said) == 3
+    assert {family for family, _ in orders(False)} == set(FAMILIES)
+
+
+def test_a_wrong_objective_ends_the_measurement(monkeypatch):
+    real = variants.solve
+
+    def wrong(problem, **how) -> Result:
+        result = real(problem, **how)
+        return replace(result, objective=result.objective - 1.0)
+
+    monkeypatch.setattr(variants, "solve", wrong)
+    with pytest.raises(AssertionError, match="the result says"):
+        bench_variants(BenchOptions(quick=True, say=lambda line: None))
+
+
+def test_work_that_takes_too_long_is_ended():
+    result, seconds = within(30.0, max, 3, 4)
+    assert result == 4
+    assert seconds < 30.0
+    from time import sleep
+
+    assert within(0.2, sleep, 60.0) == (None, 0.2)

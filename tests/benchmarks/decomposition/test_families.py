@@ -1,0 +1,26 @@
+"""Each family, at its smallest, against HiGHS."""
+
+import pytest
+
+from benchmarks.decomposition.families import FAMILIES
+from colgen import IterationLimit, compile_model, decompose, find_blocks, solve, solve_complete
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("assignment", 9), ("packing", 9), ("lots", 3), ("cutting", 3), ("median", 7)]
+)
+def test_each_family_is_solved_as_highs_solves_it(name, size):
+    family = FAMILIES[name]
+    model = family.build(size, 1)
+    assert len(find_blocks(model).partition.names) > 1
+    result = solve(decompose(model, family.by))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(solve_complete(compile_model(model)).objective)
+
+
+def test_a_dive_closes_no_bins_that_are_needed():
+    # Of 21 bins 17.4 are in use at the root, and 18 are needed: to round up what is closed left 17.
+    result = solve(decompose(FAMILIES["packing"].build(50, 1), "bin"), stop=IterationLimit(600))
+    assert result.is_optimal
+    assert result.objective == 18
+    assert len(result.nodes) == 1

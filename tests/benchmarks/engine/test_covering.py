@@ -1,0 +1,57 @@
+"""Set covering with many columns: bounds without a linear program, against scipy's on all columns at once."""
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from benchmarks.engine.covering import Covering, covers
+from colgen import Bundle, Chain, ColumnGeneration, Subgradient, Volume, solve
+
+
+def optimum(instance):
+    """Of the linear program over all columns, by scipy."""
+    answer = optimize.linprog(
+        instance.costs,
+        A_ub=-instance.matrix.T,
+        b_ub=-np.ones(instance.num_rows),
+        bounds=(0, None),
+        method="highs",
+    )
+    return answer.fun
+
+
+@pytest.mark.parametrize(("bounding", "near"), [(Volume(250), 5e-3), (Bundle(100), 5e-3), (Subgradient(250), 3e-2)])
+@pytest.mark.parametrize("seed", range(2))
+def test_bounds_come_near_to_the_linear_program_and_do_not_pass_it(bounding, near, seed):
+    instance = covers(60, 3000, seed)
+    best = optimum(instance)
+    result = solve(Covering(instance), relaxation=True, bounding=bounding)
+    assert best * (1.0 - near) <= result.dual_bound <= best * (1.0 + 1e-9)
+
+
+def test_column_generation_starts_where_the_volume_algorithm_ends():
+    instance = covers(60, 3000, 3)
+    alone = solve(Covering(instance), relaxation=True)
+    after = solve(Covering(instance), relaxation=True, bounding=Chain(Volume(200), ColumnGeneration()))
+    assert alone.dual_bound == pytest.approx(optimum(instance))
+    assert after.dual_bound == pytest.approx(alone.dual_bound)
+    by_program = [iteration for iteration in after.iterations if iteration.master_seconds]
+    assert len(by_program) < len(alone.iterations)
+
+
+def test_answers_are_covers():
+    instance = covers(20, 300, 4)
+    result = solve(Covering(instance), bounding=Chain(Volume(60), ColumnGeneration()), node_limit=1)
+    numbers = [number for number, _ in result.answer]
+    assert set(instance.matrix[numbers].indices) == set(range(20))
+    assert result.objective == pytest.approx(instance.costs[numbers].sum())
+    assert result.dual_bound <= result.objective + 1e-9
+
+
+def test_columns_cover_a_row_once():
+    instance = covers(30, 500, 5)
+    for begin, end in zip(instance.starts, instance.starts[1:], strict=False):
+        rows = instance.rows[begin:end]
+        assert 5 <= len(rows) == len(set(rows.tolist())) <= 15
+    with pytest.raises(ValueError, match="row 0 is not covered"):
+        Covering(instance).check([])

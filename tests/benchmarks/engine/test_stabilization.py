@@ -1,0 +1,24 @@
+"""The instances on which smoothing is measured."""
+
+from benchmarks.engine import stabilization
+from colgen import NoStabilization, ablation
+from colgen.cli.template import load_template
+
+
+def test_there_are_sixty_instances_with_names_of_their_own():
+    every = [name for several in stabilization.instances().values() for name, _ in several]
+    assert len(every) == len(set(every)) == 60
+    assert "stabilization" in load_template("cutting_stock").benchmarks
+
+
+def test_figures_are_ratios_of_calls_and_seconds():
+    name, make = stabilization.instances()["partition"][0]
+    found = ablation({name: make}, stabilization._METHODS, relaxation=True)
+    taken = stabilization._Taken(
+        found, ablation({name: make}, {"none": {"stabilization": NoStabilization()}}, relaxation=True)
+    )
+    figures = {figure.name: figure for figure in stabilization._figures({"partition": [taken]})}
+    lines = {line.name: line for line in found.lines}
+    expected = lines["directional"].rounds / lines["wentges"].rounds
+    assert abs(figures["rounds_directional_vs_wentges"].value - expected) < 1e-12
+    assert figures["worst_calls_vs_none"].n == 1

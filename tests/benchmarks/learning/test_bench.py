@@ -1,0 +1,37 @@
+"""The benchmark of learning: what it promises holds on its smallest instances."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.learning import accuracy, bench
+from benchmarks.learning.reference import labellings, nearest_mean, trees
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+
+
+def values(figures):
+    return {figure.name: figure.value for figure in figures}
+
+
+def test_means_and_marginals_are_those_of_the_references():
+    found = values([*bench._against_reference(0.1), *bench._against_enumeration(0.1)])
+    assert found["sparsemap_vs_reference"] <= 1e-6
+    assert found["marginals"] <= 1e-9
+
+
+def test_references_list_every_structure():
+    assert len(list(labellings(3, 2))) == 8
+    assert len(list(trees(4))) == 5**3  # Cayley's formula for rooted trees
+    assert len(list(trees(4, single_root=True))) == 4 * 4**2
+    assert len(list(trees(3, projective=True))) == 12
+    assert nearest_mean(np.eye(2), np.array([1.5, 1.0])) == pytest.approx([0.75, 0.25])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.is_dir(), reason="the corpora are not beside the project")
+@pytest.mark.parametrize("part", [accuracy.tagging_figures, accuracy.parsing_figures, accuracy.second_order_figures])
+def test_every_trainer_learns_something(part):
+    found = values(part(DATA, 0.05, lambda line: None))
+    assert min(value for name, value in found.items() if name.startswith("accuracy")) > 20.0

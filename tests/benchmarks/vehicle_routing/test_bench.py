@@ -1,0 +1,50 @@
+"""The benchmark: what it reads, and what it holds results against."""
+
+import math
+
+import pytest
+
+from benchmarks.vehicle_routing.bench import bench_vehicle_routing, cross_check, published
+from colgen import InputError, solve
+from colgen.cli.template import BenchOptions
+from colgen.problems.vehicle_routing import VehicleRouting, random, write
+
+
+def folder(tmp_path, distance):
+    (tmp_path / "vrptw").mkdir()
+    (tmp_path / "cvrp").mkdir()
+    write(random(1, customers=30), tmp_path / "vrptw" / "one.txt")
+    (tmp_path / "vrptw" / "optima.csv").write_text(f"instance,customers,distance\none,25,{distance}\n")
+    (tmp_path / "cvrp" / "optima.csv").write_text("instance,distance\n")
+    return tmp_path
+
+
+def test_it_needs_data():
+    with pytest.raises(InputError, match="--data DIR is needed"):
+        bench_vehicle_routing(BenchOptions())
+
+
+def test_instances_are_read_with_their_optima(tmp_path):
+    found = published(folder(tmp_path, 500.5))
+    assert [(instance.num_customers, optimum) for instance, optimum in found["25"]] == [(25, 500.5)]
+    assert found["cvrp"] == []
+
+
+def test_a_contradiction_is_never_counted():
+    instance = random(1, customers=6)
+    result = solve(VehicleRouting(instance))
+    cross_check(instance, result, result.objective)
+    for wrong in (result.objective + 1.0, result.objective - 1.0, math.inf):
+        with pytest.raises(AssertionError, match="contradict the published optimum"):
+            cross_check(instance, result, wrong)
+
+
+@pytest.mark.slow
+def test_a_quick_run(tmp_path):
+    instance = random(1, customers=30).first(25)
+    optimum = solve(VehicleRouting(instance)).objective
+    said = []
+    figures = bench_vehicle_routing(BenchOptions(folder(tmp_path, optimum), quick=True, say=said.append))
+    by_name = {figure.name: figure.value for figure in figures}
+    assert by_name["proved_25"] == by_name["proved_by_engine_25"] == 1
+    assert 0.0 <= by_name["root_gap_25"] <= by_name["root_gap_without_cuts_25"] + 1e-9

@@ -1,0 +1,64 @@
+"""The benchmark of labelling: files, and figures of a small run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.vehicle_routing.labelling import Outcome, Published, _figures, bench_labelling, read_instance
+from colgen.cli.template import BenchOptions
+
+_INSTANCE = """NAME : small
+DIMENSION : 4
+EDGE_WEIGHT_TYPE : EXPLICIT
+EDGE_WEIGHT_FORMAT : FULL_MATRIX
+EDGE_WEIGHT_SECTION
+ 0 3 4 5
+ 3 0 5 6
+ 4 5 0 1
+ 5 6 1 0
+NODE_WEIGHT_SECTION
+ -2 -9 -8 0
+CAPACITY : 10
+DEMAND_SECTION
+1 0
+2 6
+3 4
+4 5
+EOF
+"""
+
+
+@pytest.mark.timeout(120)
+def test_the_weight_of_the_depot_is_paid_once_and_the_optimum_is_matched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLGEN_CSPY", raising=False)
+    folder = tmp_path / "spprc"
+    folder.mkdir()
+    (folder / "small.sppcc").write_text(_INSTANCE)
+    network, costs, _, load = read_instance(folder, "small")
+    arcs = [network.arc(0, 1), network.arc(1, 2), network.arc(2, 4)]
+    assert costs[arcs].tolist() == [3 - 9 - 2, 5 - 8, 4]
+    assert load.consumption[arcs].tolist() == [6, 4, 0]
+    head = "instance,ng,optimum,cxx_parallel_bidirectional_seconds,cxx_pathwyse_seconds\n"
+    (folder / "ng_route_optima.csv").write_text(head + "small,8,-7.000,0.5,0.5\nsmall,16,,,\n")
+    said: list[str] = []
+    figures = {each.name: each for each in bench_labelling(BenchOptions(data=tmp_path, quick=True, say=said.append))}
+    assert (figures["optima_matched"].value, figures["optima_matched"].n) == (1, 1)
+    assert figures["finished_ng16"].value == 1
+    assert figures["user_resource_cost"].value > 0
+    assert any("cspy is left out" in line for line in said)
+
+
+def test_instances_that_do_not_end_are_counted_among_those_asked() -> None:
+    outcomes = [
+        Outcome(Published("one", 8, -7.0, 0.5), -7.0, 0.1),
+        Outcome(Published("two", 8, None, None), None, 120.0),
+        Outcome(Published("two", 24, None, None), None, 120.0),
+    ]
+    figures = {each.name: each for each in _figures(outcomes)}
+    assert (figures["finished_ng8"].value, figures["finished_ng8"].n) == (1, 2)
+    assert (figures["finished_ng24"].value, figures["finished_ng24"].n) == (0, 1)
+    assert (figures["optima_matched"].value, figures["optima_matched"].n) == (1, 1)

@@ -1,0 +1,68 @@
+"""Which separations are asked, and which of their rows are taken."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from colgen import Row, Sense, Separation, SeparationContext, Solution
+from colgen.bounding.column_generation import separate, told
+from colgen.core.errors import SeparationError
+
+X, Y = ("x", 0), ("y", 0)
+SOLUTION = Solution(0.0, variables={X: 3.0, Y: 5.0})
+
+
+class Given(Separation):
+    """Rows ``x ≤ side`` and ``y ≤ side``, for sides in an order."""
+
+    def __init__(self, *rows, every=1, limit=None, exhaustive=True):
+        self.rows, self.every, self.limit, self.exhaustive = rows, every, limit, exhaustive
+
+    def separate(self, solution):
+        return [Row((key[0], side), upper=side, coefficients={key: 1.0}) for key, side in self.rows]
+
+
+def parts(*separation, known=(), rows=()):
+    master = SimpleNamespace(has_row=rows.__contains__)
+    return SimpleNamespace(separation=separation, master=master, oracles=(), run=SimpleNamespace(known=known))
+
+
+def found(*separation, depth=0, whole=False, **more):
+    context = SeparationContext(Sense.MINIMIZE, depth=depth, whole=whole)
+    return [row.key for row in separate(parts(*separation, **more), SOLUTION, context)]
+
+
+def test_the_most_violated_rows_are_taken_in_the_order_in_which_they_came():
+    rows = (X, 2.0), (Y, 1.0), (X, 1.0), (Y, 4.0)
+    # x of 3 violates 2 by a third of its size, 1 by two; y of 5 violates 1 by four fifths, 4 by one.
+    assert found(Given(*rows)) == [("x", 2.0), ("y", 1.0), ("x", 1.0), ("y", 4.0)]
+    assert found(Given(*rows, limit=2)) == [("y", 1.0), ("x", 1.0)]
+    assert found(Given(*rows, limit=1), Given((X, 2.0), limit=1)) == [("y", 1.0), ("x", 2.0)]
+    assert found(Given(*rows, limit=9)) == found(Given(*rows))
+
+
+def test_levels_count_for_fractional_solutions_alone():
+    often, seldom = Given((X, 2.0)), Given((Y, 1.0), every=2)
+    assert found(often, seldom, depth=2) == [("x", 2.0), ("y", 1.0)]
+    assert found(often, seldom, depth=3) == [("x", 2.0)]
+    assert found(often, seldom, depth=3, whole=True) == [("x", 2.0), ("y", 1.0)]
+
+
+def test_rows_are_held_against_answers_and_the_solution():
+    with pytest.raises(SeparationError, match="satisfies"):
+        found(Given((X, 4.0)))
+    with pytest.raises(SeparationError, match="known answer"):
+        found(Given((X, 2.0)), known=[SOLUTION])
+    assert found(Given((X, 2.0), exhaustive=False), known=[SOLUTION]) == [("x", 2.0)]  # another answer is as good
+    assert found(Given((X, 3.0 - 1e-8))) == [("x", 3.0 - 1e-8)]
+    assert found(Given((X, 3.0 - 1e-8)), rows=[("x", 3.0 - 1e-8)]) == []  # the solver may miss its own rows by that
+
+
+def test_a_separation_is_told_of_the_run():
+    run = SimpleNamespace(sense=Sense.MAXIMIZE, iterations=[0, 0], objective=5.0, scale=4.0, budget="the budget")
+    master = SimpleNamespace(is_whole=lambda solved: solved.values == "whole")
+    node = SimpleNamespace(number=7, depth=3)
+    solved = SimpleNamespace(values="whole", duals="dual values")
+    context = told(SimpleNamespace(run=run, master=master), node, solved, 6.0)
+    assert context == SeparationContext(Sense.MAXIMIZE, 7, 3, 2, True, "dual values", 6.0, 5.0, 4.0, "the budget")
+    assert context.gap == pytest.approx(0.2)

@@ -1,0 +1,49 @@
+"""Trying children: what it says of their relaxations, and that it leaves the master and the run as they were."""
+
+import math
+
+import pytest
+
+from colgen import OnOriginalVariable, StrongBranching, solve
+from colgen.branching.selection import Choice, Chosen
+from tests.branching.test_strong_branching import Packing, program, true_optimum
+
+
+class Looking(Choice):
+    """Tries every candidate in every way, and writes down what it is told."""
+
+    def __init__(self):
+        self.seen = []
+
+    def choose(self, rule, solution, costs, trying):
+        found = rule.candidates(solution)
+        assert isinstance(rule, OnOriginalVariable)
+        for candidate in found:
+            for child in candidate.children:
+                tries = trying.linear(child), trying.priced(child, 1), trying.exact(child)
+                self.seen.append(((*trying._node.decisions, *child), trying.objective, trying.gap, tries))
+        return Chosen(found[0])
+
+
+def test_gains_and_bounds_are_those_of_the_children():
+    problem, choice = Packing(program(0)), Looking()
+    _, optimum = problem.program.solve(integer=True)
+    solve(problem, choice=choice, node_limit=4)
+    assert choice.seen
+    for decisions, objective, gap, (linear, priced, exact) in choice.seen:
+        best = true_optimum(problem, decisions)
+        assert linear.bound == math.inf  # nobody was asked
+        for tried in (priced, exact):
+            assert tried.bound >= best - 1e-6 or (tried.done and best <= optimum + 1e-6)
+        assert exact.done or exact.exact
+        if exact.exact and math.isfinite(exact.gain):
+            assert objective - exact.gain >= best - 1e-6
+            assert linear.gain >= exact.gain - 1e-6  # columns at hand are not all
+        assert gap > 0.0
+
+
+def test_rounds_of_tries_are_none_of_the_root_bound():
+    problem = Packing(program(0))
+    plain, strong = solve(problem), solve(problem, choice=StrongBranching())
+    assert strong.root_bound == pytest.approx(plain.root_bound)
+    assert strong.objective == pytest.approx(plain.objective)

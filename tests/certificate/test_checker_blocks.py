@@ -1,0 +1,154 @@
+"""Blocks of compact models: the checker's dynamic program finds what enumerating all points does."""
+
+import itertools
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from colgen.certificate import checker_blocks
+from colgen.certificate.checker_blocks import Block, formulation
+from colgen.certificate.checker_pricing import State, UnreadableError, WrongError, holds
+
+
+def drawn(seed):
+    """A block of up to four whole variables of either sign, and up to three rows of any kind."""
+    chance = random.Random(seed)
+    size = chance.randint(1, 4)
+    variables = []
+    for _ in range(size):
+        low = chance.randint(-2, 1)
+        variables.append([chance.choice([0, chance.randint(-9, 9), "5/2"]), low, low + chance.randint(0, 3), True])
+    rows = []
+    for _ in range(chance.randint(0, 3)):
+        terms = [[v, chance.choice([-3, -1, 1, 2, "1/2", "4/3"])] for v in range(size) if chance.random() < 0.7]
+        low, high = chance.randint(-4, 2), chance.randint(-1, 6)
+        rows.append([chance.choice([None, low]), chance.choice([None, max(low, high), low]), terms])
+    entries = [[[row, chance.choice([-2, 1, "1/3"])] for row in range(2) if chance.random() < 0.7] for _ in range(size)]
+    rows = [row for row in rows if row[2]]
+    return {"kind": "block", "uses": [1, 1], "cost": 4, "variables": variables, "entries": entries, "rows": rows}
+
+
+def points_of(block):
+    ranges = [range(int(low), int(high) + 1) for low, high in block.bounds]
+    for point in itertools.product(*ranges):
+        try:
+            yield point, *block.column(point)
+        except WrongError:
+            continue
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_least_reduced_cost_is_that_of_all_points(seed):
+    chance, block = random.Random(seed), Block(3, drawn(seed), 2)
+    size = len(block.costs)
+    duals, unit = [chance.randint(-5, 5) for _ in range(2)], Fraction(chance.choice([-2, 0, 1, 3]))
+    state, counts = State(), {}
+    for _ in range(chance.randint(0, 2)):
+        v, low = chance.randrange(size), chance.randint(-2, 2)
+        state.narrow(3, v, *chance.choice([(low, None), (None, low), (low, low + 1)]))
+    for _ in range(chance.randint(0, 3)):
+        some = sorted(chance.sample(range(size), chance.randint(1, size)))
+        low = [chance.randint(-2, 2) for _ in some]
+        box = [[v, *chance.choice([(a, None), (None, a), (a, a + 1)])] for v, a in zip(some, low, strict=True)]
+        counts[3, block.box(box)] = chance.randint(-6, 6)
+    state.without = tuple((k, box) for k, box in list(counts)[2:])  # no point is within these
+    counts[2, ((0, 0, None),)] = 100  # another block's
+    costs = []
+    for point, cost, entries in points_of(block):
+        if all(holds(point[v], limits) for (_, v), limits in state.bounds.items()):
+            paid = sum(duals[row] * entry for row, entry in entries.items())
+            for (k, box), dual in counts.items():
+                if k == 3 and all(holds(point[v], (low, high)) for v, low, high in box):
+                    paid += -math.inf if (k, box) in state.without else dual
+            costs.append(unit * cost - paid)
+    costs = [cost for cost in costs if cost < math.inf]
+    if costs:
+        assert block.least(duals, unit, counts, state) == min(costs)
+    elif unit:
+        with pytest.raises(WrongError, match="no point"):
+            block.least(duals, unit, counts, state)
+    else:
+        assert block.least(duals, unit, counts, state) == 1
+
+
+def test_what_the_checker_cannot_look_at_is_refused():
+    data = {"cost": 0, "entries": [[], []], "rows": [[None, 2, [[0, 1], [1, 1]]]]}
+    free = Block(0, {**data, "variables": [[1, None, None, True], [0, 0, 1, True]]}, 0)
+    with pytest.raises(WrongError, match="no end"):
+        free.least([], Fraction(1), {}, State())
+    mixed = Block(0, {**data, "variables": [[1, 0, 1, True], [0, 0, 1, False]]}, 0)
+    with pytest.raises(WrongError, match="need not be whole"):
+        mixed.least([], Fraction(1), {}, State())
+    with pytest.raises(WrongError, match="in their order"):
+        mixed.box([[0, 1, None], [0, None, 2]])
+    with pytest.raises(WrongError, match="on what is whole"):
+        mixed.box([[1, 1, None]])
+    alone = Block(0, {**data, "rows": [], "variables": [[-1, 0, None, False], [0, 0, 1, True]]}, 0)
+    with pytest.raises(WrongError, match="no end"):
+        alone.least([], Fraction(1), {}, State())
+
+
+MODEL = {
+    "kind": "compact",
+    "sense": "minimize",
+    "offset": "1/2",
+    "variables": [[2, 0, 1, True], [2, 0, 1, True], [3, 0, 5, True]],
+    "rows": [[1, None, [[0, 1], [1, 1], [2, 1]]], [None, 1, [[0, 2]]], [None, 1, [[1, 2]]]],
+    "linking": [0],
+    "blocks": [[[0], [1]]],
+}
+
+
+def test_a_model_is_a_program_over_points_of_its_blocks():
+    program = formulation(MODEL)
+    block, static = program["pricing"]
+    assert program["rows"] == [[1, None]]
+    assert Fraction(program["step"]) == Fraction(1, 2)
+    assert (block["uses"], block["rows"], block["entries"]) == ([2, 2], [[None, 1, [[0, 2]]]], [[[0, 1]]])
+    assert (static["uses"], static["cost"], static["variables"]) == ([1, 1], "1/2", [[3, 0, 5, True]])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"variables": [[2, 0, 1, True], [1, 0, 1, True], [3, 0, 5, True]]},  # another cost
+        {"rows": [MODEL["rows"][0], MODEL["rows"][1], [None, 2, [[1, 2]]]]},  # another side
+        {"rows": [[1, None, [[0, 1], [1, 2], [2, 1]]], *MODEL["rows"][1:]]},  # another entry in a linking row
+        {"blocks": [[[0], [0]]]},
+        {"blocks": [[[0], [1], [-1]]]},
+        {"linking": [0, 0]},
+        {"linking": [0, -1]},
+        {"linking": [1]},  # a row over two blocks does not link
+    ],
+)
+def test_blocks_that_are_not_the_same_or_do_not_fit_are_refused(changed):
+    with pytest.raises((WrongError, LookupError, ValueError)):
+        formulation({**MODEL, **changed})
+
+
+def test_sums_are_counted_before_memory_is_full(monkeypatch):
+    size = 12
+    rows = [[None, 200, [[v, (v + 1) ** power] for v in range(size)]] for power in (1, 2, 3)]
+    variables = [[1, 0, 1, True] for _ in range(size)]
+    block = Block(0, {"cost": 0, "variables": variables, "entries": [[] for _ in variables], "rows": rows}, 0)
+    assert block.least([], Fraction(-1), {}, State()) < 0
+    monkeypatch.setattr(checker_blocks, "TABLE_LIMIT", 1000)
+    with pytest.raises(UnreadableError, match="at most 1,000 sums"):
+        block.least([], Fraction(-1), {}, State())
+
+
+def test_true_is_no_number_of_a_variable():
+    model = {"kind": "compact", "sense": "minimize", "offset": 0, "linking": [0], "blocks": [[[0, 1]]]}
+    model["variables"] = [[1, 0, 1, True], [1, 0, 1, True]]
+    for v in (1, True):
+        model["rows"] = [[1, None, [[v, 1]]], [0, 2, [[0, 1], [v, 1]]]]
+        if v is not True:
+            assert formulation(model)["rows"] == [[1, None]]
+        else:
+            with pytest.raises(WrongError, match="expected a whole number, not True"):
+                formulation(model)
+    model["rows"] = [[1, None, [[1, 1]], "more"]]
+    with pytest.raises(ValueError, match="too many values"):
+        formulation(model)

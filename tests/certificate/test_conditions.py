@@ -1,0 +1,135 @@
+"""The conditions of the rules, as the page of theorems lists them: certificates that violate one of them each."""
+
+import pytest
+
+from colgen.certificate.checker import check
+from colgen.certificate.checker_pricing import WrongError
+from tests.fuzz.forgeries import forgeries
+
+FORGED = {str(each): each.lines for each in forgeries()}
+
+CONDITIONS = {
+    # Weak duality
+    "compact: a dual value of the other side": "a side that it does not have",
+    "by hand: a row without a lower side": "a side that it does not have",
+    "from nothing: a column that is used without limit, and pays": "may be used without limit",
+    "by hand: a pricing problem used less than never": "no less than zero times",
+    "by hand: a pricing problem without a least use": "no less than zero times",
+    "by hand: a pricing problem used half a time": "used a whole number of times",
+    "cutting_stock: a dual value of no row": "expected 2 dual values, not 3",
+    "cutting_stock: a reduced cost of no pricing problem": "zip",
+    "cutting_stock: a denominator of none": "denominator of at least 1",
+    "cutting_stock: a negative denominator": "denominator of at least 1",
+    "cutting_stock: a number of pieces that no split counts": "nothing is decided of the number",
+    "cutting_stock, tree: a number of pieces counted twice": "or said twice",
+    "compact, tree: points within other bounds than were split on": "nothing is decided of the number",
+    # No answer
+    "cutting_stock: a leaf that holds nothing, without being worth anything": "or show nothing",
+    "cutting_stock: costs that count twice": "expected costs that count",
+    # Steps
+    "by hand: a step that costs are no multiples of": "no multiples of the step",
+    "by hand: a negative step": "no multiples of the step",
+    "from nothing: a step of costs that need not be whole": "objectives have no step",
+    # Answers
+    "cutting_stock: a column used a half times": "expected a whole number",
+    "cutting_stock: a column used less than never": "used a whole number of times",
+    "cutting_stock: more pieces of an item than are demanded": "row 0 of the answer is 4",
+    "assignment: two sets of a machine": "the use of problem 0 of the answer is 2",
+    # Equations in cutting stock
+    "cutting_stock: a demand of no width": "a demand for each width",
+    "cutting_stock: a width of nothing": "sizes of at least 1",
+    "cutting_stock: a negative demand": "copies and a capacity of at least 0",
+    # Knapsacks
+    "cutting_stock: an item named twice in a pattern": "names item 1 twice",
+    "assignment: a task that takes less than no room": "sizes of at least 1",
+    "assignment: a machine with a cost less": "as many costs on each machine",
+    "by hand: a row from behind": "a row of its own",
+    # Blocks
+    "compact: a row over two blocks that does not link": "KeyError",
+    "compact: a variable of two blocks": "one block at the most",
+    "compact: a row that links twice": "different rows that link",
+    "compact: a block that costs more than its like": "blocks that are the same",
+    "compact: an entry of 0": "entries that are not zero",
+    "compact: whether a variable is whole as a number": "whether it is whole",
+    # Fixing
+    "cutting_stock, tree: a fixing without an answer": "nothing to compare with",
+    "cutting_stock, tree: a fixing that closes more": "3 are closed",
+    # Splits
+    "from nothing: pieces that a block takes away, counted by their row": "do not cover the node: more pieces",
+    "from nothing: pieces that a trusted problem takes away, counted by their row": "do not cover the node: more",
+    "from nothing: two trees split on the arc of one": "of several trees some may have the arc",
+    "from nothing: two clusterings split on the pair of one": "several clusterings may differ",
+    "from nothing: a row that is covered twice, split on as a pair": "do not cover the node",
+    "cutting_stock, tree: the second child left out": "do not cover the node",
+    "cutting_stock, tree: the same child twice": "is there already",
+    "cutting_stock, tree: a node that is its own child": "is there already",
+    "trees, tree: an arc into the root": "an arc that is not there",
+    "trees, tree: an arc from no word": "an arc that is not there",
+    "compact, tree: a split at a half": "expected a whole number",
+    # Stable sets
+    "colouring: an edge from a vertex to itself": "an edge joins 4 and 4",
+    "colouring: less than no vertices": "no fewer vertices than none",
+    # Labellings
+    "chain_map: a parent before its child": "children before their parents",
+    "chain_map: a table that is not there": "a table for each node",
+    "from nothing: labellings that cost instead of scoring": "are maximised",
+    # Paths
+    "title_path: a negative penalty": "a penalty of 0 or more",
+    "title_path: a penalty less": "for each class",
+    "title_path: a class remembered that is not there": "classes that are remembered",
+    # Triangles
+    "coreference: a negative triangle": "dual values of 0 or more",
+    "coreference: a triangle of two items": "expected triangles",
+    "coreference: triangles over a negative denominator": "a denominator of 1 or more",
+    "coreference: a score that depends on the order": "the same score of two items",
+    # Routes and lists
+    "vehicle_routing: service without windows": "time windows and service times, or neither",
+    "vehicle_routing: a demand of the depot": "no demand of the depot",
+    "vehicle_routing: a negative distance": "distances, demands and service times of at least 0",
+    "vehicle_routing: no customers": "expected a customer",
+    "from nothing: longest routes listed as if they were shortest": "their length costs",
+    "vehicle_routing, list: a list twice": "cannot be fixed",
+    "vehicle_routing, list: a split before the list": "what is not there",
+    # Cuts
+    "cutting_stock, cut: a cut that pays": "a dual value of an upper side",
+    "cutting_stock, cut: a cut that is divided by 1": "a divisor of 2 or more",
+    "from nothing: a cut over a row whose side is not whole": "a whole upper side",
+    "from nothing: a cut over a row without an upper side": "a whole upper side",
+    "vehicle_routing, list: a cut that names a row twice": "name a row once",
+    # Potentials of trees
+    "trees: a factor that is always there": "arcs from the root or a word to another word",
+    "trees: a factor over an arc from a word to itself": "arcs from the root or a word to another word",
+    "trees: a factor of an arc twice": "factors of different arcs",
+    "trees: a negative share": "shares of 0 or more",
+    "trees: shares that do not add up": "add up to a factor's score",
+    "trees, tree: a part of a factor beyond its score": "a part of a factor's score",
+    "trees, tree: a set that pays twice": "no more than 0",
+    "trees, tree: a set with the root": "sets of them",
+    "trees, tree: a set of no words": "no arc enters an empty set",
+    "trees, tree: a root that has several words, and pays": "more than one modifier",
+    # The end
+    "cutting_stock: a leaf left out": "nothing is said of it",
+    "cutting_stock: a leaf twice": "is not open",
+    "cutting_stock: one of lines too many": "there are 6 lines",
+    "cutting_stock: one of leaves too many": "and 1 leaves",
+    "cutting_stock: a node left open and an optimum": "is answer, not optimal",
+    # Trust
+    "cutting_stock: a trusted bound beside the answer": "a bound without a reason is refused",
+    "cutting_stock: a better objective of trusted columns": "an answer without a reason is refused",
+    "cutting_stock: a split that is trusted, of children [7]": "a split without a reason is refused",
+    # Numbers and fields
+    "cutting_stock: a width that is true": "expected a whole number, not True",
+    "cutting_stock: a denominator of NaN": "whole numbers and fractions as texts",
+    "cutting_stock: a denominator of 1e400": "whole numbers and fractions as texts",
+    "cutting_stock: a field of the instance that nothing reads": "nothing reads the field 'conflicts'",
+    "cutting_stock: a claim with a field that nothing reads": "nothing reads the field 'more'",
+    "cutting_stock: a claim with potentials of another pricing problem": "no pricing problem has potentials",
+    "chain_map: a claim with potentials of another pricing problem": "no pricing problem has potentials",
+    "title_path: an instance that states how often columns are used": "nothing reads the field 'uses'",
+}
+
+
+@pytest.mark.parametrize("forged", CONDITIONS)
+def test_a_condition_that_does_not_hold(forged):
+    with pytest.raises(WrongError, match=CONDITIONS[forged]):
+        check(FORGED[forged])

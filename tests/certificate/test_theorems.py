@@ -1,0 +1,62 @@
+"""Certifiers of knapsacks: what they claim is what the checker finds."""
+
+import json
+
+import pytest
+
+from colgen import solve
+from colgen.certificate.checker import check
+from colgen.certificate.checker_pricing import WrongError
+from colgen.core.result import Termination
+from colgen.problems.assignment import Assignment, random, write
+from colgen.problems.cutting_stock import CuttingStock, Instance, natural
+
+
+@pytest.mark.parametrize("instance", [Instance(132, (44, 33, 12), (2, 3, 6)), natural(7)])
+def test_what_is_said_of_nodes_is_proved_exactly(tmp_path, instance):
+    path = tmp_path / "proof.jsonl"
+    result = solve(CuttingStock(instance), certificate=path)
+    verdict = check(path.read_text().splitlines())
+    assert result.termination is Termination.OPTIMAL
+    assert verdict.objective == verdict.bound == result.objective
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_assignments(tmp_path, seed):
+    path, file = tmp_path / "proof.jsonl", tmp_path / "machines.txt"
+    instance = random(3, 14, seed)
+    write(instance, file)
+    result = solve(Assignment(instance), certificate=path)
+    verdict = check(path.read_text().splitlines(), file.read_text())
+    assert result.termination is Termination.OPTIMAL
+    assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", result.objective, 0)
+    assert verdict.leaves > 1
+
+
+class Short(CuttingStock):
+    """Its certifier finds no dual values that prove anything."""
+
+    def certifier(self):
+        certifier = super().certifier()
+        certifier.values = lambda duals: None
+        return certifier
+
+
+def test_a_bound_that_exact_arithmetic_does_not_reach_is_within_tolerance(tmp_path):
+    path = tmp_path / "proof.jsonl"
+    result = solve(Short(natural(7)), certificate=path)
+    assert result.termination is Termination.WITHIN_TOLERANCE
+    assert not result.is_optimal
+    assert not check(path.read_text().splitlines()).checked
+
+
+def test_no_dual_value_of_a_fixing_can_be_changed_unseen(tmp_path):
+    path = tmp_path / "proof.jsonl"
+    solve(Assignment(random(3, 14, 4)), certificate=path)
+    lines = path.read_text().splitlines()
+    k, fix = next((k, line) for k, line in enumerate(lines) if '"fix"' in line)
+    for row in range(14):
+        record = json.loads(fix)
+        record["fix"]["duals"][row] += 1
+        with pytest.raises(WrongError):
+            check([*lines[:k], json.dumps(record), *lines[k + 1 :]])

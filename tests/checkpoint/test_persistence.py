@@ -1,0 +1,304 @@
+"""A run that is cut short anywhere goes on from its checkpoint to the same value."""
+
+import dataclasses
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from colgen import Column, Decision, InputError, RyanFoster, StrongBranching, Termination, TimeLimit, solve
+from colgen.checkpoint.file import FORMAT, Saving, read_checkpoint
+from colgen.checkpoint.persistence import states_columns
+from colgen.core.serialization import before, read_sealed, write_sealed
+from colgen.tree.queues import BestBound, DepthFirst
+from tests.zoo import Facilities, Partitioning, Ranges
+
+PROBLEMS = {
+    "partitioning with cuts": lambda: Partitioning(9, 4),
+    "partitioning, many nodes": lambda: Partitioning(9, 3, cuts=False),
+    "covering, on original variables": lambda: Partitioning(7, 2, cover=True),
+    "packing, maximised": lambda: Partitioning(9, 6, maximize=True, cuts=False),
+    "facilities": Facilities,
+    "ranges": Ranges,
+}
+
+
+def bare(problem, **settings):
+    """Without heuristics, which would end small trees at the root."""
+    return solve(problem, heuristics=(), **settings)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("queue", [None, BestBound, DepthFirst])
+def test_a_run_that_stops_at_every_node_ends_in_the_same_value(name, queue, tmp_path):
+    whole = bare(PROBLEMS[name](), queue=queue)
+    path = tmp_path / "run.checkpoint"
+    for limit in [*range(1, 12), *range(15, 2000, 20)]:
+        result = bare(PROBLEMS[name](), queue=queue, node_limit=limit, checkpoint=path, every=1e-9)
+        if result.termination is not Termination.NODE_LIMIT:
+            break
+    assert result.termination is whole.termination
+    assert result.objective == pytest.approx(whole.objective)
+    assert result.dual_bound == pytest.approx(whole.dual_bound)
+    again = bare(PROBLEMS[name](), checkpoint=path)  # a run that has ended says so again, without a node
+    assert (again.termination, again.objective, len(again.nodes)) == (result.termination, result.objective, 0)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_run_that_stops_in_any_round_ends_in_the_same_value(name, tmp_path):
+    whole = bare(PROBLEMS[name]())
+    for rounds in range(1, len(whole.iterations) + 1, max(1, len(whole.iterations) // 7)):
+        path = tmp_path / f"run{rounds}"
+        seen = []
+
+        def stop(iteration, sense, rounds=rounds, seen=seen):
+            seen.append(iteration)
+            return Termination.ITERATION_LIMIT if len(seen) >= rounds else None
+
+        bare(PROBLEMS[name](), checkpoint=path, every=1e-9, stop=stop)
+        result = bare(PROBLEMS[name](), checkpoint=path)
+        assert (result.termination, result.objective) == (whole.termination, pytest.approx(whole.objective))
+
+
+def test_what_strong_branching_has_learnt_is_kept(tmp_path):
+    path = tmp_path / "run"
+    settings = {"choice": StrongBranching(), "checkpoint": path}
+    first = bare(Partitioning(9, 2, cover=True), node_limit=4, **settings)
+    assert first.termination is Termination.NODE_LIMIT
+    assert read_checkpoint(path).said["pseudo_costs"][0]
+    result = bare(Partitioning(9, 2, cover=True), **settings)
+    assert result.objective == bare(Partitioning(9, 2, cover=True)).objective
+
+
+def test_the_relaxation_goes_on_with_its_columns(tmp_path):
+    path = tmp_path / "run"
+    problem = Partitioning(9, 3, cuts=False)
+    whole = solve(problem, relaxation=True)
+    solve(problem, relaxation=True, checkpoint=path, stop=lambda iteration, sense: Termination.STALLED)
+    result = solve(problem, relaxation=True, checkpoint=path)
+    assert (result.termination, result.objective) == (whole.termination, pytest.approx(whole.objective))
+    with pytest.raises(InputError, match="the relaxation alone"):
+        solve(problem, checkpoint=path)
+
+
+def stopped(tmp_path, nodes=3):
+    path = tmp_path / "run"
+    for limit in (nodes - 1, nodes):
+        result = bare(Partitioning(9, 3, cuts=False), node_limit=limit, checkpoint=path)
+    assert result.termination is Termination.NODE_LIMIT
+    return path
+
+
+def test_another_instance_is_refused(tmp_path):
+    path = stopped(tmp_path)
+    with pytest.raises(InputError, match="of another instance"):
+        solve(Partitioning(9, 2, cuts=False), checkpoint=path)
+    with pytest.raises(InputError, match="of another instance"):
+        solve(Facilities(), checkpoint=path)
+
+
+def test_every_flipped_byte_is_found_and_the_previous_file_is_used(tmp_path):
+    path = stopped(tmp_path)
+    content = path.read_bytes()
+    for place in range(len(content)):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << (place % 8)
+        path.write_bytes(damaged)
+        with pytest.raises(InputError):
+            read_sealed(path, FORMAT)
+    for end in range(0, len(content), 97):  # half-written
+        path.write_bytes(content[:end])
+        with pytest.raises(InputError):
+            read_sealed(path, FORMAT)
+    result = bare(Partitioning(9, 3, cuts=False), checkpoint=path)
+    assert result.termination is Termination.OPTIMAL
+    assert any("the previous checkpoint" in note for note in result.notes)
+
+
+def test_nothing_is_left_to_use_where_both_are_damaged(tmp_path):
+    path = stopped(tmp_path)
+    before(path).write_bytes(b"colgen sealed 1\nno more")
+    path.write_bytes(b"colgen sealed 1\nno more")
+    with pytest.raises(InputError, match=r"damaged or half-written.*nor can the previous"):
+        solve(Partitioning(9, 3, cuts=False), checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"nodes": [[1, 0, 1, 17, 0.0, None]]},
+        {"nodes": "none"},
+        {"links": [[-1, [["os.system", {"command": "true"}]]]]},
+        {"links": [[-1, [["colgen.core.decision.Apart", {"third": 3}]]]]},
+        {"incumbent": {"objective": -5.0, "columns": [], "variables": [], "integer": []}},
+        {"pseudo_costs": 3},
+        {"columns": {"count": 10**9, "rows": [], "named": False}},
+    ],
+)
+def test_what_no_run_has_written_is_refused_in_a_sentence(change, tmp_path):
+    path = stopped(tmp_path)
+    sealed = read_sealed(path, FORMAT)
+    write_sealed(path, FORMAT, {**sealed.said, **change}, sealed.arrays)
+    with pytest.raises(InputError):
+        bare(Partitioning(9, 3, cuts=False), checkpoint=path)
+
+
+def test_the_answer_in_a_file_is_checked(tmp_path):
+    path = stopped(tmp_path, 12)
+    sealed = read_sealed(path, FORMAT)
+    incumbent = sealed.said["incumbent"]
+    assert incumbent is not None
+    write_sealed(path, FORMAT, {**sealed.said, "incumbent": {**incumbent, "columns": []}}, sealed.arrays)
+    with pytest.raises(InputError):
+        bare(Partitioning(9, 3, cuts=False), checkpoint=path)
+
+
+class Unsaid(RyanFoster):
+    makes = None
+
+
+@dataclasses.dataclass
+class Thawed(Decision):
+    pass
+
+
+class Thaws(RyanFoster):
+    makes = (Thawed,)
+
+
+class Lies(RyanFoster):
+    makes = ()
+
+
+@pytest.mark.parametrize(("rule", "said"), [(Unsaid, "makes = "), (Thaws, "frozen dataclasses")])
+def test_a_rule_whose_decisions_nobody_knows_is_refused_before_any_work(rule, said, tmp_path):
+    class Ruled(Partitioning):
+        def branching(self):
+            return [rule("cover")]
+
+    with pytest.raises(InputError, match=said):
+        solve(Ruled(9, 3, cuts=False), checkpoint=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_decision_that_is_in_no_list_is_refused_when_it_is_made(tmp_path):
+    class Ruled(Partitioning):
+        def branching(self):
+            return [Lies("cover")]
+
+    with pytest.raises(InputError, match="in no list `makes`"):
+        bare(Ruled(9, 3, cuts=False), checkpoint=tmp_path / "run", every=1e-9)
+
+
+def test_a_problem_that_cannot_be_told_from_others_is_refused(tmp_path):
+    problem = Partitioning(5)
+    problem.oracle = lambda found: None
+    with pytest.raises(InputError, match=r"define Partitioning.digest\(\)"):
+        solve(problem, checkpoint=tmp_path / "run")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_writes_a_last_checkpoint(number, tmp_path):
+    path = tmp_path / "run"
+    nodes = []
+
+    def strike(visit):
+        nodes.append(visit)
+        if len(nodes) == 3:
+            os.kill(os.getpid(), number)
+
+    handler = signal.getsignal(number)
+    result = bare(Partitioning(9, 3, cuts=False), checkpoint=path, every=1e6, on_node=strike)
+    assert result.termination.is_interrupt
+    assert ("SIGTERM" in str(result)) == ("by the user" not in str(result)) == (number == signal.SIGTERM)
+    assert signal.getsignal(number) == handler
+    assert read_checkpoint(path).said["treated"] == 3
+    whole = bare(Partitioning(9, 3, cuts=False))
+    result = bare(Partitioning(9, 3, cuts=False), checkpoint=path)
+    assert (result.termination, result.objective) == (Termination.OPTIMAL, pytest.approx(whole.objective))
+
+
+def test_a_time_limit_leaves_what_can_be_gone_on_from(tmp_path):
+    path = tmp_path / "run"
+    result = bare(Partitioning(9, 3, cuts=False), checkpoint=path, stop=TimeLimit(0.0))
+    assert result.termination is Termination.TIME_LIMIT
+    assert bare(Partitioning(9, 3, cuts=False), checkpoint=path).is_optimal
+
+
+def test_writing_too_long_makes_checkpoints_rarer(tmp_path, monkeypatch):
+    from colgen.checkpoint import writer
+
+    clock = iter(np.arange(0.0, 1e6, 10.0).tolist())
+    monkeypatch.setattr(writer.time, "monotonic", lambda: next(clock))
+    path = tmp_path / "run"
+    bare(Partitioning(9, 3, cuts=False), checkpoint=Saving(path, 1.0))
+    assert read_checkpoint(path) is not None
+
+
+# --- pools -----------------------------------------------------------------------------------------------------------
+
+
+class Restated(Partitioning):
+    """Says what its columns are."""
+
+    def column_of(self, written):
+        items = tuple(written)
+        return Column(self.costs[items], {("cover", i): 1.0 for i in items}, items)
+
+
+def test_a_pool_of_the_same_instance_leaves_nothing_to_generate(tmp_path):
+    first = bare(Partitioning(7, 4))
+    first.pool.save(tmp_path / "pool")
+    again = bare(Partitioning(7, 4), pool=tmp_path / "pool")
+    assert (again.objective, again.columns_generated < first.columns_generated / 2) == (first.objective, True)
+    assert bare(Partitioning(7, 4), pool=first.pool).objective == first.objective
+
+
+def test_a_pool_of_another_instance_is_made_anew(tmp_path):
+    bare(Restated(7, 4)).pool.save(tmp_path / "pool")
+    for seed, size in ((5, 7), (6, 6)):
+        cold = bare(Restated(size, seed))
+        warm = bare(Restated(size, seed), pool=tmp_path / "pool")
+        assert (warm.objective, warm.termination) == (pytest.approx(cold.objective), cold.termination)
+        assert warm.columns_generated < cold.columns_generated
+        assert any("columns and" in note and "of this instance" in note for note in warm.notes)
+
+
+class Surcharged(Restated):
+    """Other oracles, whose costs the inherited ``column_of`` does not know."""
+
+    def pricing(self):
+        return super().pricing()
+
+
+def test_columns_are_not_stated_by_a_class_whose_oracles_are_replaced(tmp_path):
+    class Cheap(Surcharged):
+        def column_of(self, written):
+            return super().column_of(written)
+
+    assert states_columns(Restated(7, 4))
+    assert states_columns(Cheap(7, 4))
+    assert not states_columns(Surcharged(7, 4))
+    bare(Restated(7, 4)).pool.save(tmp_path / "pool")
+    with pytest.raises(InputError, match=r"define Surcharged.column_of\(structure\)"):
+        solve(Surcharged(7, 5), pool=tmp_path / "pool")
+
+
+def test_a_pool_of_another_instance_is_refused_where_nobody_can_make_it_anew(tmp_path):
+    bare(Partitioning(7, 4)).pool.save(tmp_path / "pool")
+    with pytest.raises(InputError, match=r"define Partitioning.column_of\(structure\)"):
+        solve(Partitioning(7, 5), pool=tmp_path / "pool")
+
+
+def test_columns_of_nonsense_are_left_out(tmp_path):
+    first = bare(Restated(7, 4))
+    first.pool.save(tmp_path / "pool")
+    sealed = read_sealed(tmp_path / "pool", "colgen pool 2")
+    nonsense = [{"tuple": [99]}, "x", None, 3, {"tuple": [0, 0, 0]}]
+    structures = [nonsense[k % len(nonsense)] for k in range(len(first.pool))]
+    text = np.frombuffer(json.dumps(structures).encode(), dtype=np.uint8)
+    write_sealed(tmp_path / "pool", "colgen pool 2", sealed.said, {**sealed.arrays, "structures": text})
+    warm = bare(Restated(7, 4), pool=tmp_path / "pool")
+    assert (warm.objective, warm.termination) == (first.objective, first.termination)

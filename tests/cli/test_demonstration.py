@@ -1,0 +1,217 @@
+"""The lines of `colgen demo`: every template against brute force."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from colgen import ColgenError
+from colgen.cli import first_result, template
+from colgen.cli.demonstration import beside
+from colgen.solvers.linear.lp import LPStatus
+from colgen.solvers.linear.mip import MIPSolution
+from tests.assignment import assignment
+from tests.cli.stub import STUB, demo, run
+
+
+@pytest.fixture(autouse=True)
+def _compiled(monkeypatch):
+    """As if it were not the first time, in a fresh checkout as well."""
+    monkeypatch.setattr(first_result, "nothing_is_compiled", lambda: False)
+
+
+def test_demo(capsys, install):
+    code, out, err = run(capsys, "demo")
+    assert (code, err) == (0, "")
+    head, first, second, third = out.split("\n\n")[0], *out.splitlines()[3:6]
+    assert len(head.splitlines()) == 2
+    assert first.split("  ")[0] == "stub, beside all of them"
+    assert second.split() == ["objective", "of", "possible", "as", "fast"]
+    assert third.split("  ")[1:2] == ["three [small] tasks"]
+    assert third.split()[-5:] == ["12", "7", "of", "1,234", "41"]  # half a second, over 0.01234
+    assert out.splitlines()[6] == third
+    assert "brute force has no answer in 0.5 s" in out
+
+
+@pytest.mark.parametrize("columns", [7, 10**7 - 1, 10**7, 2**2000])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "short",
+        "karate club, 34 nodes: modularity without its constant",
+        f"problems.{'very_' * 9}long: a title of words",
+    ],
+)
+def test_rows_fit_eighty_characters_and_no_word_or_number_is_cut(capsys, install, name, columns):
+    line = dataclasses.replace(
+        demo(-123456.789)()[0],
+        instance=name,
+        objective=-123456.789,
+        columns_possible=columns,
+        brute_force="a complete linear program in HiGHS that has a long name",
+        brute_force_seconds=12345.678,
+        proof="Stopped at the time limit.",
+    )
+    install(dataclasses.replace(STUB, name="grandparent_parsing", demo=(lambda: [line],)))
+    code, out, _ = run(capsys, "demo")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    words = out.split()
+    assert set(name.split()) <= set(words)
+    assert "-123456.79" in words
+    assert "1,000,000" in words
+    assert "Stopped at the time limit." in out
+
+
+def test_demo_marks_disagreement_loudly(capsys, install):
+    install(dataclasses.replace(STUB, demo=(demo(), demo(13.0))))
+    code, out, err = run(capsys, "demo")
+    assert code == 4
+    assert "13 DISAGREES" in out
+    assert "WRONG ANSWER" in err
+
+
+@pytest.mark.parametrize(
+    ("brute_force", "more", "wrong"),
+    [
+        (13.0, {"brute_force_proved": False}, False),  # an answer at a limit is no truth
+        (12.0 * (1 + 1e-9), {}, False),
+        (13.0, {"dual_bound": 14.0}, False),  # column generation had not ended either
+        (15.0, {"dual_bound": 14.0}, True),
+        (11.0, {"dual_bound": 14.0}, True),
+        (1.3e-9, {"objective": 1.2e-9}, False),  # rounding of zero
+        (12e9 + 100.0, {"objective": 12e9}, False),
+        (12e9 + 1e5, {"objective": 12e9}, True),
+        (12.0, {"objective": float("inf"), "dual_bound": 11.0}, False),  # no answer: its bound is all it has said
+    ],
+)
+def test_only_a_proved_optimum_contradicts(capsys, install, brute_force, more, wrong):
+    install(dataclasses.replace(STUB, demo=(demo(brute_force, **more),)))
+    code, out, err = run(capsys, "demo")
+    assert code == (4 if wrong else 0)
+    assert ("DISAGREES" in out) == ("WRONG ANSWER" in err) == wrong
+    assert ("not proved in 0.5 s" in out) == ("> 41" in out) == ("brute_force_proved" in more)
+
+
+def test_each_row_is_shown_before_the_next_instance_is_begun(capsys, install):
+    before = []
+
+    def second():
+        before.append(capsys.readouterr().out)
+        return demo()()
+
+    install(dataclasses.replace(STUB, demo=(demo(), second)))
+    code, out, _ = run(capsys, "demo")
+    assert code == 0
+    assert before[0].startswith("Small instances by column generation, beside brute force.")
+    *_, headings, row = before[0].splitlines()
+    assert headings.endswith("as fast")
+    assert out.splitlines() == [row]
+
+
+def test_what_is_compiled_soonest_comes_first(capsys, install):
+    slow, fast = dataclasses.replace(STUB, name="slow", compiling=9.0), dataclasses.replace(STUB, name="fast")
+    install(slow, fast)
+    _, out, err = run(capsys, "demo")
+    assert [line.split(",")[0] for line in out.splitlines() if "beside" in line][1:] == ["fast", "slow"]
+    assert err == "slow (compiling, the first time about 9 s) ...\n"  # progress, without a terminal
+
+
+def test_what_takes_long_to_compile_waits_to_be_asked_for(capsys, install):
+    install(*(dataclasses.replace(STUB, name=name, compiling=s) for name, s in (("a", 15.0), ("b", 10.0), ("c", 99.0))))
+    _, out, _ = run(capsys, "demo")
+    assert "a, beside" in out
+    assert "c, beside" not in out
+    assert out.endswith("colgen demo --all goes on: c (about 99 s to compile).\n")
+    _, out, _ = run(capsys, "demo", "--all")
+    assert "c, beside" in out
+    assert "goes on" not in out
+    assert "c, beside" in run(capsys, "demo", "c")[1]
+
+
+def test_some_templates_and_one_instance_of_each(capsys, install):
+    install(*(dataclasses.replace(STUB, name=name) for name in ("one", "two", "three")))
+    _, out, _ = run(capsys, "demo", "three", "one", "--quick")
+    assert [line.split(",")[0] for line in out.splitlines() if "beside" in line][1:] == ["three", "one"]
+    assert out.count("three [small] tasks") == 2
+    assert run(capsys, "demo", "four")[0] == 2
+
+
+def test_a_terminal_shows_what_is_waited_for(capsys, install, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    install(dataclasses.replace(STUB, compiling=7.0))
+    code, _, err = run(capsys, "demo")
+    assert code == 0
+    assert "stub (compiling, the first time about 7 s)" in err
+
+
+def test_demo_interrupted(capsys, install):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    install(dataclasses.replace(STUB, demo=(demo(), interrupted)))
+    code, out, err = run(capsys, "demo")
+    assert code == 130
+    assert "three" in out
+    assert "Interrupted" in err
+
+
+def test_a_demo_that_fails_does_not_hide_the_others(capsys, install):
+    def failing():
+        raise ZeroDivisionError("division by zero")
+
+    install(dataclasses.replace(STUB, demo=(failing, demo())))
+    code, out, err = run(capsys, "demo")
+    assert code == 4
+    assert "three" in out
+    assert err.startswith("colgen, stub: unexpected ZeroDivisionError: division by zero")
+
+
+def test_a_broken_template_does_not_hide_the_others(capsys, install, monkeypatch):
+    load = template.load_template
+
+    def broken(name):
+        if name == "broken":
+            raise ColgenError("the template 'broken' could not be loaded")
+        return load(name)
+
+    monkeypatch.setattr("colgen.cli.template.template_names", lambda: ["broken", "stub"])
+    monkeypatch.setattr("colgen.cli.template.load_template", broken)
+    for command in ("demo", "templates"):
+        code, out, err = run(capsys, command)
+        assert code == 4
+        assert "stub" in out
+        assert "could not be loaded" in err
+
+
+def line(check=lambda answer: None, **found):
+    whole = MIPSolution(
+        **{"status": LPStatus.OPTIMAL, "objective": 1.4, "bound": 1.0, "values": (), "nodes": 0} | found
+    )
+    small, problem = assignment(2, 3, 0), assignment(2, 4, 0)
+    return beside(problem, check, lambda: whole, "by hand", name="four tasks", possible=32, decimals=0, small=small)
+
+
+def test_a_line_has_what_both_have_found():
+    answers = []
+    found = line(answers.append)
+    assert (found.instance, found.brute_force, found.columns_possible) == ("four tasks", "by hand", 32)
+    assert found.brute_force_objective == 1.0  # without the noise
+    assert found.brute_force_proved
+    assert found.dual_bound == pytest.approx(found.objective)
+    assert found.columns_used > 0
+    assert len(answers) == 1
+
+
+def test_a_complete_model_may_find_nothing_and_prove_nothing():
+    assert line(values=None).brute_force_objective is None
+    assert not line(status=LPStatus.LIMIT).brute_force_proved
+
+
+def test_an_answer_that_is_none_is_no_line():
+    def refuse(answer):
+        raise ValueError("no answer")
+
+    with pytest.raises(ValueError, match="no answer"):
+        line(refuse)

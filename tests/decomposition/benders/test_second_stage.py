@@ -1,0 +1,40 @@
+"""Bounds of second stages: below what they cost everywhere, equal to it where they were asked."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from colgen.decomposition.benders.second_stage import SecondStage
+
+
+def stage(seed):
+    rng = np.random.default_rng(seed)
+    own = sparse.csc_array(rng.integers(-1, 4, (3, 4)).astype(float))
+    first = sparse.csc_array(rng.integers(-2, 3, (3, 2)).astype(float))
+    lower = rng.integers(0, 6, 3).astype(float)
+    upper = np.where(rng.integers(0, 2, 3) == 1, lower + 2.0, np.inf)
+    costs = rng.integers(1, 9, 4).astype(float)
+    return costs, SecondStage(costs, np.zeros(4), np.full(4, 3.0), own, first, lower, upper)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_bound_holds_for_every_first_stage_and_is_tight_at_its_own(seed):
+    costs, second = stage(seed)
+    grid = [np.array([a, b]) for a in (0.0, 1.0, 2.5, 4.0) for b in (0.0, 1.0, 3.0)]
+    best = [second.best(x) for x in grid]
+    for x, y in zip(grid, best, strict=True):
+        bound = second.bound(x)
+        assert bound.feasible is (y is not None)
+        at = bound.constant - bound.slopes @ x
+        if y is None:  # excludes this first stage, and none that is feasible
+            assert at > 1e-6
+        else:
+            assert at == pytest.approx(costs @ y)
+        for other, z in zip(grid, best, strict=True):
+            if z is not None:
+                there = bound.constant - bound.slopes @ other
+                assert there <= (costs @ z if bound.feasible else 0.0) + 1e-7
+
+
+def test_no_time_no_bound():
+    assert stage(0)[1].bound(np.zeros(2), 0.0) is None

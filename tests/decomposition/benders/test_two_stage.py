@@ -1,0 +1,54 @@
+"""A two-stage model taken apart."""
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import compile_model, decompose, solve_complete
+from tests.decomposition.benders.test_template import two_stage
+
+
+def parts(seed):
+    return decompose(two_stage(seed), "scenario", method="benders").model
+
+
+def test_the_first_stage_and_one_cost_a_stage_are_the_master():
+    model = parts(4)
+    master = model.master()
+    assert len(master.costs) == len(model.first) + len(model.recourse.stages)
+    assert len(master.row_lower) == len(model.kept) == 1
+    assert (master.lower[len(model.first) :] == 0.0).all()
+    assert master.offset == model.reading.formulation.offset + model.least.sum()
+    assert (master.costs[len(model.first) :] == model.units).all()
+
+
+@pytest.mark.parametrize("seed", [0, 4, 5, 8])
+def test_a_first_stage_costs_what_it_is_made_of_and_no_less_than_the_optimum(seed):
+    model, best = parts(seed), solve_complete(compile_model(two_stage(seed))).objective
+    x = np.ones(len(model.first))
+    assert model.is_first_stage(x)
+    found = model.solution(x)
+    assert found is not None
+    stages = range(len(model.recourse.stages))
+    costs = sum(model.units[k] * found.variables.get((model.cost_name, k), 0.0) for k in stages)
+    costs += model.sign * model.least.sum()
+    assert model.sign * found.objective == pytest.approx(model.first_cost(x) + model.sign * costs)
+    assert model.sign * found.objective >= model.sign * best - 1e-6
+
+
+def test_what_stages_cost_at_least_is_exact_beside_costs_that_are_much_smaller():
+    m = pyo.ConcreteModel()
+    m.x, m.s = pyo.Var(bounds=(0, 2)), pyo.Block([0, 1])
+    for k in range(2):
+        m.s[k].y = pyo.Var(bounds=(0, 10))
+        m.s[k].covers = pyo.Constraint(expr=3 * m.s[k].y >= 1 + k * 9 - (1 - k) * m.x)
+    m.total = pyo.Objective(expr=0.012 * m.s[0].y + 7e8 * m.s[1].y + 0.001 * m.x)
+    model = decompose(m, method="benders").model
+    assert model.least.tolist() == [0.0, pytest.approx(7e9 / 3.0, rel=1e-15)]
+
+
+def test_rows_over_the_first_stage_say_what_is_none():
+    model = parts(4)
+    assert not model.is_first_stage(np.zeros(len(model.first)))  # something is built
+    half = np.full(len(model.first), 0.5)
+    assert model.rounded(half, np.ceil).max() == 1.0

@@ -1,0 +1,53 @@
+"""The oracle of a block in HiGHS: what it finds and proves, component bounds and limits included."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from colgen import Box, PricingContext, Sense, Termination, TimeLimit, compile_model, decompose, solve, solve_complete
+from colgen.core.terms import Priced
+from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing, in_box
+from colgen.testing import check_problem
+from tests.amounts import examples
+from tests.decomposition import models
+from tests.decomposition.models import FAMILIES
+
+
+def test_a_limit_costs_no_validity():
+    model = models.lots(0, items=4, periods=8)
+    best = solve_complete(compile_model(model))
+    short = solve(decompose(model, "item"), stop=TimeLimit(0.3))
+    assert short.termination in (Termination.TIME_LIMIT, Termination.OPTIMAL)  # on a machine that is fast enough
+    assert short.dual_bound <= best.objective * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("family", ["assignment", "packing", "anything"])
+def test_the_oracles_pass_the_conformance_kit(family):
+    make, by = FAMILIES[family]
+    report = check_problem(decompose(make(0), by, recognize=False), seconds=examples(1.0, 4.0))
+    assert report.ok, report
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_component_bounds_are_priced_as_enumeration_says(seed):
+    rng = np.random.default_rng(seed)
+    problem = decompose(models.cutting(seed, rolls=2), "roll")
+    (sub,) = problem.splitting.subproblems
+    oracle = MixedIntegerPricing(problem.splitting, sub)
+    boxes = Priced(
+        [
+            Box(oracle.box_block, ((0, 1.0, math.inf),)),
+            Box(oracle.box_block, ((0, -math.inf, 1.0), (1, 1.0, math.inf))),
+            Box(oracle.box_block, ((1, 1.0, 1.0), (2, -math.inf, 0.0))),
+        ],
+        rng.uniform(-30, 30, 3),
+    )
+    costs = rng.uniform(-30, 30, len(sub.costs))
+    ranges = [range(int(low), int(high) + 1) for low, high in zip(sub.lower, sub.upper, strict=True)]
+    points = np.array(list(itertools.product(*ranges)), dtype=float)
+    points = points[((points @ sub.matrix.T.toarray()) <= sub.row_upper).all(axis=1)]
+    paid = sum(value * in_box(box, points) for box, value in zip(boxes.terms, boxes.values, strict=True))
+    best = (oracle._sign * (points @ costs - paid)).min()
+    assert oracle._solved(costs, boxes, PricingContext(Sense.MAXIMIZE)).bound == pytest.approx(best)

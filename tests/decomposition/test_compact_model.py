@@ -1,0 +1,154 @@
+"""The compact model in HiGHS, for trees that do not come to an end."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import Termination, decompose, solve, solve_complete
+from colgen.core.budget import Budget
+from colgen.decomposition import compact_model
+from colgen.decomposition.compact_model import SOURCE, Neighbourhood
+from colgen.model.formulation import compile_model
+from tests.decomposition import models
+from tests.fuzz import compacts
+from tests.fuzz.templates import judge
+
+
+def endless():
+    """Equal blocks, an unbounded integer variable and two continuous ones each: hundreds of nodes without a proof."""
+    m = pyo.ConcreteModel()
+    m.k = pyo.RangeSet(1, 4)
+    m.x, m.z = pyo.Var(m.k, bounds=(-5, 5)), pyo.Var(m.k, bounds=(-4, 5))
+    m.n = pyo.Var(m.k, domain=pyo.Integers, bounds=(1, None))
+    m.y = pyo.Var(domain=pyo.Binary)
+    m.own = pyo.Constraint(m.k, rule=lambda m, k: m.z[k] >= -3)
+    m.least = pyo.Constraint(expr=sum(m.x[k] + m.n[k] + 5 * m.z[k] for k in m.k) >= 4)
+    m.equal = pyo.Constraint(expr=sum(-m.x[k] + 2 * m.n[k] - m.z[k] for k in m.k) - m.y == 4)
+    m.total = pyo.Objective(expr=sum(m.x[k] + 3 * m.z[k] for k in m.k) + 3 * m.y, sense=pyo.maximize)
+    return m
+
+
+def test_it_ends_a_tree_without_an_end_and_its_bound_is_named(tmp_path):
+    path = tmp_path / "proof.jsonl"
+    result = solve(decompose(endless(), "k"), certificate=path, node_limit=500)
+    assert result.is_optimal
+    assert result.objective == pytest.approx(82)
+    assert result.bound_source == SOURCE
+    assert result.to_dict()["bound_source"] == SOURCE
+    assert any("is trusted" in note for note in result.notes)
+    assert len(result.nodes) < 100
+    claims = [record["claim"] for line in path.read_text().splitlines() if "claim" in (record := json.loads(line))]
+    assert [list(claim) for claim in claims] == [["trusted"]]
+
+
+def test_it_is_asked_after_as_many_nodes_in_each_run():
+    first, second = (solve(decompose(endless(), "k")) for _ in range(2))
+    assert len(first.nodes) == len(second.nodes)
+
+
+def test_without_heuristics_nobody_else_is_asked():
+    result = solve(decompose(endless(), "k"), heuristics=[], node_limit=80)
+    assert result.bound_source == "colgen"
+    assert result.termination is Termination.NODE_LIMIT
+
+
+def test_a_model_that_is_not_small_is_left_to_the_tree(monkeypatch):
+    monkeypatch.setattr(compact_model, "_MOST_ENTRIES", 3)
+    assert decompose(endless(), "k").complete(10, Budget()) is None
+
+
+def test_a_short_run_states_its_own_bound():
+    m = endless()
+    m.n.setub(2)
+    m.x.fix(0)
+    result = solve(decompose(m, "k"))
+    assert result.is_optimal
+    assert result.bound_source == "colgen"
+    assert not any("trusted" in note for note in result.notes)
+
+
+# --- unbounded, or without an integer solution -----------------------------------------------------------------------
+
+
+def parity(even, *, bounded=False):
+    """2x - 2y = side over integers: without a solution where the side is odd, though its relaxation has a ray."""
+    m = pyo.ConcreteModel()
+    m.b = pyo.Block([0, 1])
+    for k in (0, 1):
+        m.b[k].x = pyo.Var(domain=pyo.NonNegativeIntegers, bounds=(0, 50 if bounded else None))
+        m.b[k].y = pyo.Var(domain=pyo.NonNegativeIntegers, bounds=(0, 50 if bounded else None))
+    m.link = pyo.Constraint(expr=2 * m.b[0].x - 2 * m.b[0].y + 4 * m.b[1].x - 4 * m.b[1].y == (2 if even else 1))
+    m.total = pyo.Objective(expr=m.b[0].x + m.b[0].y + m.b[1].x, sense=pyo.maximize)
+    return m
+
+
+def test_unbounded_is_said_with_an_answer_at_hand():
+    result = solve(decompose(parity(even=True)))
+    assert result.termination is Termination.UNBOUNDED
+    assert result.answer is not None
+
+
+def test_a_program_without_an_integer_solution_is_not_called_unbounded():
+    result = solve(decompose(parity(even=False)))
+    assert result.termination in (Termination.UNBOUNDED_OR_INFEASIBLE, Termination.INFEASIBLE)
+    alone = solve(decompose(parity(even=False)), heuristics=[])
+    assert alone.termination is Termination.UNBOUNDED_OR_INFEASIBLE
+    assert not alone.termination.is_proof
+    assert alone.answer is None
+
+
+def test_pyomo_hears_of_it_in_its_own_words():
+    found = pyo.SolverFactory("colgen").solve(parity(even=True))
+    assert found.solver.termination_condition == pyo.TerminationCondition.unbounded
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_answer_is_known_after_the_root(seed):
+    model = models.lots(seed, items=4, periods=7)
+    best = solve_complete(compile_model(model)).objective
+    problem = decompose(model, "item")
+    found = solve(problem, heuristics=(Neighbourhood(problem.splitting),), node_limit=1)
+    assert best <= found.objective * (1 + 1e-6)
+    assert found.objective <= 1.2 * best
+
+
+def test_blocks_that_are_the_same_are_handed_out():
+    model = models.lots(1, items=3, periods=4)
+    for t in model.period:
+        for i in (1, 2):
+            before = (model.kept[i, t - 1] if t else 0) + model.made[i, t]
+            model.balance[i, t].set_value(before == 3 * (t + 1) + model.kept[i, t])
+            model.setup[i, t].set_value(model.made[i, t] <= 40 * model.ready[i, t])
+    model.cost.set_value(sum(model.made.values()) + sum((9 + i // 2) * v for (i, _), v in model.ready.items()))
+    model.overtime.fix(6)
+    problem = decompose(model, "item", recognize=False)
+    found = solve(problem, heuristics=(Neighbourhood(problem.splitting),))
+    assert max(sub.count for sub in problem.splitting.subproblems) >= 1
+    assert found.is_optimal
+    assert found.objective == pytest.approx(solve_complete(compile_model(model)).objective)
+
+
+class Asked:
+    def __init__(self):
+        self.times = 0
+
+    def search(self, context):
+        self.times += 1
+
+
+def test_others_are_asked_where_it_finds_nothing():
+    problem, other = decompose(models.lots(0, items=4, periods=7), "item"), Asked()
+    solve(problem, heuristics=(Neighbourhood(problem.splitting, (other,)),), node_limit=1)
+    assert other.times == 0
+    solve(problem, heuristics=(Neighbourhood(problem.splitting, (other,), seconds=0.0),), node_limit=1)
+    assert other.times == 1
+
+
+def test_a_point_that_is_off_its_rows_by_what_a_solver_allows_is_no_answer():
+    """A row of 4 was left at 3.999999333, which ended the run."""
+    failure, _ = judge(compacts.draw(np.random.default_rng([27000, 298])))
+    assert failure is None

@@ -1,0 +1,85 @@
+"""Coreference clustering against all partitions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+from colgen import solve
+from colgen.problems.coreference import Coreference, Instance
+from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.scores import Drawn, Floats, Rng, draw_scale, draw_scores, with_penalties
+
+NAME = "coreference"
+
+
+def draw(rng: Rng) -> Drawn:
+    """Up to seven mentions."""
+    n = int(rng.integers(1, 8))
+    (scores,) = draw_scores(rng, (n * (n - 1) // 2,))
+    scores = with_penalties(rng, scores, False)
+    settings = {
+        "mentions": n,
+        "contracted": bool(rng.random() < 0.7),
+        "settled": bool(rng.random() < 0.7),
+        "smallest": int(rng.choice([2, 3, 12])),
+    }
+    return Drawn(NAME, {"scores": scores}, draw_scale(rng), (), settings)
+
+
+def judged(drawn: Drawn) -> tuple[Truths, Said]:
+    """Truth and what is said."""
+    n, how = drawn.settings["mentions"], drawn.settings
+    scores = drawn.arrays["scores"] * drawn.scale
+    all_of_them = _incidence(n) @ scores
+    truths = Truths(np.array([all_of_them.max()]), drawn.size, np.zeros(1))
+    matrix = np.zeros((n, n))
+    matrix[np.triu_indices(n, 1)] = scores
+    instance = Instance(matrix + matrix.T)
+    options = {name: how[name] for name in ("contracted", "settled", "smallest")}
+    result = solve(Coreference(instance, **options))
+    worth = -np.inf if result.answer is None else _worth(scores, n, result.answer)
+    return truths, one(result.objective, result.dual_bound, worth, result.is_optimal, result.termination.name)
+
+
+def smaller(drawn: Drawn) -> Iterator[Drawn]:
+    """One mention less, plainer ways."""
+    n = drawn.settings["mentions"]
+    first, second = np.triu_indices(n, 1)
+    for gone in range(n if n > 1 else 0):
+        kept = (first != gone) & (second != gone)
+        yield dataclasses.replace(drawn, arrays={"scores": drawn.arrays["scores"][kept]}).with_settings(mentions=n - 1)
+    for name, plain in (("smallest", 2), ("contracted", True), ("settled", True)):
+        if drawn.settings[name] != plain:
+            yield drawn.with_settings(**{name: plain})
+
+
+def _worth(scores: Floats, n: int, answer: list[tuple[int, ...]]) -> float:
+    cluster_of = np.full(n, -1)
+    for k, cluster in enumerate(answer):
+        if (cluster_of[list(cluster)] != -1).any():
+            return float("nan")
+        cluster_of[list(cluster)] = k
+    if (cluster_of == -1).any():
+        return float("nan")
+    first, second = np.triu_indices(n, 1)
+    return float(scores[cluster_of[first] == cluster_of[second]].sum())
+
+
+@cache
+def _incidence(n: int) -> Floats:
+    """Which pairs are together in each partition, shape (partitions, pairs)."""
+
+    def grown(partition: list[int]) -> Iterator[list[int]]:
+        if len(partition) == n:
+            yield partition
+            return
+        for k in range(max(partition, default=-1) + 2):
+            yield from grown([*partition, k])
+
+    cluster_of = np.array(list(grown([])))
+    first, second = np.triu_indices(n, 1)
+    return np.asarray(cluster_of[:, first] == cluster_of[:, second], dtype=np.float64)

@@ -1,0 +1,97 @@
+"""Graph colouring against a search vertex by vertex."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+from colgen import solve
+from colgen.problems.colouring import Colouring, Instance
+from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.scores import Drawn, Floats, Rng
+
+NAME = "colouring"
+
+
+def draw(rng: Rng) -> Drawn:
+    """Up to ten vertices: at random, rings whose relaxation is fractional, parts, and the complements of these.
+
+    Some have no edges, or all, some vertices no neighbour; edges may be given twice.
+    """
+    n = int(rng.integers(1, 11))
+    style = str(rng.choice(["random", "random", "ring", "parts", "none"]))
+    if style == "random":
+        near = rng.random((n, n)) < rng.random()
+    elif style == "ring":
+        # Neighbours are those at most so many places away.
+        places = np.arange(n)
+        away = np.abs(places[:, None] - places[None])
+        near = np.minimum(away, n - away) <= int(rng.integers(1, 4))
+    elif style == "none":
+        near = np.zeros((n, n), dtype=np.bool_)
+    else:
+        part = rng.integers(0, 4, n)
+        near = (part[:, None] != part[None]) & (rng.random((n, n)) < 0.9)
+    near = np.triu(near, 1)
+    near = near | near.T
+    if rng.random() < 0.3:
+        near = ~near
+    if rng.random() < 0.2:
+        alone = rng.random(n) < 0.3
+        near[alone] = near[:, alone] = False
+    np.fill_diagonal(near, False)
+    order = rng.permutation(n)
+    return Drawn(
+        NAME, {"adjacency": near[np.ix_(order, order)].astype(float)}, settings={"twice": bool(rng.random() < 0.2)}
+    )
+
+
+def judged(drawn: Drawn) -> tuple[Truths, Said]:
+    """Truth and what is said, mirrored: colours are minimised."""
+    near = drawn.arrays["adjacency"]
+    n = len(near)
+    truths = Truths(np.array([-float(_fewest(near))]), 1.0, np.zeros(1))
+    edges = tuple((u, v) for u in range(n) for v in range(u) if near[u, v])
+    given = (*edges, *((v, u) for u, v in edges[::2])) if drawn.settings.get("twice") else edges
+    result = solve(Colouring(Instance(n, given)))
+    worth = -np.inf
+    if result.answer is not None:
+        proper = len(result.answer) == n and all(result.answer[u] != result.answer[v] for u, v in edges)
+        worth = -float(len(set(result.answer))) if proper else float("nan")
+    said = result.termination
+    return truths, one(-result.objective, -result.dual_bound, worth, said.is_proof, said.name)
+
+
+def smaller(drawn: Drawn) -> Iterator[Drawn]:
+    """One vertex or one edge less."""
+    near = drawn.arrays["adjacency"]
+    for v in range(len(near) if len(near) > 1 else 0):
+        kept = np.arange(len(near)) != v
+        yield dataclasses.replace(drawn, arrays={"adjacency": near[np.ix_(kept, kept)]})
+    for u, v in np.argwhere(np.triu(near)).tolist():
+        fewer = near.copy()
+        fewer[u, v] = fewer[v, u] = 0.0
+        yield dataclasses.replace(drawn, arrays={"adjacency": fewer})
+
+
+def _fewest(near: Floats) -> int:
+    """Each vertex has a colour in use or one more."""
+    n = best = len(near)
+
+    def colour(given: tuple[int, ...], used: int) -> None:
+        nonlocal best
+        if used >= best:
+            return
+        v = len(given)
+        if v == n:
+            best = used
+            return
+        taken = {given[u] for u in range(v) if near[u, v]}
+        for c in range(used + 1):
+            if c not in taken:
+                colour((*given, c), max(used, c + 1))
+
+    colour((), 0)
+    return best

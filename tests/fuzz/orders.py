@@ -1,0 +1,175 @@
+"""Cutting stock from several rolls, with conflicts, by few patterns, against a search over what is left."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from colgen import solve
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.scores import Drawn, Rng
+
+NAME = "orders"
+
+
+def draw(rng: Rng) -> Drawn:
+    """Up to four widths, some of them the same, with one part or two; costs of odd sizes, scarce rolls."""
+    kind = str(rng.choice(["stock", "conflicts", "both", "patterns"]))
+    roll, n = int(rng.integers(5, 25)), int(rng.integers(1, 5 if kind == "stock" else 4))
+    widths = rng.integers(1 + roll // 6, roll + 1, n)
+    demands = rng.integers(1, {"stock": 5, "patterns": 6}.get(kind, 3), n)
+    arrays = {"widths": widths.astype(float), "demands": demands.astype(float)}
+    settings: dict[str, Any] = {"roll": roll}
+    if kind in ("stock", "both"):
+        others = rng.integers(1, roll + 1, int(rng.integers(0, 3)))
+        arrays["rolls"] = np.array([roll, *others.tolist()], dtype=float)
+        costs = rng.integers(0, 7, len(others) + 1).astype(float)
+        if rng.random() < 0.3:
+            costs = np.round(costs + rng.random(len(costs)), 3)
+        arrays["costs"] = costs * float(10.0 ** int(rng.choice([0, 0, 0, -8, 8])))
+        scarce = rng.random(len(costs)) < 0.4
+        arrays["supplies"] = np.where(scarce, rng.integers(0, 4, len(costs)), -1).astype(float)
+    if kind in ("conflicts", "both"):
+        arrays["conflicts"] = np.triu(rng.random((n, n)) < rng.choice([0.2, 0.5])).astype(float)
+    if kind == "patterns":
+        settings["patterns"] = int(rng.integers(1, 4))
+    return Drawn(NAME, arrays, settings=settings)
+
+
+def judged(drawn: Drawn) -> tuple[Truths, Said]:
+    """Truth and what is said, mirrored: costs are minimised."""
+    order = _order(drawn)
+    best = _fewest_by_patterns(order) if order.patterns is not None else _cheapest(order)
+    size = max(order.rolls.costs) or 1.0
+    truths = Truths(np.array([-float(best)]), size, np.zeros(1))
+    result = solve(CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts))
+    worth = -np.inf
+    if result.answer is not None:
+        worth = -_worth(order, result.answer)
+    said = result.termination
+    return truths, one(-result.objective, -result.dual_bound, worth, said.is_proof, said.name)
+
+
+def smaller(drawn: Drawn) -> Iterator[Drawn]:
+    """One item, one piece, one conflict, one limit less."""
+    arrays = dict(drawn.arrays)
+    demands = arrays["demands"]
+    for item in range(len(demands)):
+        kept = np.arange(len(demands)) != item
+        if len(demands) > 1:
+            fewer = {**arrays, "widths": arrays["widths"][kept], "demands": demands[kept]}
+            if "conflicts" in arrays:
+                fewer["conflicts"] = arrays["conflicts"][np.ix_(kept, kept)]
+            yield dataclasses.replace(drawn, arrays=fewer)
+        if demands[item] > 1:
+            yield dataclasses.replace(drawn, arrays={**arrays, "demands": demands - (~kept)})
+    if "supplies" in arrays:
+        for k in np.flatnonzero(arrays["supplies"] >= 0):
+            more = arrays["supplies"].copy()
+            more[k] = -1.0
+            yield dataclasses.replace(drawn, arrays={**arrays, "supplies": more})
+    if "conflicts" in arrays:
+        for i, j in np.argwhere(arrays["conflicts"] > 0):
+            fewer_pairs = arrays["conflicts"].copy()
+            fewer_pairs[i, j] = 0.0
+            yield dataclasses.replace(drawn, arrays={**arrays, "conflicts": fewer_pairs})
+
+
+def _order(drawn: Drawn) -> Order:
+    arrays = drawn.arrays
+    instance = Instance(
+        drawn.settings["roll"],
+        tuple(int(width) for width in arrays["widths"]),
+        tuple(int(demand) for demand in arrays["demands"]),
+    )
+    stock = conflicts = patterns = None
+    if "rolls" in arrays:
+        supplies = tuple(None if supply < 0 else int(supply) for supply in arrays["supplies"])
+        stock = Stock(tuple(int(width) for width in arrays["rolls"]), tuple(arrays["costs"].tolist()), supplies)
+    if "conflicts" in arrays:
+        conflicts = Conflicts(tuple((int(i), int(j)) for i, j in np.argwhere(arrays["conflicts"] > 0)))
+    if "patterns" in drawn.settings:
+        patterns = AtMost(drawn.settings["patterns"])
+    return Order(instance, stock, patterns, conflicts)
+
+
+def _patterns(order: Order, room: int) -> list[tuple[int, ...]]:
+    instance = order.instance
+    pairs = () if order.conflicts is None else order.conflicts.pairs
+    ranges = [range(min(d, room // w) + 1) for w, d in zip(instance.widths, instance.demands, strict=True)]
+    return [
+        copies
+        for copies in itertools.product(*ranges)
+        if 0 < sum(w * c for w, c in zip(instance.widths, copies, strict=True)) <= room
+        and not any(copies[i] and copies[j] and (i != j or copies[i] > 1) for i, j in pairs)
+    ]
+
+
+def _cheapest(order: Order) -> Fraction | float:
+    """Infinite if there is no plan."""
+    stock, kinds = order.rolls, range(len(order.rolls.widths))
+    patterns = [_patterns(order, width) for width in stock.widths]
+
+    @cache
+    def cost(left: tuple[int, ...], supplies: tuple[int, ...]) -> Fraction | float:
+        first = next((i for i, n in enumerate(left) if n), None)
+        if first is None:
+            return Fraction(0)
+        best: Fraction | float = math.inf
+        for k in kinds:
+            fewer = (*supplies[:k], supplies[k] - 1, *supplies[k + 1 :])
+            for pattern in patterns[k] if supplies[k] else ():
+                if pattern[first] and all(c <= n for c, n in zip(pattern, left, strict=True)):
+                    rest = cost(tuple(n - c for c, n in zip(pattern, left, strict=True)), fewer)
+                    best = min(best, Fraction(stock.costs[k]) + rest)
+        return best
+
+    pieces = sum(order.instance.demands)
+    return cost(order.instance.demands, tuple(int(min(limit, pieces)) for limit in stock.limits))
+
+
+def _fewest_by_patterns(order: Order) -> float:
+    instance, most = order.instance, max(order.instance.demands)
+    every = _patterns(order, instance.roll)
+    largest = [p for p in every if not any(p != q and all(a <= b for a, b in zip(p, q, strict=True)) for q in every)]
+    best = math.inf
+    number = 0 if order.patterns is None else min(order.patterns.patterns, len(largest))
+    for chosen in itertools.combinations(largest, number):
+        for rolls in itertools.product(range(most + 1), repeat=number):
+            cut = [sum(n * p[i] for n, p in zip(rolls, chosen, strict=True)) for i in range(instance.num_items)]
+            if sum(rolls) < best and all(c >= d for c, d in zip(cut, instance.demands, strict=True)):
+                best = float(sum(rolls))
+    return best
+
+
+def _worth(order: Order, answer: Any) -> float:
+    """Cost of an answer by the data alone; NaN if it is none."""
+    stock, pairs = order.rolls, set() if order.conflicts is None else set(order.conflicts.pairs)
+    instance, cut, used = order.instance, np.zeros(order.instance.num_items), np.zeros(len(order.rolls.widths))
+    total, different = Fraction(0), set()
+    for pattern, rolls, *kinds in answer:
+        kind = kinds[0] if kinds else 0
+        copies = dict(pattern)
+        if len(copies) < len(pattern) or rolls != int(rolls) or rolls < 0:
+            return math.nan
+        if sum(instance.widths[i] * c for i, c in pattern) > stock.widths[kind]:
+            return math.nan
+        if any(i in copies and j in copies and (i != j or copies[i] > 1) for i, j in pairs):
+            return math.nan
+        for i, c in pattern:
+            cut[i] += c * rolls
+        used[kind] += rolls
+        different.add(tuple(sorted(pattern)))
+        total += Fraction(stock.costs[kind]) * int(rolls)
+    enough = (cut >= instance.demands).all() and (used <= np.array(stock.limits)).all()
+    few = order.patterns is None or len(different) <= order.patterns.patterns
+    return float(total) if enough and few else math.nan

@@ -1,0 +1,84 @@
+"""Paths of k vertices against all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import solve
+from colgen.problems.title_path import Instance, LazyPath, TitlePath
+from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.scores import Drawn, Floats, Rng, draw_scale, draw_scores, with_penalties
+
+NAME = "title_path"
+
+
+def draw(rng: Rng) -> Drawn:
+    """Up to six vertices; bonuses of vertices make walks that come back."""
+    n = int(rng.integers(1, 7))
+    (weights,) = draw_scores(rng, (n + 2, n))
+    if rng.random() < 0.4:
+        weights = weights + rng.choice([0.0, 0.0, 5.0], n)
+    weights = with_penalties(rng, weights, True, 0.4)
+    length = int(rng.integers(1, 5))
+    constant = float(rng.choice([0.0, 0.0, 0.0, -1e7, 1e3, 1e7]))
+    settings = {
+        "length": length,
+        "classes": rng.integers(0, n, n).tolist() if rng.random() < 0.5 else list(range(n)),
+        "lazy": bool(rng.random() < 0.3),
+    }
+    return Drawn(NAME, {"weights": weights}, draw_scale(rng), (constant,) * (length + 1), settings)
+
+
+def judged(drawn: Drawn) -> tuple[Truths, Said]:
+    """Truth and what is said."""
+    how = drawn.settings
+    weights = (drawn.arrays["weights"] + (drawn.constants[0] if drawn.constants else 0.0)) * drawn.scale
+    n, length, classes = weights.shape[1], how["length"], np.array(how["classes"])
+    paths = _paths(n, length)
+    if len(paths) and length > 1:
+        visited = np.sort(classes[paths], axis=1)
+        paths = paths[(visited[:, 1:] != visited[:, :-1]).all(axis=1)]
+    totals = _totals(weights, paths)
+    truths = Truths(np.array([totals.max(initial=-np.inf)]), drawn.size, np.array([drawn.constant]))
+    instance = Instance(weights[:n], weights[n], weights[n + 1], length, tuple(how["classes"]))
+    result = solve(LazyPath(instance) if how["lazy"] else TitlePath(instance))
+    worth = -np.inf
+    if result.answer is not None:
+        path = np.array([result.answer])
+        fair = path.shape[1] == length and len(set(classes[path[0]].tolist())) == length
+        worth = float(_totals(weights, path)[0]) if fair else float("nan")
+        worth = worth if worth > -np.inf else float("nan")
+    said = result.termination
+    return truths, one(result.objective, result.dual_bound, worth, said.is_proof, said.name)
+
+
+def smaller(drawn: Drawn) -> Iterator[Drawn]:
+    """One vertex less, a shorter path."""
+    weights, classes = drawn.arrays["weights"], drawn.settings["classes"]
+    n, length = weights.shape[1], drawn.settings["length"]
+    for gone in range(n if n > 1 else 0):
+        left = np.delete(np.delete(weights, gone, axis=0), gone, axis=1)
+        yield dataclasses.replace(drawn, arrays={"weights": left}).with_settings(
+            classes=[c for k, c in enumerate(classes) if k != gone]
+        )
+    if length > 1:
+        yield dataclasses.replace(drawn, constants=drawn.constants[1:]).with_settings(length=length - 1)
+    if classes != list(range(n)):
+        yield drawn.with_settings(classes=list(range(n)))
+
+
+def _totals(weights: Floats, paths: NDArray[np.int64]) -> Floats:
+    n = weights.shape[1]
+    total = weights[n, paths[:, 0]] + weights[n + 1, paths[:, -1]]
+    return np.asarray(total + weights[paths[:, :-1], paths[:, 1:]].sum(axis=1))
+
+
+@cache
+def _paths(n: int, length: int) -> NDArray[np.int64]:
+    return np.array(list(itertools.permutations(range(n), length)), dtype=np.int64).reshape(-1, length)

@@ -1,0 +1,80 @@
+"""Cutting stock against a search over what is left."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+from colgen import solve
+from colgen.problems.cutting_stock import CuttingStock, Instance
+from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.scores import Drawn, Rng
+
+NAME = "cutting_stock"
+
+
+def draw(rng: Rng) -> Drawn:
+    """Up to four widths near to fractions of the roll, in units that may be large."""
+    unit = int(rng.choice([1, 1, 1, 10**3, 10**6]))
+    roll = int(rng.integers(5, 31))
+    least = 1 + roll // 6
+    widths = rng.choice(np.arange(least, roll + 1), min(int(rng.integers(1, 5)), roll + 1 - least), replace=False)
+    demands = rng.integers(1, 5, len(widths))
+    # A little less than a multiple of the unit changes nothing of what fits.
+    off = rng.integers(0, max(unit // 20, 1), len(widths)) if unit > 1 else np.zeros(len(widths), dtype=np.int64)
+    arrays = {"widths": (widths * unit - off).astype(float), "demands": demands.astype(float)}
+    return Drawn(NAME, arrays, settings={"roll": roll * unit})
+
+
+def judged(drawn: Drawn) -> tuple[Truths, Said]:
+    """Truth and what is said, mirrored: rolls are minimised."""
+    widths = tuple(int(w) for w in drawn.arrays["widths"])
+    demands = tuple(int(d) for d in drawn.arrays["demands"])
+    roll = drawn.settings["roll"]
+    truths = Truths(np.array([-float(_fewest(roll, widths, demands))]), 1.0, np.zeros(1))
+    result = solve(CuttingStock(Instance(roll, widths, demands)))
+    worth = -np.inf
+    if result.answer is not None:
+        cut = np.zeros(len(widths))
+        fits = True
+        for pattern, rolls in result.answer:
+            fits &= sum(widths[item] * copies for item, copies in pattern) <= roll and rolls == int(rolls) >= 0
+            for item, copies in pattern:
+                cut[item] += copies * rolls
+        worth = -float(sum(rolls for _, rolls in result.answer)) if fits and (cut >= demands).all() else float("nan")
+    said = result.termination
+    return truths, one(-result.objective, -result.dual_bound, worth, said.is_proof, said.name)
+
+
+def smaller(drawn: Drawn) -> Iterator[Drawn]:
+    """One item or one piece less."""
+    widths, demands = drawn.arrays["widths"], drawn.arrays["demands"]
+    for item in range(len(widths)):
+        if len(widths) > 1:
+            kept = np.arange(len(widths)) != item
+            yield dataclasses.replace(drawn, arrays={"widths": widths[kept], "demands": demands[kept]})
+        if demands[item] > 1:
+            fewer = demands - (np.arange(len(widths)) == item)
+            yield dataclasses.replace(drawn, arrays={"widths": widths, "demands": fewer})
+
+
+def _fewest(roll: int, widths: tuple[int, ...], demands: tuple[int, ...]) -> int:
+    counts = itertools.product(*(range(min(roll // w, d) + 1) for w, d in zip(widths, demands, strict=True)))
+    patterns = [p for p in counts if 0 < sum(n * w for n, w in zip(p, widths, strict=True)) <= roll]
+
+    @cache
+    def rolls(left: tuple[int, ...]) -> int:
+        first = next((i for i, n in enumerate(left) if n), None)
+        if first is None:
+            return 0
+        return 1 + min(
+            rolls(tuple(a - b for a, b in zip(left, p, strict=True)))
+            for p in patterns
+            if p[first] and all(b <= a for a, b in zip(left, p, strict=True))
+        )
+
+    return rolls(demands)

@@ -1,0 +1,105 @@
+"""Second-order parsing, by the template in all its ways and by the fast parser, against all trees."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+from colgen import solve
+from colgen.problems.grandparent_parsing import GrandparentParsing, Instance, parse
+from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.scores import Drawn, Floats, Rng, draw_constants, draw_scale, draw_scores, with_penalties
+from tests.fuzz.trees import all_trees, grandparent_parts, places, sibling_parts
+
+NAME = "grandparent_parsing"
+
+
+def draw(rng: Rng) -> Drawn:
+    """Up to four tokens, sometimes five; the fast parser half the time."""
+    tokens = 5 if rng.random() < 0.1 else int(rng.integers(1, 5))
+    size = tokens + 1
+    arcs, grandparents, siblings = draw_scores(rng, (size,) * 2, (size,) * 3, (size,) * 3)
+    arcs = with_penalties(rng, arcs, True)
+    grandparents, siblings = with_penalties(rng, grandparents, False, 0.1), with_penalties(rng, siblings, False, 0.1)
+    arrays = {"arcs": arcs}
+    if rng.random() < 0.85:
+        arrays["grandparents"] = grandparents
+    if rng.random() < 0.4:
+        arrays["siblings"] = siblings
+    plain = "siblings" not in arrays
+    settings = {
+        "single_root": bool(rng.random() < 0.4),
+        "fast": bool(rng.random() < 0.6),
+        "connectivity": "flow" if rng.random() < 0.3 else "cuts",
+        "formulation": "one_gp+no_gp" if rng.random() < 0.2 else "all",
+        "start": None,
+        "tighten": bool(rng.random() < 0.7),
+        "iterations": int(rng.choice([1, 5, 100])),
+    }
+    if rng.random() < 0.5:
+        settings["start"] = str(rng.choice(["tree", "parts"]))
+    elif plain and settings["connectivity"] == "cuts" and settings["formulation"] == "all":
+        settings["start"] = "dual"
+    return Drawn(NAME, arrays, draw_scale(rng), draw_constants(rng, tokens), settings)
+
+
+def judged(drawn: Drawn) -> tuple[Truths, Said]:
+    """Truth and what is said."""
+    how = drawn.settings
+    tokens, single = len(drawn.constants), how["single_root"]
+    scores = _scores(drawn)
+    totals = _all_of_them(scores, tokens, single)
+    truths = Truths(np.array([totals.max(initial=-np.inf)]), drawn.size, np.array([drawn.constant]))
+    instance = Instance(scores["arcs"], scores.get("grandparents"), scores.get("siblings"), single)
+    if how["fast"]:
+        found = parse(instance)
+        proved, heads, words = found.termination.is_proof, found.heads, found.termination.name
+        objective, bound = found.score, found.bound
+    else:
+        options = {name: how[name] for name in ("connectivity", "formulation", "start", "tighten", "iterations")}
+        result = solve(GrandparentParsing(instance, **options))
+        proved, heads, words = result.termination.is_proof, result.answer, result.termination.name
+        objective, bound = result.objective, result.dual_bound
+    if heads is None:
+        return truths, one(objective, bound, -np.inf, proved, words)
+    place = places(tokens, False, single).get(tuple(heads))
+    worth = float("nan") if place is None or totals[place] == -np.inf else float(totals[place])
+    return truths, one(objective, bound, worth, proved, words)
+
+
+def smaller(drawn: Drawn) -> Iterator[Drawn]:
+    """One token less, one kind of part less, plainer ways."""
+    tokens = len(drawn.constants)
+    for gone in range(1, tokens + 1 if tokens > 1 else 1):
+        arrays = dict(drawn.arrays)
+        for name, array in arrays.items():
+            for axis in range(array.ndim):
+                array = np.delete(array, gone, axis=axis)
+            arrays[name] = array
+        constants = tuple(c for k, c in enumerate(drawn.constants, 1) if k != gone)
+        yield dataclasses.replace(drawn, arrays=arrays, constants=constants)
+    for name in ("siblings", "grandparents"):
+        if name in drawn.arrays:
+            yield dataclasses.replace(drawn, arrays={k: a for k, a in drawn.arrays.items() if k != name})
+    plain = {"single_root": False, "connectivity": "cuts", "formulation": "all", "tighten": True, "iterations": 100}
+    for name, value in plain.items():
+        if drawn.settings[name] != value:
+            yield drawn.with_settings(**{name: value})
+
+
+def _scores(drawn: Drawn) -> dict[str, Floats]:
+    arcs = drawn.arrays["arcs"] + np.array([0.0, *drawn.constants])
+    return {name: (arcs if name == "arcs" else array) * drawn.scale for name, array in drawn.arrays.items()}
+
+
+def _all_of_them(scores: dict[str, Floats], tokens: int, single_root: bool) -> Floats:
+    trees = all_trees(tokens, single_root=single_root)
+    total: Floats = scores["arcs"][trees[:, 1:], np.arange(1, tokens + 1)].sum(axis=1)
+    for name, listed in (("grandparents", grandparent_parts), ("siblings", sibling_parts)):
+        if name in scores:
+            parts, there = listed(tokens, single_root)
+            values = scores[name][parts[..., 0], parts[..., 1], parts[..., 2]]
+            total = total + np.where(there, values, 0.0).sum(axis=1)
+    return total

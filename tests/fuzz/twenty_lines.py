@@ -1,0 +1,99 @@
+"""The README's program of twenty lines on random widths: how often it ends with a proof, and the template's value."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyomo.environ as pyo
+
+from colgen import Column, Duals, OraclePricing, PricingContext, Problem, TimeLimit, artificial, solve
+from colgen.problems.cutting_stock import CuttingStock as Template
+from colgen.problems.cutting_stock import Instance
+from colgen.solvers.knapsack import bounded_knapsack
+
+SECONDS = 30.0
+"""For each instance."""
+
+_ROLL, _WIDTHS, _LEAST, _MOST = 1000, range(60, 400), 2, 60
+_DEMANDS = (3, 10, 100)
+
+
+class CuttingStock(Problem):
+    """As in the README."""
+
+    objective_step = 1
+
+    def __init__(self, roll: int, widths: list[int], demands: list[int]) -> None:
+        self.roll, self.widths, self.demands = roll, widths, demands
+
+    def master(self) -> pyo.ConcreteModel:
+        m = pyo.ConcreteModel()
+        m.item = pyo.RangeSet(0, len(self.widths) - 1)
+        m.unmet = artificial(m.item)
+        m.demand = pyo.Constraint(m.item, rule=lambda m, i: m.unmet[i] >= self.demands[i])
+        m.rolls = pyo.Objective(expr=0, sense=pyo.minimize)
+        return m
+
+    def pricing(self) -> Knapsack:
+        return Knapsack(self)
+
+
+class Knapsack(OraclePricing):
+    """As in the README."""
+
+    cost_bound = 1.0
+
+    def best(self, duals: Duals, context: PricingContext) -> np.ndarray:
+        p = self.problem
+        return bounded_knapsack(duals["demand"], p.widths, p.demands, p.roll)[1]
+
+    def encode(self, pattern: np.ndarray) -> Column:
+        return Column(1.0, {("demand", i): n for i, n in enumerate(pattern.tolist()) if n}, pattern)
+
+
+@dataclass
+class Outcome:
+    """What became of some instances.
+
+    Attributes
+    ----------
+    tried, proved
+        How many, and of how many the program proved an optimum.
+    wrong
+        A line for each contradiction with the template.
+    """
+
+    tried: int = 0
+    proved: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+def twenty_lines(numbers: Iterable[int], seed: int, seconds: float) -> Outcome:
+    """Solve the instances of these numbers; none is begun once the seconds are over."""
+    outcome, ends = Outcome(), time.monotonic() + seconds
+    for number in numbers:
+        if time.monotonic() >= ends:
+            break
+        widths, demands = drawn(number, seed)
+        found = solve(CuttingStock(_ROLL, widths, demands), stop=TimeLimit(SECONDS))
+        known = solve(Template(Instance(_ROLL, tuple(widths), tuple(demands))), stop=TimeLimit(SECONDS))
+        outcome.tried += 1
+        outcome.proved += found.is_optimal
+        if found.dual_bound > known.objective or found.objective < known.dual_bound:
+            outcome.wrong.append(
+                f"twenty lines, seed {seed}, instance {number}: {found.objective:g} and the bound "
+                f"{found.dual_bound:g}, by the template {known.objective:g} and {known.dual_bound:g}"
+            )
+    return outcome
+
+
+def drawn(number: int, seed: int) -> tuple[list[int], list[int]]:
+    """Widths and demands of an instance: up to 60 widths, and demands up to 3, 10 or 100."""
+    rng = np.random.default_rng([seed, 20, number])
+    count = int(rng.integers(_LEAST, _MOST + 1))
+    widths = rng.choice(np.array(_WIDTHS), count, replace=False)
+    demands = rng.integers(1, _DEMANDS[number % len(_DEMANDS)] + 1, count)
+    return widths.tolist(), demands.tolist()

@@ -1,0 +1,48 @@
+"""Nodes in batches: one tree, and the optimum, however many workers there are and whatever becomes of a node."""
+
+import pytest
+
+from colgen import InputError, NodeVisit, Termination, solve
+from colgen.problems.assignment import Assignment, random
+from tests.assignment import assignment
+from tests.parallel.test_same_run import told
+
+
+def column_generation():
+    """One oracle a machine."""
+    return assignment(4, 10, 5)
+
+
+def ascents():
+    """Nodes that a kernel bounds, and strong branching."""
+    return Assignment(random(4, 20, 3))
+
+
+@pytest.mark.parametrize("drawn", [column_generation, ascents])
+def test_a_tree_in_batches_is_one_tree(drawn):
+    plain = solve(drawn())
+    assert len(plain.nodes) > 4
+    results = [solve(drawn(), workers=workers, node_batch=3) for workers in (1, 2, 4)]
+    assert results[0].is_optimal
+    assert results[0].objective == pytest.approx(plain.objective)
+    for result in results[1:]:
+        assert told(result) == told(results[0])
+
+
+def test_a_limit_of_nodes_is_kept_and_the_bound_is_that_of_all_that_is_open():
+    """What a batch is still at holds the bound down: it is never better than the optimum."""
+    optimum = solve(column_generation()).objective
+    bounds: list[NodeVisit] = []
+    for limit in (1, 2, 4, 6):
+        result = solve(column_generation(), node_batch=3, workers=2, node_limit=limit, on_node=bounds.append)
+        assert result.is_optimal or len(result.nodes) == limit
+        assert result.is_optimal or result.termination is Termination.NODE_LIMIT
+        assert result.dual_bound <= optimum + 1e-9 * abs(optimum)
+    assert all(visit.dual_bound <= optimum + 1e-9 * abs(optimum) for visit in bounds)
+
+
+def test_a_problem_that_cannot_be_copied_is_refused_before_any_work():
+    problem = column_generation()
+    problem.held = open(__file__)  # noqa: SIM115
+    with problem.held, pytest.raises(InputError, match=r"node_batch: expected a .* that copy.deepcopy copies"):
+        solve(problem, node_batch=2)

@@ -1,0 +1,125 @@
+"""Identical pricing problems are asked once, and prove what all of them would."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from colgen import InputError, Pricing, PricingContext, PricingResult, Sense, solve
+from colgen.core.duals import Duals, RowNames
+from colgen.pricing.identical import Identical, grouped
+from colgen.testing.conformance import check_problem
+from tests.amounts import examples
+from tests.zoo import Listed, Partitioning
+
+
+class Machine(Pricing):
+    def __init__(self, sizes, speed, multiplicity=1.0, same_as=None, total=None):
+        self.sizes, self.speed, self.multiplicity = sizes, speed, multiplicity
+        self.same_as, self.total = same_as, total
+
+    def price(self, duals, context):
+        return PricingResult(bound=-2.0, total=self.total)
+
+
+SIZES = np.array([3, 1, 2])
+
+
+def test_equal_objects_are_one():
+    one, other = Machine(SIZES, 1.0, 2.0), Machine(SIZES.copy(), 1.0, 3.0)
+    different = Machine(SIZES, 2.0)
+    assert [type(oracle) for oracle in grouped([one, other, different])] == [
+        Machine,
+        Machine,
+        Machine,
+    ]  # multiplicities
+    other.multiplicity = 2.0
+    group, rest = grouped([one, different, other])
+    assert isinstance(group, Identical)
+    assert (group.count, group.multiplicity, group.name) == (2, 4.0, "Machine (of 2)")
+    assert rest is different
+
+
+def test_the_same_object_given_twice_is_one():
+    class Bare(Pricing):
+        def price(self, duals, context):
+            return PricingResult()
+
+    bare = Bare()
+    (group,) = grouped([bare, bare, bare])
+    assert group.count == 3
+    assert group.multiplicity == math.inf
+    # Two objects that have nothing to be equal in may still be different.
+    assert len(grouped([Bare(), Bare()])) == 2
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (Machine([3, 1, 2], 1.0), Machine([3, 1, 2], 1.0)),  # lists may change
+        (Machine(SIZES, 1.0), Machine(SIZES.astype(float), 1.0)),
+        (Machine(SIZES, 1.0), Machine(SIZES[::-1], 1.0)),
+        (Machine((SIZES, 1), 1.0), Machine((SIZES, 2), 1.0)),
+        (Machine(SIZES, 1.0, same_as="a"), Machine(SIZES, 1.0, same_as="b")),
+        (Machine(SIZES, 1.0, same_as="a"), Machine(SIZES, 1.0)),
+    ],
+)
+def test_what_may_differ_stays_apart(pair):
+    assert grouped(pair) == pair
+
+
+def test_what_the_user_states_is_believed():
+    one, other = Machine([1], 1.0, 1.0, "truck"), Machine([2], 1.0, 2.0, "truck")
+    (group,) = grouped([one, other])
+    assert (group.oracle, group.multiplicity) == (one, 3.0)
+    assert len(grouped([Machine((SIZES, 1), 1.0), Machine((SIZES, 1), 1.0)])) == 1
+    other.cost_bound = 4.0
+    with pytest.raises(
+        InputError, match=r"same_as 'truck', but state cost_bound = None and 4\.0: expected the same columns"
+    ):
+        grouped([one, other])
+
+
+def test_what_one_says_of_all_its_columns_is_said_of_each():
+    names = RowNames()
+    duals, context = Duals(np.zeros(0), names), PricingContext(Sense.MINIMIZE)
+    (group,) = grouped([Machine(SIZES, 1.0, total=-3.0)] * 4)
+    result = group.price(duals, context)
+    assert (result.bound, result.total) == (-2.0, -12.0)
+
+
+@dataclass
+class Bins(Partitioning):
+    """One oracle for each set of an answer, all of them the same; or one for all."""
+
+    each: bool = True
+
+    def pricing(self):
+        problem = self
+        problem.asked = 0
+
+        class One(Listed):
+            multiplicity = 1.0 if problem.each else float(problem.size)
+
+            def price(self, duals, context):
+                problem.asked += 1
+                return super().price(duals, context)
+
+        return [One(self) for _ in range(self.size if self.each else 1)]
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_the_bound_is_that_of_all_of_them(maximize):
+    many, one = (Bins(size=7, maximize=maximize, each=each, cuts=False) for each in (True, False))
+    results = [solve(problem, heuristics=()) for problem in (many, one)]
+    assert all(result.is_optimal for result in results)
+    assert len(results[0].nodes) > 1
+    assert many.asked == one.asked
+    bounds = [[(i.phase, i.objective, i.dual_bound) for i in result.iterations] for result in results]
+    assert bounds[0] == bounds[1]
+
+
+def test_the_conformance_kit_puts_them_together_as_well():
+    report = check_problem(Bins(size=5, cuts=False), seconds=examples(1.0, 4.0))
+    assert report.ok, report

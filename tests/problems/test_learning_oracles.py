@@ -1,0 +1,100 @@
+"""Exact solvers as oracles: against lists of all structures, forbidden parts among them; means and losses with them."""
+
+import numpy as np
+import pytest
+
+from benchmarks.learning.reference import nearest_mean, partitions, trees
+from colgen.core.errors import InputError
+from colgen.learning import ProjectiveTrees, best_structure, fenchel_young, sparsemap
+from colgen.learning.batches import batch_of
+from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees
+from tests.sweeps import seeds
+
+KINDS = [(), ("siblings",), ("grandchildren",), ("grandchildren", "siblings")]
+
+
+def value(places, scores):
+    return sum(float(theta.ravel()[own].sum()) for theta, own in zip(scores, places, strict=True))
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+@pytest.mark.parametrize("parts", KINDS)
+@pytest.mark.parametrize("single_root", [False, True])
+def test_trees_are_the_best_of_all(parts, single_root, seed):
+    rng = np.random.default_rng(seed)
+    model = SecondOrderTrees(*parts, single_root=single_root)
+    scores = [rng.normal(size=(5,) * (2 if k == 0 else 3)) for k in range(1 + len(parts))]
+    if seed % 2:
+        for theta in scores:
+            theta[rng.random(theta.shape) < 0.25] = -np.inf
+    everything = [value(model.structure(np.array(tree)), scores) for tree in trees(4, single_root=single_root)]
+    if max(everything) == -np.inf:
+        with pytest.raises(InputError, match="every structure is forbidden"):
+            best_structure(model, scores)
+    else:
+        assert best_structure(model, scores).score(scores) == pytest.approx(max(everything))
+
+
+def test_parts_of_projective_trees_are_those_of_all_trees():
+    tree = np.array([-1, 3, 1, 0, 3])
+    for own, other in zip(
+        SecondOrderTrees("siblings", "grandchildren").structure(tree),
+        ProjectiveTrees("siblings", "grandchildren").structure(tree),
+        strict=True,
+    ):
+        assert own.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+def test_clusterings_are_the_best_of_all(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(5, 5))  # of each order of a pair its own
+    if seed % 2:
+        scores[rng.random((5, 5)) < 0.2] = -np.inf
+    best = max(value(Clusterings.structure(np.array(labels)), [scores]) for labels in partitions(5))
+    assert best_structure(Clusterings(), [scores]).score([scores]) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+def test_means_of_clusterings_and_trees_are_nearest(seed):
+    rng = np.random.default_rng(seed)
+    cases = [
+        (Clusterings(), [(5, 5)], [Clusterings.structure(np.array(labels)) for labels in partitions(5)]),
+        (
+            SecondOrderTrees("grandchildren"),
+            [(4, 4), (4, 4, 4)],
+            [SecondOrderTrees("grandchildren").structure(np.array(tree)) for tree in trees(3)],
+        ),
+    ]
+    for oracle, shapes, structures in cases:
+        scores = [rng.normal(size=shape) for shape in shapes]
+        matrices = [np.zeros((int(np.prod(shape)), len(structures))) for shape in shapes]
+        for k, structure in enumerate(structures):
+            for matrix, places in zip(matrices, structure, strict=True):
+                matrix[places, k] = 1.0
+        linear = np.asarray(sum(m.T @ theta.ravel() for m, theta in zip(matrices, scores, strict=True)))
+        found = sparsemap(oracle, *scores)
+        assert found.is_exact
+        assert found.marginals.ravel() == pytest.approx(matrices[0] @ nearest_mean(matrices[0], linear), abs=1e-6)
+
+
+def test_beliefs_over_all_trees_are_the_likelihood_where_pairs_have_no_scores():
+    rng = np.random.default_rng(4)
+    model, scores = SecondOrderTrees("grandchildren"), [rng.normal(size=(5, 5)), np.zeros((5, 5, 5))]
+    tree = np.array([-1, 3, 4, 0, 3])  # arcs 4 → 2 and 3 → 1 cross
+    everything = np.array([value(model.structure(np.array(other)), scores) for other in trees(4)])
+    found = fenchel_young(model, model.structure(tree), *scores, regularization="beliefs")
+    right = value(model.structure(tree), scores)
+    assert found.value == pytest.approx(np.logaddexp.reduce(everything) - right)
+    with pytest.raises(InputError, match=r"beliefs: expected trees whose parts are \('grandchildren',\), got"):
+        SecondOrderTrees("siblings").beliefs(*scores)
+
+
+def test_batches_are_cut_to_words_and_items():
+    arrays = [np.zeros((2, 4, 4)), np.zeros((2, 4, 4, 4))]
+    batch = batch_of(SecondOrderTrees("grandchildren"), arrays, lengths=[3, 2])
+    assert [theta.shape for theta in batch.instance(1)] == [(3, 3), (3, 3, 3)]
+    assert batch_of(Clusterings(), arrays[:1], lengths=[4, 2]).instance(1)[0].shape == (2, 2)
+    beyond = batch_of(SecondOrderTrees("grandchildren"), arrays, lengths=[3, 4])
+    with pytest.raises(InputError, match="instance 1 of the batch: lengths: expected at most 3 words, got 4"):
+        beyond.each(lambda *scores: scores)

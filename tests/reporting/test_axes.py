@@ -1,0 +1,36 @@
+"""Figures without pyplot, and without matplotlib."""
+
+import builtins
+import importlib.util
+import sys
+
+import pytest
+
+from colgen.reporting.axes import INSTALL, can_draw, new_axes, new_figure, whole_numbers
+
+
+def test_a_new_figure_is_nobody_elses():
+    pytest.importorskip("matplotlib", reason="needs the plotting extra")
+    ax = new_axes((3.0, 2.0))
+    assert ax.figure.get_size_inches().tolist() == [3.0, 2.0]
+    if "matplotlib.pyplot" in sys.modules:
+        assert sys.modules["matplotlib.pyplot"].get_fignums() == []
+    ax.plot([0, 1], [0, 1])
+    whole_numbers(ax.xaxis)
+    assert all(tick == round(tick) for tick in ax.get_xticks())
+
+
+def test_without_matplotlib_it_is_said_how_to_get_it(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError) as told:
+        new_figure((3.0, 2.0))
+    assert INSTALL in str(told.value)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert not can_draw()

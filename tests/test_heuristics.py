@@ -1,0 +1,345 @@
+"""Primal heuristics: what they find is an answer, and they leave the master as they found it."""
+
+import dataclasses
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from colgen import (
+    Column,
+    Diving,
+    Heuristic,
+    IterationLimit,
+    OraclePricing,
+    Problem,
+    RestrictedMIP,
+    Sense,
+    Solution,
+    Termination,
+    TimeLimit,
+    artificial,
+    solve,
+)
+from colgen.bounding.protocol import Outcome
+from colgen.heuristics import Exchanging, fair
+from colgen.solvers.packing.knapsack import bounded_knapsack
+from tests.toys import CuttingStock, Enumerated, Partition, Program, SetPartitioning, cutting_column
+
+
+def spied(heuristic, before, after):
+    """The heuristic, with the master's objective noted before and after, and what it found."""
+
+    class Spy(Heuristic):
+        found = None
+
+        def applies(self, depth):
+            return heuristic.applies(depth)
+
+        def search(self, context):
+            before.append((context.master.solve().objective, context.master.table.lower_now.sum()))
+            Spy.found = heuristic.search(context)
+            after.append((context.master.solve().objective, context.master.table.lower_now.sum()))
+            return Spy.found
+
+    return Spy()
+
+
+class Unrounded(CuttingStock):
+    objective_step = None  # else the root ends by rounding before the relaxation is solved
+
+
+# The program over the columns at hand contains the optimum; a dive may end one roll above, it depends on the vertex
+# that it starts from.
+@pytest.mark.parametrize(("heuristic", "worst"), [(RestrictedMIP(), 453), (Diving(), 454)])
+def test_finds_a_good_answer_of_the_textbook(heuristic, worst):
+    before, after = [], []
+    spy = spied(heuristic, before, after)
+    result = solve(Unrounded(), heuristics=(spy,))
+    assert 453 - 1e-9 <= result.objective <= worst + 1e-9
+    assert spy.found is not None
+    assert all(value == round(value) for _, value in result.solution.columns)
+    assert before[0][0] == pytest.approx(452.25)
+    for (was, fixed), (now, still_fixed) in zip(before, after, strict=True):
+        assert fixed == still_fixed == 0.0
+        assert now <= was + 1e-9  # new columns can only help: nothing stays fixed
+
+
+def test_dive_generates_columns():
+    class Few(CuttingStock):
+        """The relaxation needs four patterns; a dive needs others, which only pricing under its fixings finds."""
+
+    result = solve(Few(demands=(3, 5, 7, 2)), heuristics=(Diving(tries=1),))
+    assert result.objective >= result.dual_bound
+    assert any(i.depth == 1 and i.node == 0 for i in result.iterations) or result.is_optimal
+
+
+def test_every():
+    assert [d for d in range(5) if Diving().applies(d)] == [0]
+    assert [d for d in range(5) if Diving(every=2).applies(d)] == [0, 2, 4]
+    assert [d for d in range(5) if RestrictedMIP(every=1).applies(d)] == [0, 1, 2, 3, 4]
+
+
+def test_a_dive_rounds_up_the_column_nearest_to_its_next_whole_number():
+    a, b, c = cutting_column((2, 0, 0, 0)), cutting_column((0, 2, 0, 2)), cutting_column((0, 0, 3, 0))
+    tried = []
+
+    def regenerate(fixed, proper=None):
+        tried.append(dict(fixed))
+        raise KeyboardInterrupt
+
+    context = SimpleNamespace(
+        relaxation=Solution(9.0, ((a, 3.4), (b, 0.9), (c, 0.7))),
+        master=SimpleNamespace(fix=tried.append, num_rows=4),
+        run=SimpleNamespace(expired=False, reason=None),
+        regenerate=regenerate,
+        attempt=0,
+    )
+    with pytest.raises(KeyboardInterrupt):
+        Diving().search(context)
+    # Whole parts cost nothing to fix; whatever happens, the master is released.
+    assert tried == [{a.identity: 3.0, b.identity: 1.0}, {}]
+
+
+def test_dive_that_fails_releases_what_it_fixed():
+    # Elements 0..2 in pairs only: no answer at all, each dive ends in an infeasible master.
+    pairs = tuple((1.0, frozenset(p)) for p in ((0, 1), (1, 2), (0, 2)))
+    before, after = [], []
+    spy = spied(Diving(), before, after)
+    result = solve(SetPartitioning(Partition(3, pairs)), heuristics=(spy,))
+    assert result.termination is Termination.INFEASIBLE
+    assert spy.found is None
+    assert before == pytest.approx(np.array(after))
+
+
+def test_dive_respects_whole_template_variables():
+    # x is whole at once, y = 1/2 is not: that is no answer, though all columns are.
+    program = Program(
+        maximize=False,
+        row_lower=(2.0, 1.0),
+        row_upper=(float("inf"), float("inf")),
+        groups=(((1.0, (1.0, 0.0)),),),
+        limits=(float("inf"),),
+        variables=((3.0, (0.0, 2.0), 0.0, 5.0, True),),
+    )
+    result = solve(Enumerated(program), heuristics=(Diving(),))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(5)
+
+
+def test_a_dive_that_would_go_on_for_ever_ends():
+    # 2x - 2y = 1: each rounding of x makes y fractional above, and the reverse.
+    program = Program(
+        maximize=False,
+        row_lower=(1.0,),
+        row_upper=(1.0,),
+        groups=(((1.0, (2.0,)), (1.0, (-2.0,))),),
+        limits=(float("inf"),),
+    )
+    result = solve(Enumerated(program), heuristics=(Diving(tries=1),), stop=IterationLimit(1000), node_limit=1)
+    assert result.termination is Termination.NODE_LIMIT
+    # A limit ends a dive as it ends everything else.
+    result = solve(Enumerated(program), heuristics=(Diving(tries=1),), stop=IterationLimit(10))
+    assert result.termination is Termination.ITERATION_LIMIT
+    assert len(result.iterations) == 10
+
+
+def scripted(relaxations, columns, **arguments):
+    """A dive whose relaxations are told: what it fixes, and what it finds."""
+    fixed = []
+
+    def regenerate(now, proper=None, rounds=None):
+        fixed.append((dict(now), rounds))
+        objective, pairs = relaxations[frozenset(now)]
+        solved = SimpleNamespace(objective=objective, phase=2, pairs=pairs)
+        return SimpleNamespace(outcome=Outcome.SOLVED, solved=solved)
+
+    context = SimpleNamespace(
+        relaxation=Solution(9.0, columns),
+        master=SimpleNamespace(fix=lambda now: None, num_rows=4, solution=lambda s: Solution(s.objective, s.pairs)),
+        run=SimpleNamespace(
+            expired=False,
+            reason=None,
+            sense=Sense.MINIMIZE,
+            prunes=lambda objective: False,
+            round_bound=lambda bound: bound,
+            meets=lambda bound, objective: bound >= objective,
+        ),
+        regenerate=regenerate,
+        attempt=0,
+    )
+    return Diving(1, **arguments).search(context), fixed
+
+
+A, B = cutting_column((2, 0, 0, 0)), cutting_column((0, 2, 0, 2))
+WAYS = {frozenset({A.identity}): (12.0, ((A, 1.0),)), frozenset({B.identity}): (10.0, ((B, 1.0),))}
+
+
+def test_a_discrepancy_rounds_up_another_column_and_the_best_answer_is_kept():
+    columns = ((A, 0.9), (B, 0.7))
+    found, fixed = scripted(WAYS, columns)
+    assert found.objective == 12.0
+    assert fixed == [({A.identity: 1.0}, None)]
+    found, fixed = scripted(WAYS, columns, discrepancies=1)
+    assert found.objective == 10.0
+    assert fixed == [({A.identity: 1.0}, None), ({B.identity: 1.0}, None)]
+    assert scripted(WAYS, columns, discrepancies=1, levels=0)[0].objective == 12.0
+
+
+def test_no_dive_follows_one_that_meets_the_relaxation():
+    ways = {**WAYS, frozenset({A.identity}): (9.0, ((A, 1.0),))}
+    assert len(scripted(ways, ((A, 0.9), (B, 0.7)), discrepancies=1)[1]) == 1
+
+
+def test_strong_diving_rounds_up_what_worsens_the_linear_program_least():
+    found, fixed = scripted(WAYS, ((A, 0.9), (B, 0.7)), strong=2)
+    assert found.objective == 10.0
+    assert fixed == [({A.identity: 1.0}, 0), ({B.identity: 1.0}, 0), ({B.identity: 1.0}, None)]
+
+
+def test_strong_dives_with_discrepancies_end_where_plain_ones_do():
+    result = solve(CuttingStock(), heuristics=(Diving(discrepancies=2, strong=3),))
+    assert result.is_optimal
+    assert result.objective == pytest.approx(453)
+
+
+def test_a_dive_leaves_small_masters_to_the_program():
+    few = SimpleNamespace(master=SimpleNamespace(solves_integers=True, num_columns=9), attempt=0)
+    assert Diving(least=10).search(few) is None
+
+
+@pytest.mark.parametrize("name", ["discrepancies", "levels", "strong"])
+def test_parameters_of_a_dive_are_checked(name):
+    with pytest.raises(ValueError, match=name):
+        Diving(**{name: -1})
+
+
+def test_heuristics_leave_the_proof_most_of_the_time():
+    assert fair(10.0, SimpleNamespace(seconds_left=8.0)) == 2.0
+    assert fair(10.0, SimpleNamespace(seconds_left=float("inf"))) == 10.0
+
+
+# --- small programs of a user's own ---------------------------------------------------------------------------------
+
+
+class Rolls(Problem):
+    """Cutting stock as a user states it: an oracle that knows neither branching nor what a dive has fixed."""
+
+    objective_step = 1
+
+    def __init__(self, roll, widths, demands, *, exactly=False):
+        self.roll, self.widths, self.demands, self.exactly = roll, widths, demands, exactly
+
+    def master(self):
+        m = pyo.ConcreteModel()
+        m.item = pyo.RangeSet(0, len(self.widths) - 1)
+        m.unmet = artificial(m.item)
+
+        def demand(m, i):
+            return m.unmet[i] == self.demands[i] if self.exactly else m.unmet[i] >= self.demands[i]
+
+        m.demand = pyo.Constraint(m.item, rule=demand)
+        m.rolls = pyo.Objective(expr=0)
+        return m
+
+    def pricing(self):
+        return Knapsack(self)
+
+
+class Knapsack(OraclePricing):
+    cost_bound = 1.0
+
+    def best(self, duals, context):
+        p = self.problem
+        return bounded_knapsack(np.maximum(duals["demand"], 0.0), p.widths, p.demands, p.roll)[1]
+
+    def encode(self, pattern):
+        return Column(1.0, {("demand", i): n for i, n in enumerate(pattern.tolist()) if n}, pattern)
+
+
+def random_rolls(count, most, seed):
+    rng = np.random.default_rng(seed)
+    widths = rng.choice(np.arange(60, 400), count, replace=False).tolist()
+    return Rolls(1000, widths, rng.integers(1, most + 1, count).tolist())
+
+
+class Seen(Heuristic):
+    """Keeps the relaxation that it is shown."""
+
+    def __init__(self, quick=False):
+        self.quick, self.objectives = quick, []
+
+    def search(self, context):
+        self.objectives.append(context.relaxation.objective)
+
+
+def test_columns_are_generated_to_the_end_before_heuristics_though_the_rounded_bound_is_decided():
+    problem = random_rolls(20, 10, 0)
+    relaxation = solve(problem, relaxation=True).objective
+    seen = Seen()
+    result = solve(problem, heuristics=(seen,))
+    assert result.dual_bound == math.ceil(relaxation - 1e-6)
+    assert seen.objectives[0] == pytest.approx(relaxation)
+
+
+@pytest.mark.parametrize(("count", "most", "seed", "rolls"), [(20, 10, 0, 26), (40, 10, 1, 57), (60, 3, 3, 28)])
+def test_random_rolls_are_proved_optimal_without_a_branching_rule(count, most, seed, rolls):
+    result = solve(random_rolls(count, most, seed), stop=TimeLimit(60))
+    assert result.is_optimal
+    assert result.objective == rolls
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bins_are_packed_exactly_without_a_branching_rule(seed):
+    items = np.random.default_rng(seed).integers(20, 60, 30).tolist()
+    result = solve(Rolls(100, items, [1] * len(items), exactly=True), stop=TimeLimit(60))
+    assert result.is_optimal
+
+
+def test_exchanges_find_answers_at_perturbed_dual_values():
+    problem = random_rolls(20, 10, 0)
+    alone = solve(problem, heuristics=(Exchanging(1, steps=20_000),))
+    assert alone.objective <= 27
+    assert solve(problem, heuristics=(Exchanging(6),)).objective == 26
+
+
+def test_exchanges_need_whole_columns():
+    class Continuous(Knapsack):
+        def encode(self, pattern):
+            return dataclasses.replace(super().encode(pattern), integer=False)
+
+    class Half(Rolls):
+        objective_step = None
+
+        def pricing(self):
+            return Continuous(self)
+
+    result = solve(Half(10, [4, 3], [3, 5]), heuristics=(Exchanging(2),))
+    assert result.is_optimal
+    assert result.objective == solve(Half(10, [4, 3], [3, 5]), relaxation=True).objective
+
+
+def test_slack_of_the_template_gives_exchanges_room():
+    class Loose(Rolls):
+        def master(self):
+            m = pyo.ConcreteModel()
+            m.item = pyo.RangeSet(0, len(self.widths) - 1)
+            m.unmet = artificial(m.item)
+            m.over = pyo.Var(m.item, bounds=(0, 50))
+            m.demand = pyo.Constraint(m.item, rule=lambda m, i: m.unmet[i] - m.over[i] == self.demands[i])
+            m.rolls = pyo.Objective(expr=0)
+            return m
+
+    rolls = random_rolls(20, 10, 0)
+    loose = solve(Loose(rolls.roll, rolls.widths, rolls.demands), heuristics=(Exchanging(6),))
+    assert loose.objective == 26
+
+
+def test_columns_are_generated_to_the_end_before_a_node_is_given_up():
+    problem = random_rolls(20, 10, 0)
+    relaxation = solve(problem, relaxation=True).objective
+    result = solve(problem, heuristics=())
+    assert result.termination is Termination.NO_BRANCHING
+    assert result.iterations[-1].objective == pytest.approx(relaxation)
