@@ -1,1 +1,46 @@
 """Benchmarks: what ``colgen bench`` measures.  They are part of a checkout, not of the installed package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from benchmarks.harness import BenchOptions
+from colgen.cli.template import Figure
+
+BENCHMARKS = {
+    "assignment": "assignment.bench:bench_assignment",
+    "bounding": "cutting_stock.bounding:bench_bounding",
+    "branching": "engine.branching:bench_branching",
+    "chain_map": "chain_map.bench:bench_chain_map",
+    "colouring": "colouring.bench:bench_colouring",
+    "coreference": "coreference.bench:bench_coreference",
+    "cutting_stock": "cutting_stock.bench:bench_cutting_stock",
+    "decompose": "decomposition.bench:bench_decompose",
+    "engine": "engine.bench:bench_engine",
+    "first_answers": "runs.first_answers:bench_first_answers",
+    "grandparent_parsing": "grandparent_parsing.bench:bench_grandparent_parsing",
+    "labelling": "vehicle_routing.labelling:bench_labelling",
+    "learning": "learning.bench:bench_learning",
+    "lp_backends": "cutting_stock.lp_backends:bench_lp_backends",
+    "nonlocal_parsing": "nonlocal_parsing.bench:bench_nonlocal_parsing",
+    "pipeline": "pipeline.bench:bench_pipeline",
+    "proofs": "certificates.bench:bench_proofs",
+    "scale": "runs.large:bench_scale",
+    "stabilization": "engine.stabilization:bench_stabilization",
+    "title_path": "title_path.bench:bench_title_path",
+    "truth": "truth.bench:bench_truth",
+    "vehicle_routing": "vehicle_routing.bench:bench_vehicle_routing",
+    "workers": "runs.workers:bench_workers",
+}
+"""Each benchmark's module, without the package's name, and function."""
+
+SEEDED = ("truth",)
+"""Benchmarks that draw their instances at random: they read the seed."""
+
+
+def load(name: str) -> Callable[[BenchOptions], Sequence[Figure]]:
+    """Return a benchmark by its name; its module is imported here, for it imports a template."""
+    module, _, function = BENCHMARKS[name].partition(":")
+    found: Callable[[BenchOptions], Sequence[Figure]] = getattr(import_module(f"{__name__}.{module}"), function)
+    return found

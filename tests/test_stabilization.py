@@ -6,12 +6,12 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from benchmarks.assignment.unguessed import Unguessed
 from colgen import Directional, Duals, LinearMaster, NoStabilization, TimeLimit, Wentges, solve
 from colgen.core.budget import Budget
 from colgen.core.duals import RowNames
 from colgen.model.formulation import compile_model
 from colgen.problems.assignment import random
+from colgen.problems.assignment.template import Unguessed
 from tests.toys import CuttingStock
 
 

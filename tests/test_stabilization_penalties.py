@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.assignment.unguessed import Unguessed
 from colgen import BoxStep, Budget, NoStabilization, Penalty, solve
 from colgen.problems.assignment import random
+from colgen.problems.assignment.template import Unguessed
 from tests.master.programs import col, covering
 from tests.toys import CuttingStock
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from benchmarks.assignment.gcg import ByGCG, by_gcg
+from benchmarks.harness import BenchOptions
 from colgen import InputError, Result, solve
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
 from colgen.problems.assignment.instance import Instance, random, read
 from colgen.problems.assignment.model import full

@@ -14,11 +14,12 @@ from statistics import median
 from typing import Any
 
 from benchmarks.decomposition.families import FAMILIES
+from benchmarks.harness import BenchOptions, spread
 from colgen import InputError, Problem, TimeLimit, decompose, solve
 from colgen.certificate.checker import Verdict, check
 from colgen.certificate.checker_pricing import WrongError
 from colgen.certificate.checker_program import Claims
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems import (
     assignment,

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.harness import BenchOptions, spread
 from colgen import InputError, solve
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.budget import begin_peak, peak_bytes
 from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES, size

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from benchmarks.harness import BenchOptions
 from colgen import InputError, Result, solve
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
 from colgen.problems.colouring.bound import verify
 from colgen.problems.colouring.instance import Instance, mycielski, queens, random, read

@@ -14,17 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.coreference.comparison import QUICK, Plan, cut, growth, hard, measure, measure_whole, speedups, spread
+from benchmarks.coreference.drawing import draw
 from benchmarks.coreference.graphs import FOOTBALL, bench_graphs
 from benchmarks.coreference.methods import GENERATED, Run, run, warm_up
 from benchmarks.coreference.oracles import compare_oracles
+from benchmarks.harness import BenchOptions
+from benchmarks.harness import spread as a_share
 from colgen import InputError
-from colgen.cli.template import BenchOptions, Figure
-from colgen.cli.template import spread as a_share
+from colgen.cli.template import Figure
 from colgen.core.files import write_figure
 from colgen.problems.coreference.baseline import closure, greedy_joining, link_best, link_first
 from colgen.problems.coreference.clusters import Cluster
 from colgen.problems.coreference.document import Document
-from colgen.problems.coreference.drawing import draw
 from colgen.problems.coreference.instance import Instance
 from colgen.problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, ScoreKind, Scorer, scores_of, train
 from colgen.problems.coreference.metrics import Agreement, agreement

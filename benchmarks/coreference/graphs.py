@@ -9,8 +9,9 @@ from pathlib import Path
 
 import networkx as nx
 
+from benchmarks.harness import BenchOptions
 from colgen import Result, solve
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
 from colgen.problems.coreference.instance import Instance, modularity, random_signs
 from colgen.problems.coreference.template import Coreference

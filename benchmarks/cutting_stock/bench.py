@@ -9,8 +9,9 @@ from statistics import geometric_mean, median
 
 from benchmarks.cutting_stock.processes import within
 from benchmarks.cutting_stock.published import bench_published
+from benchmarks.harness import BenchOptions, spread
 from colgen import Result, solve
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.baseline import solve_full

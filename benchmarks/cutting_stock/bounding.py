@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
 
-from benchmarks.assignment.unguessed import Unguessed
 from benchmarks.engine.covering import Covering, covers
+from benchmarks.harness import BenchOptions
 from colgen import Bounding, Bundle, ColumnGeneration, Iteration, Problem, Subgradient, Volume, solve
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.problems.assignment import random
+from colgen.problems.assignment.template import Unguessed
 
 _MINUTES = 8.0
 """What two instances of each problem take, about."""

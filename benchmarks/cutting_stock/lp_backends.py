@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmarks.harness import BenchOptions, spread
 from colgen import Problem, solve
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.errors import SolverError
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.assignment.instance import random as random_assignment

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from benchmarks.harness import BenchOptions, spread
 from colgen import solve
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.errors import InputError
 from colgen.core.stop import TimeLimit
 from colgen.problems.cutting_stock.bound import verify

@@ -11,8 +11,9 @@ from statistics import geometric_mean, median
 from benchmarks.cutting_stock.complete_orders import solve_full
 from benchmarks.cutting_stock.orders import conflicting, few_patterns, several_bins, several_lengths
 from benchmarks.cutting_stock.processes import within
+from benchmarks.harness import BenchOptions, spread
 from colgen import solve
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.parts import Order

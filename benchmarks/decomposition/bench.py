@@ -9,8 +9,9 @@ from statistics import geometric_mean
 
 from benchmarks.assignment.gcg import by_gcg
 from benchmarks.decomposition.families import FAMILIES, Family
+from benchmarks.harness import BenchOptions, spread
 from colgen import Decomposed, Problem, Result, decompose, solve, solve_complete
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
 from colgen.core.tolerances import TOLERANCES
 from colgen.model.formulation import compile_model

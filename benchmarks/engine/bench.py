@@ -19,9 +19,10 @@ from typing import Any
 from benchmarks.engine.columns import column_figures
 from benchmarks.engine.loops import highs_loop, scip_loop
 from benchmarks.engine.trees import Free, PoolOracle, PoolPartition
+from benchmarks.harness import BenchOptions
 from colgen import AnyOf, Formulation, Sense, compile_model, solve
 from colgen.bounding.run import Run
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.instance import Instance, uniform
 from colgen.problems.cutting_stock.pricing import PatternOracle

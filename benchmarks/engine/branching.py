@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import geometric_mean
 
-from benchmarks.assignment.unguessed import Unguessed
 from benchmarks.engine.trees import PoolPartition
+from benchmarks.harness import BenchOptions
 from colgen import Choice, MostFractional, Problem, PseudoCostBranching, StrongBranching, TimeLimit, solve
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.problems.assignment import random
+from colgen.problems.assignment.template import Unguessed
 from colgen.problems.vehicle_routing import VehicleRouting
 from colgen.problems.vehicle_routing.instance import random as routing
 

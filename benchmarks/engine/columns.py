@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.harness import BenchOptions
 from colgen import (
     Column,
     Columns,
@@ -22,7 +23,7 @@ from colgen import (
     artificial,
     compile_model,
 )
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.core.lazy_imports import Late
 
 if TYPE_CHECKING:

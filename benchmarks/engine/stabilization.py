@@ -7,11 +7,12 @@ from functools import partial
 from statistics import geometric_mean, median
 from typing import Any
 
-from benchmarks.assignment.unguessed import Unguessed
 from benchmarks.engine.trees import PoolPartition
+from benchmarks.harness import BenchOptions, spread
 from colgen import Directional, NoStabilization, Penalty, Problem, WarmStart, Wentges, ablation
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.problems.assignment import random as assignment
+from colgen.problems.assignment.template import Unguessed
 from colgen.problems.colouring import Colouring
 from colgen.problems.colouring import random as graph
 from colgen.problems.cutting_stock import CuttingStock

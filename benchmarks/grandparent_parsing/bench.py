@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.grandparent_parsing.compared import Compared, Priced
+from benchmarks.grandparent_parsing.drawing import draw_seconds
 from benchmarks.grandparent_parsing.kept_duals import kept_duals
+from benchmarks.harness import BenchOptions, spread
 from colgen import InputError, Result, solve
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.budget import begin_peak, peak_bytes
 from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES
@@ -35,7 +37,6 @@ from colgen.problems.dependency.scorer import SentenceScorer, Weights
 from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.dependency.training import attachment_figures
 from colgen.problems.grandparent_parsing.baseline import Relaxed, compiled_complete, solve_complete
-from colgen.problems.grandparent_parsing.drawing import draw_seconds
 from colgen.problems.grandparent_parsing.instance import as_heads
 from colgen.problems.grandparent_parsing.model import FORMULATIONS
 from colgen.problems.grandparent_parsing.parser import parse

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.harness import BenchOptions
 from benchmarks.learning.accuracy import parsing_figures, second_order_figures, tagging_figures
 from benchmarks.learning.reference import labellings, nearest_mean, partitions, trees
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.learning import Chains, ProjectiveTrees, Trees, best_structure, marginals, sparsemap
 from colgen.learning.batches import batch_of, batch_sums
 from colgen.problems.learning_oracles import Clusterings, SecondOrderTrees

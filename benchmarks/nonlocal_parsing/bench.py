@@ -13,6 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.harness import BenchOptions
+from benchmarks.harness import spread as a_share
+from benchmarks.nonlocal_parsing.drawing import Setting, draw_candidates
 from benchmarks.nonlocal_parsing.search import (
     Parsed,
     compare_methods,
@@ -23,15 +26,13 @@ from benchmarks.nonlocal_parsing.search import (
     speed,
 )
 from colgen import InputError
-from colgen.cli.template import BenchOptions, Figure
-from colgen.cli.template import spread as a_share
+from colgen.cli.template import Figure
 from colgen.core.files import write_figure
 from colgen.problems.dependency.corpus import Corpus, read_corpus
 from colgen.problems.dependency.evaluation import attachment
 from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.dependency.training import attachment_figures
 from colgen.problems.nonlocal_parsing.decoding import accuracy, labelled
-from colgen.problems.nonlocal_parsing.drawing import Setting, draw_candidates
 from colgen.problems.nonlocal_parsing.examples import Examples
 from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES
 from colgen.problems.nonlocal_parsing.learner import Learner

@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from benchmarks.harness import BenchOptions, spread
 from benchmarks.pipeline.udpipe import UDPipe, is_installed, read_back
 from colgen import InputError
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.text import counted
 from colgen.problems.dependency.corpus import Corpus, read_corpus
 from colgen.problems.dependency.sentence import Sentence

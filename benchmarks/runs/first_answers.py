@@ -14,7 +14,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from colgen.cli.template import BenchOptions, Figure, load_template, template_names
+from benchmarks.harness import BenchOptions
+from colgen.cli.template import Figure, load_template, template_names
 from colgen.core.errors import ColgenError
 
 _WARM = 3

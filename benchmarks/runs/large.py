@@ -14,6 +14,7 @@ import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
 
+from benchmarks.harness import BenchOptions
 from colgen import (
     Columns,
     Duals,
@@ -27,7 +28,7 @@ from colgen import (
     artificial,
     solve,
 )
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.core.budget import peak_bytes
 from colgen.core.files import write_figure
 from colgen.problems.cutting_stock.instance import uniform

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.harness import BenchOptions
 from benchmarks.runs.pools import kept_figures
 from colgen import ColumnGeneration, IterationLimit, Result, TimeLimit, WarmStart, solve
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.core.errors import InputError
 from colgen.many import solve_many
 from colgen.parallel.clusters import Cluster, cluster_of

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from statistics import fmean, median
 
+from benchmarks.harness import BenchOptions, spread
 from benchmarks.title_path.comparison import (
     CODING,
     EXACT,
@@ -29,7 +30,7 @@ from benchmarks.title_path.comparison import (
     with_beam,
 )
 from colgen import InputError
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.files import write_figure
 from colgen.problems.title_path.drawing import draw_convergence
 from colgen.problems.title_path.learning import train

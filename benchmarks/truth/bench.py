@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import BenchOptions
 from colgen.certificate.checker import check
 from colgen.certificate.checker_pricing import WrongError
-from colgen.cli.template import BenchOptions, Figure
+from colgen.cli.template import Figure
 from colgen.testing.conformance import check_problem
 from tests.fuzz import chains, decompositions
 from tests.fuzz.bad_inputs import bad_inputs

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 
+from benchmarks.harness import BenchOptions, spread
 from colgen import InputError, Result, solve
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.files import check_readable, read_text
 from colgen.core.stop import TimeLimit
 from colgen.problems.vehicle_routing.files import read

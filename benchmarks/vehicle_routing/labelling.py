@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.harness import BenchOptions, spread
 from colgen import InputError
-from colgen.cli.template import BenchOptions, Figure, spread
+from colgen.cli.template import Figure
 from colgen.core.files import check_readable, read_text
 from colgen.solvers.paths.labelling import CustomResource, Labelling, Network, Resource, nearest
 

@@ -139,7 +139,7 @@ examples:
 _TEMPLATES = """\
 examples:
   colgen templates                         all of them
-  colgen templates grandparent_parsing     its options and benchmarks
+  colgen templates grandparent_parsing     its options
 """
 
 
@@ -290,7 +290,7 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command = add("example", "write a small instance", "Write a small instance to the standard output.", _EXAMPLE)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
 
-    command = add("bench", "measure", "Run one of the templates' benchmarks.", _BENCH)
+    command = add("bench", "measure", "Run a benchmark (from a checkout: the installed package has none).", _BENCH)
     command.add_argument("name", metavar="NAME", nargs="?", help="its name, as --list shows it")
     command.add_argument("--list", action="store_true", help="list the benchmarks")
     command.add_argument("--data", metavar="DIR", type=Path, help="folder of the corpora")

@@ -3,52 +3,63 @@
 from __future__ import annotations
 
 import argparse
-
-from rich.table import Table
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
 
 from colgen.cli import template as templates
-from colgen.cli.arguments import DIAGNOSTIC, PROVED
-from colgen.cli.output import console, say, show_figures
+from colgen.cli.arguments import PROVED
+from colgen.cli.output import say, show_figures
 from colgen.cli.requests import check_data, check_destinations, options_of, skip_of
-from colgen.cli.template import BenchOptions, TrainOptions, check_options
-from colgen.cli.templates import load_all
+from colgen.cli.template import TrainOptions, check_options
 from colgen.core.errors import InputError
 from colgen.solvers.compiling import compile_at_once
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+"""The repository, if this package is not an installed one."""
 
 
 def bench(arguments: argparse.Namespace) -> int:
     """Run a benchmark and show its figures."""
-    compile_at_once()
-    loaded, broken = load_all()
-    found = {(t.name, name): function for t in loaded for name, function in t.benchmarks.items()}
+    benchmarks = load_benchmarks()
     if arguments.list:
-        table = Table("benchmark", "template")
-        for template_name, name in sorted(found, key=lambda pair: pair[::-1]):
-            table.add_row(name, template_name)
-        console().print(table)
-        return DIAGNOSTIC if broken else PROVED
-    named = [key for key in found if arguments.name in (key[1], "/".join(key))]
-    if not named:
-        known = ", ".join(sorted({name for _, name in found})) or "none"
-        asked = "which benchmark?" if arguments.name is None else f"there is no benchmark {arguments.name!r};"
+        print("\n".join(sorted(benchmarks.BENCHMARKS)))
+        return PROVED
+    name = arguments.name
+    if name not in benchmarks.BENCHMARKS:
+        known = ", ".join(sorted(benchmarks.BENCHMARKS))
+        asked = "which benchmark?" if name is None else f"there is no benchmark {name!r};"
         raise InputError(f"{asked} there are: {known}")
-    if len(named) > 1:
-        choices = " or ".join("/".join(key) for key in named)
-        raise InputError(f"several templates have a benchmark {arguments.name!r}: say {choices}")
     check_data(arguments)
     check_destinations(arguments)
-    (key,) = named
-    drawn = {(t.name, name) for t in loaded for name in t.drawn_benchmarks}
-    if arguments.seed is not None and key not in drawn:
-        others = ", ".join(sorted(name for _, name in drawn)) or "no other"
-        say(f"colgen: the benchmark {key[1]!r} always measures the same: --seed is read by {others}")
-    seed = arguments.seed if arguments.seed is not None else 0
-    options = BenchOptions(arguments.data, arguments.quick, say, arguments.plot, minutes=arguments.minutes, seed=seed)
-    figures = found[key](options)
-    show_figures(arguments, key[1], figures)
+    if arguments.seed is not None and name not in benchmarks.SEEDED:
+        others = ", ".join(benchmarks.SEEDED)
+        say(f"colgen: the benchmark {name!r} always measures the same: --seed is read by {others}")
+    compile_at_once()
+    options = benchmarks.BenchOptions(
+        arguments.data,
+        arguments.quick,
+        say,
+        arguments.plot,
+        minutes=arguments.minutes,
+        seed=arguments.seed if arguments.seed is not None else 0,
+    )
+    show_figures(arguments, name, benchmarks.load(name)(options))
     if arguments.plot is not None and not arguments.plot.exists():
-        say(f"colgen: the benchmark {key[1]!r} draws nothing: there is no {arguments.plot}")
+        say(f"colgen: the benchmark {name!r} draws nothing: there is no {arguments.plot}")
     return PROVED
+
+
+def load_benchmarks() -> Any:
+    """Return the package of benchmarks of the checkout that this package is part of."""
+    if not (CHECKOUT / "pyproject.toml").is_file() or not (CHECKOUT / "benchmarks" / "__init__.py").is_file():
+        raise InputError(
+            "the benchmarks are not part of the installed package: clone the repository and run colgen bench there"
+        )
+    if str(CHECKOUT) not in sys.path:
+        sys.path.append(str(CHECKOUT))  # processes that a benchmark starts inherit it
+    return importlib.import_module("benchmarks")
 
 
 def train(arguments: argparse.Namespace) -> int:

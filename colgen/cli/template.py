@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
@@ -70,52 +70,6 @@ class DemoLine:
     seconds: float
     dual_bound: float | None = None
     brute_force_proved: bool = True
-
-
-@dataclass(frozen=True)
-class BenchOptions:
-    """What ``colgen bench`` was asked for.
-
-    Attributes
-    ----------
-    data
-        Folder of the corpora, if one was given.
-    quick
-        Only the smallest instances, to see that the benchmark runs.
-    say
-        Called with a line of text as the benchmark goes on.
-    plot
-        The file to draw the benchmark's picture to, if one was asked for and the benchmark draws any.
-    minutes
-        About how long to measure; None: as long as it takes.  See :meth:`share`.
-    seed
-        Of a benchmark that draws its instances at random.
-    """
-
-    data: Path | None = None
-    quick: bool = False
-    say: Callable[[str], None] = print
-    plot: Path | None = None
-    minutes: float | None = None
-    seed: int = 0
-
-    def share(self, usual: float) -> float:
-        """How much of a benchmark to measure that takes so many minutes whole, and say so where it is cut short.
-
-        A cut benchmark takes fewer instances, evenly spread over all (:func:`spread`); the ``n`` of each figure says of
-        how many it speaks.  Training is not cut.
-        """
-        if self.minutes is None or self.minutes >= usual:
-            return 1.0
-        share = max(self.minutes / usual, 0.01)
-        self.say(f"cut short to {share:.0%} of the instances (whole, it takes about {usual:g} minutes)")
-        return share
-
-
-def spread(items: Sequence[T], share: float) -> list[T]:
-    """A share of some items, evenly spread over their order; at least one of them."""
-    count = min(len(items), max(1, round(share * len(items))))
-    return [items[k * len(items) // count] for k in range(count)]
 
 
 @dataclass(frozen=True)
@@ -250,7 +204,6 @@ class Solved:
 
 
 Demo = Callable[[], Sequence[DemoLine]]
-Benchmark = Callable[[BenchOptions], Sequence[Figure]]
 
 
 @dataclass(frozen=True)
@@ -285,10 +238,6 @@ class Template:
     compiling
         About how many seconds its demo takes to compile kernels, once an installation; 0 where it has none.
         ``colgen demo`` begins with those that have fewest.
-    benchmarks
-        For ``colgen bench NAME``.
-    drawn_benchmarks
-        Which of these draw their instances at random: they read ``seed``.
     train
         For ``colgen train NAME``: writes a model and returns figures of how good it is; None where nothing is learned.
     train_options
@@ -329,8 +278,6 @@ class Template:
     draw: Callable[[Any, Result], Any] | None = None
     demo: Sequence[Demo] = ()
     compiling: float = 0.0
-    benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
-    drawn_benchmarks: Collection[str] = ()
     train: Callable[[TrainOptions], Sequence[Figure]] | None = None
     train_options: Mapping[str, str] = field(default_factory=dict)
     train_files: bool = False

@@ -50,8 +50,6 @@ def _describe(template: Template) -> None:
         files = " (or --train FILE [--dev FILE])" if template.train_files else ""
         print(f"colgen train {template.name} --data DIR{files} --model MODEL [--option NAME=VALUE ...]")
         _print_options(template.train_options)
-    for name in template.benchmarks:
-        print(f"colgen bench {name}")
     form = template.form or form_of(template.read)
     if form:
         print(f"\nFILE: {form}")

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.assignment.bench import bench_assignment
 from colgen.cli.template import Template, form_of, of_answer, whole_number
 from colgen.core.result import Result
 from colgen.problems.assignment.demo import few_tasks_a_machine, large_tasks_are_cheap
@@ -59,6 +58,5 @@ TEMPLATE = Template(
     demo=(few_tasks_a_machine, large_tasks_are_cheap),
     compiling=10.0,
     with_cuts=lambda problem: Assignment(problem.instance, cuts=True),
-    benchmarks={"assignment": bench_assignment},
     example=lambda path: write(random(3, 8, 0), path),
 )

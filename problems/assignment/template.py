@@ -17,10 +17,12 @@ from colgen import (
     ColumnGeneration,
     Directional,
     Heuristic,
+    MostFractional,
     Pricing,
     Problem,
     RankOne,
     Reduction,
+    RestrictedMIP,
     Separation,
     Solution,
     Stabilization,
@@ -164,3 +166,22 @@ class Assignment(Problem[list[int]]):
             return self.instance.check(answer)
         except ValueError as error:
             raise InfeasibleAnswerError(str(error)) from None
+
+
+class Unguessed(Assignment):
+    """The template without guesses, to compare boundings and branching rules on.
+
+    It starts from nothing, looks for answers in the restricted master alone, and branches on the most fractional.
+    """
+
+    def warm_start(self, budget: Budget) -> WarmStart:
+        return WarmStart()
+
+    def bounding(self) -> Bounding:
+        return ColumnGeneration()
+
+    def heuristics(self) -> Sequence[Heuristic]:
+        return (RestrictedMIP(),)
+
+    def choice(self) -> Choice:
+        return MostFractional()

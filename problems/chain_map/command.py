@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.chain_map.bench import bench_chain_map
 from colgen import solve
 from colgen.cli.template import Material, Solved, Template, form_of, of_answer
 from colgen.core.result import Result, Termination
@@ -107,7 +106,6 @@ TEMPLATE = Template(
     draw=of_answer(draw_labelling),
     demo=(tagged_sentences, many_labels),
     compiling=9.0,
-    benchmarks={"chain_map": bench_chain_map},
     train=train_from_folder,
     train_options=training.OPTIONS,
     train_files=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.colouring.bench import bench_colouring
 from colgen.cli.template import Template, of_answer
 from colgen.core.result import Result
 from colgen.problems.colouring.demo import chessboard, without_triangles
@@ -38,6 +37,5 @@ TEMPLATE = Template(
     demo=(chessboard, without_triangles),
     compiling=3.0,
     with_cuts=lambda problem: Colouring(problem.instance, cuts=True),
-    benchmarks={"colouring": bench_colouring},
     example=lambda path: write(queens(5), path),
 )

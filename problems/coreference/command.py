@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.coreference.bench import bench_coreference
 from colgen import solve
 from colgen.cli.template import Material, Solved, Template, form_of
 from colgen.core.result import Result, Termination
@@ -114,7 +113,6 @@ TEMPLATE = Template(
     draw=_draw,
     demo=(five_cycle, karate_club, random_text),
     compiling=20.0,
-    benchmarks={"coreference": bench_coreference},
     train=train_from_folder,
     skips=True,
     score=score_instance,

@@ -1,4 +1,4 @@
-"""Pictures: seconds and rounds by number of mentions, and a clustering drawn over its text.
+"""Pictures: a clustering drawn over its text, and the matrix of scores by clusters.
 
 As in :mod:`colgen.reporting.plotting` a figure belongs to the caller alone, and nothing is told apart by colour alone.
 """
@@ -11,104 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.coreference.methods import ALL_LINK, GENERATED, WAYS, Run
 from colgen import InputError
 from colgen.problems.coreference.document import Document, Mention
 from colgen.problems.coreference.instance import Instance
-from colgen.reporting.axes import new_figure, whole_numbers
+from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_BIN = 10
 _WORDS, _ANNOTATION = 11.0, 7.5
 """Points."""
-
-_STYLES = {ALL_LINK: ("-", "s", "white"), GENERATED: ("-", "o", "0.0")}
-_OTHER_STYLES = (("--", "^", "0.6"), (":", "v", "white"), ("-.", "D", "0.6"), (":", "x", "0.0"))
-
-
-def draw(runs: Iterable[Run]) -> Figure:
-    """The source's first figure: average seconds by number of mentions for each way, and rounds of column generation.
-
-    Runs are averaged in bins of ten mentions.  A bin with a run that ended at its limit is drawn open, with an arrow:
-    the average is at least that.
-
-    Parameters
-    ----------
-    runs
-        As :func:`benchmarks.coreference.comparison.measure` gives them.
-    """
-    runs = list(runs)
-    if not runs:
-        raise InputError("there are no measurements to draw")
-    figure = new_figure((10.0, 4.2))
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    others = iter(_OTHER_STYLES)
-    present = {run.way for run in runs}
-    for way in (way for way in WAYS if way in present):
-        line, marker, face = _STYLES.get(way) or next(others)
-        bins = binned([run for run in runs if run.way == way])
-        sizes = [size for size, _ in bins]
-        seconds = [float(np.mean([run.seconds for run in of_bin])) for _, of_bin in bins]
-        left.plot(sizes, seconds, color="0.0", ls=line, lw=1.0, marker=marker, ms=5, mfc=face, mec="0.0", label=way)
-        for size, value, (_, of_bin) in zip(sizes, seconds, bins, strict=True):
-            if not all(run.proved for run in of_bin):
-                left.annotate("", (size, 1.9 * value), (size, value), arrowprops={"arrowstyle": "->", "lw": 1.0})
-    left.set_yscale("log")
-    left.set_ylabel("average time (seconds)")
-    left.set_title("Time to the proved optimum", loc="left")
-    if any(not run.proved for run in runs):
-        left.plot([], [], ls="", marker=r"$\uparrow$", color="0.0", label="not all runs ended within their limit")
-    left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize="small")
-
-    generated = [run for run in runs if run.way == GENERATED]
-    if generated:
-        bins = binned(generated)
-        sizes = [size for size, _ in bins]
-        right.plot(
-            sizes,
-            [float(np.mean([run.rounds for run in of_bin])) for _, of_bin in bins],
-            color="0.0",
-            marker="o",
-            ms=5,
-            lw=1.0,
-            label="mean",
-        )
-        right.plot(
-            sizes,
-            [max(run.rounds for run in of_bin) for _, of_bin in bins],
-            color="0.45",
-            ls="--",
-            marker="^",
-            ms=4,
-            lw=1.0,
-            label="most",
-        )
-        right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize="small")
-    right.set_ylim(bottom=0)
-    whole_numbers(right.yaxis)
-    right.set_ylabel("rounds of column generation")
-    right.set_title("Rounds", loc="left")
-    for ax in (left, right):
-        ax.set_xlabel("mentions in the document")
-        ax.set_xlim(left=0)
-        ax.grid(True, color="0.85", linewidth=0.4)
-        ax.set_axisbelow(True)
-        ax.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
-def binned(runs: Iterable[Run], width: int = _BIN) -> list[tuple[float, list[Run]]]:
-    """Runs by size, in bins that end at multiples of ``width``: the mean size of each bin, and its runs."""
-    bins: dict[int, list[Run]] = {}
-    for run in runs:
-        bins.setdefault((run.size - 1) // width, []).append(run)
-    return [(float(np.mean([run.size for run in bins[key]])), bins[key]) for key in sorted(bins)]
-
-
-# --- a clustering over its text --------------------------------------------------------------------------------------
 
 
 def draw_clustering(

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cutting_stock.bench import bench_cutting_stock
-from benchmarks.cutting_stock.bounding import bench_bounding
-from benchmarks.cutting_stock.lp_backends import bench_lp_backends
-from benchmarks.engine.bench import bench_engine
-from colgen.cli.template import Benchmark, BenchOptions, Figure, Template, form_of, whole_number
+from colgen.cli.template import Template, form_of, whole_number
 from colgen.core.result import Result
 from colgen.problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
 from colgen.problems.cutting_stock.drawing import draw_plan
@@ -103,16 +97,6 @@ def _drawn(order: Order | Instance, result: Result) -> Any:
     return draw_plan(order.instance, [use[:2] for use in uses], rolls=[order.stock.widths[kind] for _, _, kind in uses])
 
 
-def _later(place: str, name: str) -> Benchmark:
-    """A benchmark of all problems, imported when it is asked for: it imports every template."""
-
-    def bench(options: BenchOptions) -> Sequence[Figure]:
-        found: Benchmark = getattr(import_module(f"problems.{place}"), name)
-        return found(options)
-
-    return bench
-
-
 TEMPLATE = Template(
     name="cutting_stock",
     title="Cutting stock and bin packing: cut demanded widths from as few rolls as possible",
@@ -131,22 +115,5 @@ TEMPLATE = Template(
         "exchanges by ranks": lambda problem: CuttingStock(problem.instance, "ranks"),
         "exchanges by subsets": lambda problem: CuttingStock(problem.instance, "subsets"),
     },
-    # All but its own are everybody's; they are registered here, where the engine's plainest problem is.
-    benchmarks={
-        "engine": bench_engine,
-        "bounding": bench_bounding,
-        "branching": _later("ablations.choosing", "bench_branching"),
-        "cutting_stock": bench_cutting_stock,
-        "decompose": _later("compact.bench", "bench_decompose"),
-        "first_answers": _later("starting.bench", "bench_first_answers"),
-        "learning": _later("learning.bench", "bench_learning"),
-        "lp_backends": bench_lp_backends,
-        "truth": _later("truth.bench", "bench_truth"),
-        "proofs": _later("truth.proofs", "bench_proofs"),
-        "scale": _later("workers.large", "bench_scale"),
-        "stabilization": _later("ablations.stabilizing", "bench_stabilization"),
-        "workers": _later("workers.bench", "bench_workers"),
-    },
-    drawn_benchmarks=("truth",),
     example=lambda path: write(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211)), path),
 )

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.grandparent_parsing.bench import bench_grandparent_parsing
 from colgen import solve
 from colgen.cli.template import Material, Solved, Template, check_options, form_of
 from colgen.core.result import Result
@@ -129,7 +128,6 @@ TEMPLATE = Template(
     draw=_draw,
     demo=(short_sentence, sentence),
     compiling=1.0,
-    benchmarks={"grandparent_parsing": bench_grandparent_parsing},
     train=train_from_files,
     skips=True,
     train_options=training.OPTIONS,

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.nonlocal_parsing.bench import bench_nonlocal_parsing
 from colgen import solve
 from colgen.cli.template import Material, Solved, Template, form_of
 from colgen.core.result import Result
@@ -107,7 +106,6 @@ TEMPLATE = Template(
     draw=_draw,
     demo=(planted, random_factors),
     compiling=12.0,
-    benchmarks={"nonlocal_parsing": bench_nonlocal_parsing},
     train=train_from_files,
     skips=True,
     train_options=training.OPTIONS,

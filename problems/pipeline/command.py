@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.pipeline.bench import bench_pipeline
 from colgen.cli.template import Material, Solved, check_options, whole_number
 from colgen.core.array_files import arrays_in
 from colgen.core.errors import InputError
@@ -86,7 +85,6 @@ TEMPLATE = replace(
     read=_read,
     demo=(),
     compiling=30.0,
-    benchmarks={"pipeline": bench_pipeline},
     train=train_from_files,
     train_options=training.OPTIONS,
     train_files=True,

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
-from benchmarks.title_path.bench import bench_title_path
 from colgen import solve
 from colgen.cli.template import Material, Solved, Template, check_options, form_of
 from colgen.core.result import Result
@@ -77,7 +76,6 @@ TEMPLATE = Template(
     draw=_draw,
     demo=(of_the_engine, of_the_templates, of_the_kernels),
     compiling=1.0,
-    benchmarks={"title_path": bench_title_path},
     train=train_from_folder,
     score=score_instance,
     score_options=reading.OPTIONS,

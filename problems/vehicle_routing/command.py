@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.vehicle_routing.bench import bench_vehicle_routing
-from benchmarks.vehicle_routing.labelling import bench_labelling
 from colgen import InputError
 from colgen.cli.template import Template, form_of, of_answer, whole_number
 from colgen.core.result import Result
@@ -67,6 +65,5 @@ TEMPLATE = Template(
     draw=of_answer(draw_routes),
     demo=(time_windows, capacities),
     compiling=6.0,
-    benchmarks={"vehicle_routing": bench_vehicle_routing, "labelling": bench_labelling},
     example=lambda path: write(random(3, customers=8), path),
 )

@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from benchmarks.assignment.unguessed import Unguessed
 from benchmarks.engine.trees import PoolPartition
 from colgen import ColumnGeneration, InputError, MostFractional, RyanFoster, solve
 from colgen.bounding import column_generation as loop
 from colgen.bounding.protocol import Outcome
 from colgen.problems.assignment import random as assignment
+from colgen.problems.assignment.template import Unguessed
 from colgen.problems.cutting_stock import CuttingStock
 from colgen.problems.cutting_stock.instance import bin_packing
 

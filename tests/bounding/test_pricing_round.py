@@ -6,7 +6,6 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from benchmarks.assignment.unguessed import Unguessed
 from colgen import (
     Column,
     Directional,
@@ -26,6 +25,7 @@ from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import InvalidBoundError, OracleBeatenError
 from colgen.master.protocol import MasterSolution, MasterStatus
 from colgen.problems.assignment import random as assignment
+from colgen.problems.assignment.template import Unguessed
 from tests.master.test_protocol import Unknowing
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from benchmarks.assignment.unguessed import Unguessed
 from benchmarks.engine.trees import PoolPartition
 from colgen import Column, Directional, LinearMaster, Problem, WarmStart, artificial, solve
 from colgen.core.budget import Budget
 from colgen.problems.assignment import random as assignment
+from colgen.problems.assignment.template import Unguessed
 from colgen.problems.colouring import Colouring
 from colgen.problems.colouring import random as graph
 from colgen.problems.cutting_stock import CuttingStock

@@ -7,7 +7,6 @@ import os
 import numpy as np
 import pytest
 
-from benchmarks.assignment.unguessed import Unguessed
 from colgen import InputError, solve
 from colgen.certificate.certifier import Certifier
 from colgen.certificate.checker import check
@@ -16,6 +15,7 @@ from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.problems import assignment, colouring, coreference, cutting_stock, vehicle_routing
 from colgen.problems.assignment import Assignment, random
+from colgen.problems.assignment.template import Unguessed
 from colgen.problems.colouring import Colouring
 from colgen.problems.coreference import Coreference
 from colgen.problems.cutting_stock import CuttingStock

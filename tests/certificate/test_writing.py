@@ -5,7 +5,6 @@ import math
 
 import pytest
 
-from benchmarks.assignment.unguessed import Unguessed
 from colgen import InputError, Problem, solve
 from colgen.certificate.certifier import Certifier
 from colgen.certificate.checker import check
@@ -15,6 +14,7 @@ from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.problems.assignment import random
+from colgen.problems.assignment.template import Unguessed
 
 
 class Mine(Unguessed):

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import colgen
+from benchmarks.harness import BenchOptions
 from colgen import InputError, Termination
 from colgen.cli import main as cli
-from colgen.cli.template import BenchOptions, DemoLine, Figure, Material, Solved, Template, TrainOptions
+from colgen.cli.template import DemoLine, Figure, Material, Solved, Template, TrainOptions
 from tests.assignment import Assignment, assignment
 
 
@@ -93,7 +94,6 @@ STUB = Template(
     lines,
     data,
     demo=(demo(), demo(None)),
-    benchmarks={"engine": engine},
 )
 
 

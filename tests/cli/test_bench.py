@@ -1,15 +1,13 @@
 """`colgen bench` and `colgen train`: figures."""
 
-import dataclasses
 import json
+from types import SimpleNamespace
 
 import pytest
 
-from colgen.cli.template import BenchOptions, spread
-from tests.cli.stub import (
-    STUB,
-    run,
-)
+from benchmarks.harness import BenchOptions, spread
+from colgen.cli import bench
+from tests.cli.stub import engine, run
 
 
 def test_train(capsys, learning, tmp_path):
@@ -30,7 +28,17 @@ def test_train_json_on_standard_output_stands_alone(capsys, learning, tmp_path):
     assert json.loads(out)[0]["name"] == "accuracy"
 
 
-def test_bench(capsys, install, tmp_path):
+@pytest.fixture
+def registry(monkeypatch):
+    """Put one benchmark in the place of all others."""
+    found = SimpleNamespace(
+        BENCHMARKS={"engine": "engine"}, SEEDED=(), BenchOptions=BenchOptions, load=lambda name: engine
+    )
+    monkeypatch.setattr(bench, "load_benchmarks", lambda: found)
+    return found
+
+
+def test_bench(capsys, registry, tmp_path):
     path = tmp_path / "figures.json"
     code, out, err = run(capsys, "bench", "engine", "--quick", "--json", path)
     assert code == 0
@@ -43,43 +51,39 @@ def test_bench(capsys, install, tmp_path):
     assert figures[3]["value"] is None
 
 
-def test_bench_json_on_standard_output_stands_alone(capsys, install):
+def test_bench_json_on_standard_output_stands_alone(capsys, registry):
     code, out, _ = run(capsys, "bench", "engine", "--json", "-")
     assert code == 0
     assert [figure["name"] for figure in json.loads(out)] == ["rounds", "time", "quick", "none"]
 
 
-def test_bench_list(capsys, install):
-    code, out, _ = run(capsys, "bench", "--list")
-    assert code == 0
-    assert "engine" in out
-    assert "stub" in out
+def test_bench_list(capsys, registry):
+    assert run(capsys, "bench", "--list") == (0, "engine\n", "")
+
+
+def test_without_a_checkout_there_are_no_benchmarks(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "CHECKOUT", tmp_path)
+    code, out, err = run(capsys, "bench", "engine")
+    assert (code, out) == (2, "")
+    assert "clone the repository" in err
 
 
 @pytest.mark.parametrize("argv", [["bench"], ["bench", "motor"]])
-def test_bench_that_is_not_there(capsys, install, argv):
+def test_bench_that_is_not_there(capsys, registry, argv):
     code, out, err = run(capsys, *argv)
     assert (code, out) == (2, "")
     assert "there are: engine" in err
 
 
-def test_bench_of_two_templates(capsys, install):
-    install(STUB, dataclasses.replace(STUB, name="twin"))
-    code, _, err = run(capsys, "bench", "engine")
-    assert code == 2
-    assert "say stub/engine or twin/engine" in err
-    assert run(capsys, "bench", "twin/engine")[0] == 0
-
-
-def test_bench_data_must_be_a_folder(capsys, install, file):
+def test_bench_data_must_be_a_folder(capsys, registry, file):
     code, _, err = run(capsys, "bench", "engine", "--data", file)
     assert code == 2
     assert "expected an existing folder" in err
 
 
-@pytest.mark.parametrize(("drawn", "said"), [((), True), (("engine",), False)])
-def test_a_benchmark_that_draws_nothing_at_random_says_so(capsys, install, drawn, said):
-    install(dataclasses.replace(STUB, drawn_benchmarks=drawn))
+@pytest.mark.parametrize(("seeded", "said"), [((), True), (("engine",), False)])
+def test_a_benchmark_that_draws_nothing_at_random_says_so(capsys, registry, seeded, said):
+    registry.SEEDED = seeded
     code, _, err = run(capsys, "bench", "engine", "--quick", "--seed", "3")
     assert code == 0
     assert ("'engine' always measures the same" in err) is said
@@ -100,14 +104,14 @@ def test_a_share_of_instances_is_spread_over_all():
     assert spread((), 0.5) == []
 
 
-def test_a_benchmark_that_draws_gets_seed_and_minutes(capsys, install):
+def test_a_benchmark_that_draws_gets_seed_and_minutes(capsys, registry):
     asked = []
 
     def drawing(options):
         asked.append((options.minutes, options.seed))
         return []
 
-    install(dataclasses.replace(STUB, benchmarks={"drawing": drawing}, drawn_benchmarks=("drawing",)))
-    run(capsys, "bench", "drawing", "--minutes", "0.5", "--seed", "3")
-    run(capsys, "bench", "drawing")
+    registry.SEEDED, registry.load = ("engine",), lambda name: drawing
+    run(capsys, "bench", "engine", "--minutes", "0.5", "--seed", "3")
+    run(capsys, "bench", "engine")
     assert asked == [(0.5, 3), (None, 0)]

@@ -6,10 +6,10 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from benchmarks.assignment.unguessed import Unguessed
 from colgen import Column, InputError, LinearMaster, WarmStart, artificial, compile_model, solve
 from colgen.master.central_duals import Centrality
 from colgen.problems.assignment import random
+from colgen.problems.assignment.template import Unguessed
 from tests.master.programs import covering
 
 DEGENERATE = {(0, 1, 2): 3.0, (0,): 2.5, (1,): 2.5, (2,): 2.5, (0, 1): 2.9, (1, 2): 2.9}

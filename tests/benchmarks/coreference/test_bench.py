@@ -19,8 +19,8 @@ from benchmarks.coreference.methods import (
     run,
 )
 from benchmarks.coreference.oracles import FromScratch, compare_oracles, recorded_duals
+from benchmarks.harness import BenchOptions
 from colgen import InputError
-from colgen.cli.template import BenchOptions
 from colgen.core.budget import Budget
 from colgen.problems.coreference import communities, random, random_signs
 from colgen.problems.coreference.conll import write_conll

@@ -4,7 +4,7 @@ import networkx as nx
 
 from benchmarks.coreference import graphs
 from benchmarks.coreference.bench import bench_coreference
-from colgen.cli.template import BenchOptions
+from benchmarks.harness import BenchOptions
 from colgen.problems.coreference import modularity
 
 

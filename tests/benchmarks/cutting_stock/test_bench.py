@@ -1,7 +1,7 @@
 import pytest
 
 from benchmarks.cutting_stock.bench import bench_cutting_stock, hard_instances
-from colgen.cli.template import BenchOptions
+from benchmarks.harness import BenchOptions
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.cutting_stock import published as module
 from benchmarks.cutting_stock.published import bench_published, published
-from colgen.cli.template import BenchOptions
+from benchmarks.harness import BenchOptions
 from colgen.core.errors import InputError
 from colgen.problems.cutting_stock import Instance, write
 from colgen.problems.cutting_stock.instance import long_rolls, wide_pieces

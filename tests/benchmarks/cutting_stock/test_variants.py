@@ -5,8 +5,8 @@ import pytest
 from benchmarks.cutting_stock import variants
 from benchmarks.cutting_stock.processes import within
 from benchmarks.cutting_stock.variants import bench_variants, orders
+from benchmarks.harness import BenchOptions
 from colgen import Result
-from colgen.cli.template import BenchOptions
 
 FAMILIES = ("several_widths", "conflicts", "few_patterns")
 

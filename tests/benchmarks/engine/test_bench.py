@@ -1,7 +1,7 @@
 import math
 
 from benchmarks.engine.bench import bench_engine
-from colgen.cli.template import BenchOptions
+from benchmarks.harness import BenchOptions
 
 
 def test_engine_benchmark_runs():

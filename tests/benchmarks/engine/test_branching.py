@@ -2,14 +2,12 @@
 
 from benchmarks.engine import branching
 from colgen import MostFractional, solve
-from colgen.cli.template import load_template
 
 
 def test_there_are_twenty_instances_of_three_problems():
     instances = branching._instances()
     assert len(instances) == 3
     assert sum(map(len, instances.values())) == 20
-    assert "branching" in load_template("cutting_stock").benchmarks
 
 
 def test_routes_are_proved_by_the_tree_alone():

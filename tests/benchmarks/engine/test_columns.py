@@ -1,7 +1,7 @@
 """What a column costs: the measurement runs, and counts every column."""
 
 from benchmarks.engine.columns import column_figures
-from colgen.cli.template import BenchOptions
+from benchmarks.harness import BenchOptions
 
 
 def test_every_way_is_measured():

@@ -2,13 +2,11 @@
 
 from benchmarks.engine import stabilization
 from colgen import NoStabilization, ablation
-from colgen.cli.template import load_template
 
 
 def test_there_are_sixty_instances_with_names_of_their_own():
     every = [name for several in stabilization.instances().values() for name, _ in several]
     assert len(every) == len(set(every)) == 60
-    assert "stabilization" in load_template("cutting_stock").benchmarks
 
 
 def test_figures_are_ratios_of_calls_and_seconds():

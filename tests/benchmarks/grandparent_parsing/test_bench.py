@@ -5,11 +5,11 @@ import pytest
 
 from benchmarks.grandparent_parsing.bench import bench_grandparent_parsing
 from benchmarks.grandparent_parsing.kept_duals import KeptDuals
+from benchmarks.harness import BenchOptions
 from colgen import InputError, solve
-from colgen.cli.template import BenchOptions
 from colgen.problems.dependency import write_conll
+from colgen.problems.dependency.drawing import draw_tree
 from colgen.problems.grandparent_parsing.automata import AutomataParsing, Multipliers
-from colgen.problems.grandparent_parsing.drawing import draw_tree
 from colgen.problems.grandparent_parsing.instance import random
 from tests.problems.dependency.treebank import sentences
 

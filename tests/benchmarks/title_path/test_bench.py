@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.harness import BenchOptions
 from benchmarks.title_path.bench import bench_title_path, convergence, iterations_to_optimum, rows, speedups
 from benchmarks.title_path.comparison import (
     CODING,
@@ -23,7 +24,6 @@ from benchmarks.title_path.comparison import (
     with_beam,
 )
 from colgen import InputError
-from colgen.cli.template import BenchOptions
 from colgen.problems.title_path import PathResult, random
 from colgen.problems.title_path.sections import Section
 from tests.in_process import bounded

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from benchmarks.harness import BenchOptions
 from benchmarks.vehicle_routing.bench import bench_vehicle_routing, cross_check, published
 from colgen import InputError, solve
-from colgen.cli.template import BenchOptions
 from colgen.problems.vehicle_routing import VehicleRouting, random, write
 
 

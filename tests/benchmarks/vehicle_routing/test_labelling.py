@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.harness import BenchOptions
 from benchmarks.vehicle_routing.labelling import Outcome, Published, _figures, bench_labelling, read_instance
-from colgen.cli.template import BenchOptions
 
 _INSTANCE = """NAME : small
 DIMENSION : 4

@@ -1,7 +1,8 @@
 import pytest
 
+from benchmarks import load
+from benchmarks.harness import BenchOptions
 from colgen import InputError, solve
-from colgen.cli.template import BenchOptions
 from colgen.problems.assignment import Assignment, random
 from colgen.problems.assignment.command import TEMPLATE
 from colgen.problems.assignment.drawing import draw_assignment
@@ -27,5 +28,5 @@ def test_demo():
 
 @pytest.mark.slow
 def test_bench_runs():
-    figures = {f.name: f for f in TEMPLATE.benchmarks["assignment"](BenchOptions(quick=True, say=lambda line: None))}
+    figures = {f.name: f for f in load("assignment")(BenchOptions(quick=True, say=lambda line: None))}
     assert figures["proved"].value == figures["proved"].n == 2

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from benchmarks.chain_map.bench import bench_chain_map
+from benchmarks.harness import BenchOptions
 from colgen.cli.main import main
-from colgen.cli.template import BenchOptions, TrainOptions
+from colgen.cli.template import TrainOptions
 from colgen.core.errors import InputError
 from colgen.problems.chain_map import random
 from colgen.problems.chain_map.demo import many_labels, tagged_sentences

@@ -1,7 +1,8 @@
 import pytest
 
+from benchmarks import load
+from benchmarks.harness import BenchOptions
 from colgen import InputError, solve
-from colgen.cli.template import BenchOptions
 from colgen.problems.colouring import Colouring, queens
 from colgen.problems.colouring.command import TEMPLATE
 from colgen.problems.colouring.drawing import draw_colouring
@@ -26,5 +27,5 @@ def test_demo():
 
 @pytest.mark.slow
 def test_bench_runs():
-    figures = {f.name: f for f in TEMPLATE.benchmarks["colouring"](BenchOptions(quick=True, say=lambda line: None))}
+    figures = {f.name: f for f in load("colouring")(BenchOptions(quick=True, say=lambda line: None))}
     assert figures["proved"].value == figures["proved"].n == figures["proved_by_engine"].value

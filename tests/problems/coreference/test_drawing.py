@@ -2,10 +2,11 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from benchmarks.coreference.drawing import binned, draw
 from benchmarks.coreference.methods import ALL_LINK, GENERATED, NEEDED_ROWS, Run
 from colgen import InputError, solve
 from colgen.problems.coreference import Coreference, Instance, communities, random
-from colgen.problems.coreference.drawing import _numbers, binned, draw, draw_clustering, draw_matrix
+from colgen.problems.coreference.drawing import _numbers, draw_clustering, draw_matrix
 from tests.problems.coreference.texts import invented, text
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.harness import BenchOptions
 from benchmarks.nonlocal_parsing.bench import bench_nonlocal_parsing, spread
 from benchmarks.nonlocal_parsing.search import compare_with_mip, kernel_speed, parse_instance, speed
 from colgen import InputError, solve
 from colgen.cli.main import main
-from colgen.cli.template import BenchOptions, Material, TrainOptions
+from colgen.cli.template import Material, TrainOptions
 from colgen.problems.dependency.conll import parse_conll, read_conll, write_conll
 from colgen.problems.dependency.corpus import read_corpus
 from colgen.problems.dependency.evaluation import attachment

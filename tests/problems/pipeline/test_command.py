@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
+from benchmarks.harness import BenchOptions
 from benchmarks.pipeline.bench import bench_pipeline
 from colgen.cli import template
 from colgen.cli.main import main
-from colgen.cli.template import BenchOptions
 from colgen.problems.dependency import parse_conll, write_conll
 from colgen.problems.pipeline import Pipeline, compare, paragraphs_of
 from colgen.problems.pipeline.command import TEMPLATE

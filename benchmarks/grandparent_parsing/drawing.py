@@ -1,19 +1,15 @@
-"""Pictures: seconds by sentence length; a parse is drawn by :func:`colgen.problems.dependency.drawing.draw_tree`."""
+"""The picture of the comparison: seconds by sentence length."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from colgen.problems.dependency.drawing import draw_tree
+from benchmarks.grandparent_parsing.compared import Compared
 from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
-
-    from benchmarks.grandparent_parsing.compared import Compared
-
-__all__ = ["draw_seconds", "draw_tree"]
 
 
 def draw_seconds(compared: Sequence[Compared]) -> Picture:
