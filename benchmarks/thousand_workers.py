@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colgen import solve
+from colgen import NodeVisit, solve
 from colgen.problems.assignment import Assignment, random
 
 PARTS = 8
@@ -49,11 +49,12 @@ def measured() -> Measured:
     """What is measured on this machine."""
     times, paths = [], []
 
-    def note(visit):
+    def note(visit: NodeVisit) -> None:
         times.append(visit.seconds)
         paths.append(visit.node.path)
 
     result = solve(Assignment(random(10, 60, 1)), node_limit=60, on_node=note)
+    assert result.solution is not None
     columns = [column for column, _ in result.solution.columns]
     with ThreadPoolExecutor(1) as pool:  # the least that any library of clusters does for a task
         began, count = time.perf_counter(), 2000
@@ -78,12 +79,13 @@ def left_open(size: int, most: int, rng: np.random.Generator) -> tuple[int, list
     return done, [int(part) for part in parts if part > 0]
 
 
-def simulated(nodes: int, workers: int, searched: float, supervisor: float, known: Measured, seed: int):
+def simulated(nodes: int, workers: int, searched: float, supervisor: float, known: Measured, seed: int) -> tuple[float, int, float]:
     """Seconds until the tree is done, tasks, and the share of the time that the supervisor is busy."""
     rng = np.random.default_rng(seed)
     mean, spread = float(known.node_seconds.mean()), float(known.node_seconds.std())
     most = max(int(searched / mean), 1)
-    waiting, events, free = [-nodes], [], workers
+    waiting, free = [-nodes], workers
+    events: list[tuple[float, int, list[int]]] = []
     clock = busy_until = busy = 0.0
     tasks = 0
     while waiting or events:

@@ -66,19 +66,19 @@ def direction(
     length = highest - lowest
     width = min(max(step, length / _FINEST), length / _COARSEST) if length > 0 else 1.0
     if cycle:
-        common, returning, joint = neighbourhoods.cyclic_bits(own, tails[order], heads[order], cycle - 1)
+        common, returning, joint = neighbour_sets.cyclic_bits(own, tails[order], heads[order], cycle - 1)
     else:
-        common, returning = neighbourhoods.arc_bits(neighbourhoods, own, tails[order], heads[order])
+        common, returning = neighbour_sets.arc_bits(neighbourhoods, own, tails[order], heads[order])
         joint = common
-    come_from, partner = neighbourhoods.places(own.shape[1], max(cycle - 1, 1))
+    come_from, partner = neighbour_sets.places(own.shape[1], max(cycle - 1, 1))
     unreachable = np.zeros((0, n, own.shape[1]), dtype=np.uint64)
     buckets = int(length / width) + 1
     if mine.critical < mine.compared and (custom is None or custom.order is None):
         c = mine.critical
-        between = neighbourhoods.distances(n, tails, heads, mine.consumption[:, c])
+        between = neighbour_sets.distances(n, tails, heads, mine.consumption[:, c])
         slack = 1e-9 * (abs(lowest) + abs(highest))
         latest = np.ascontiguousarray(mine.upper[:, c])
-        unreachable = neighbourhoods.unreachable(neighbourhoods, own, between, latest, lowest, width, buckets, slack)
+        unreachable = neighbour_sets.unreachable(neighbourhoods, own, between, latest, lowest, width, buckets, slack)
     return Direction(
         origin,
         order,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
-from colgen.solvers.paths.labelling import neighbourhoods
+from colgen.solvers.paths.labelling import neighbourhoods as neighbour_sets
 from colgen.solvers.paths.labelling.attempts import exact, heuristic
 from colgen.solvers.paths.labelling.boxes import BoxDuals, boxed
 from colgen.solvers.paths.labelling.clock import Clock, LabelLimitError, OutOfEffortError, OutOfTimeError
@@ -103,7 +103,7 @@ class Labelling:
         limit
             A cycle is left alone if it would make a neighbourhood larger than this.
         """
-        return neighbourhoods.enlarged(self.neighbourhoods, [routes.route(k) for k in range(len(routes))], limit)
+        return neighbour_sets.enlarged(self.neighbourhoods, [routes.route(k) for k in range(len(routes))], limit)
 
     # --- what is asked -----------------------------------------------------------------------------------------------
 
@@ -275,7 +275,7 @@ class Labelling:
 
     def _set_neighbourhoods(self, neighbourhoods: ArrayLike | str | None, cycle: int) -> None:
         network, mine = self.network, self._limits
-        matrix = neighbourhoods.as_matrix(network, neighbourhoods)
+        matrix = neighbour_sets.as_matrix(network, neighbourhoods)
         inner = np.setdiff1d(np.arange(network.num_vertices), [network.source, network.sink])
         self.elementary = bool(matrix[np.ix_(inner, inner)].all())
         if not self.elementary and (self.custom is None or self.custom.order is None):
@@ -283,8 +283,8 @@ class Labelling:
         self.neighbourhoods = matrix
         # The last vertices can be any: no bits can be shared.  There are no more of them than there are vertices.
         cycle = min(cycle, max(len(inner), 2))
-        own = neighbourhoods.bits(
-            neighbourhoods.checked(network, neighbourhoods.complete(network)) if cycle else matrix
+        own = neighbour_sets.bits(
+            neighbour_sets.checked(network, neighbour_sets.complete(network)) if cycle else matrix
         )
         self._own = np.tile(own, max(cycle - 1, 1))
         self._ahead = direction_of(network, matrix, self._own, self.custom, mine, forwards=True, cycle=cycle)
