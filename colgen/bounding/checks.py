@@ -25,7 +25,7 @@ from colgen.core.errors import (
     UnknownRowError,
 )
 from colgen.core.solution import Solution
-from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.tolerances import ROUNDING, SUMMED, TOLERANCES, size
 from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.protocol import MasterSolution, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
@@ -169,6 +169,12 @@ def check_weak_duality(
 ) -> None:
     """Refuse a dual bound that the restricted master's objective beats."""
     tolerance = TOLERANCES.diagnostic * size(scale, solved.objective)
+    if not master.sense.is_better(solved.objective, bound, tolerance):
+        return
+    # Costs and a constant that cancel out leave the rounding error of the largest.
+    terms = abs(master.offset) + (master.terms(solved) if solved.phase == 2 else 0.0)
+    if math.isfinite(terms):
+        tolerance = max(tolerance, SUMMED * ROUNDING * terms)
     if master.sense.is_better(solved.objective, bound, tolerance) and not master.overuses(solved, pricing):
         raise InvalidBoundError(
             f"the dual bound {bound:g} is beaten by the restricted master's objective {solved.objective:g}: a bound "

@@ -17,7 +17,7 @@ from colgen.core.result import Iteration, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Complete, Solution
 from colgen.core.stop import AnyOf
-from colgen.core.tolerances import COMMON, ROUNDING, TOLERANCES, size
+from colgen.core.tolerances import COMMON, ROUNDING, SUMMED, TOLERANCES, size
 from colgen.master.protocol import RestrictedMaster
 from colgen.solvers.compiling import working_clock
 
@@ -26,9 +26,6 @@ _MOST_KNOWN = 32
 
 _MISSING = 16
 """Rows of an answer hold to within a tolerance of theirs, and dual values multiply what is missing."""
-
-_TERMS = 64
-"""Costs of columns are sums themselves: their rounding error is at most so many times that of one number."""
 
 
 class Run:
@@ -280,10 +277,9 @@ class Run:
             return None
         stated = real(stated, "the objective that the problem's check() returns", low=-math.inf, finite=False)
         difference = abs(stated - solution.objective)
-        # The solution of a linear program has lost more digits than one sum.
-        near = difference <= TOLERANCES.diagnostic * size(self.scale, stated, _TERMS * self._least)
+        near = difference <= TOLERANCES.diagnostic * size(self.scale, stated, SUMMED * self._least)
         # Costs may cancel out in a sum, whose rounding is that of the largest.
-        if not near and not difference <= _TERMS * ROUNDING * sum(abs(c.cost * value) for c, value in solution.columns):
+        if not near and not difference <= SUMMED * ROUNDING * sum(abs(c.cost * value) for c, value in solution.columns):
             raise InfeasibleAnswerError(
                 f"{source} returned an answer of objective {solution.objective:.10g}, but the problem's own check "
                 f"computes {stated:.10g} for it"

@@ -51,6 +51,9 @@ TOLERANCES = Tolerances()
 ROUNDING = 2.0**-50
 """Relative rounding error of a sum of a few numbers."""
 
+SUMMED = 1024
+"""The objective of a linear program, a sum of costs times values, is exact to so many rounding errors of its terms."""
+
 COMMON = 2.0**-20
 """The share of an objective that differences between answers are at least relative to, whatever they have in common.
 

@@ -13,7 +13,7 @@ from colgen.core.column_batch import Mask
 from colgen.core.columns import Column
 from colgen.core.duals import Duals
 from colgen.core.solution import Solution
-from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.tolerances import ROUNDING, SUMMED, TOLERANCES, size
 from colgen.master.column_pool import Ints
 from colgen.master.tabular import Floats, TabularMaster
 
@@ -64,7 +64,16 @@ def violation(master: TabularMaster, solution: Solution, exact: bool) -> str | N
     if len(bad):
         r = int(bad[0])
         return f"row {master.names.keys[r]!r} has activity {sums[r]:.10g}, expected {lower[r]:.10g} to {upper[r]:.10g}"
-    if abs(objective - solution.objective) > TOLERANCES.diagnostic * size(master.objective.real_scale, objective):
+    difference = abs(objective - solution.objective)
+    # Costs and a constant that cancel out leave the rounding error of the largest.
+    large = (
+        abs(f.offset)
+        + sum(abs(value * column.cost) for column, value in solution.columns)
+        + float(np.abs(f.costs * x).sum())
+    )
+    if difference > max(
+        TOLERANCES.diagnostic * size(master.objective.real_scale, objective), SUMMED * ROUNDING * large
+    ):
         return f"its objective is {objective:.10g}, not {solution.objective:.10g} as stated"
     return None
 

@@ -52,7 +52,8 @@ class Kind:
         self.number = number
         self.width, self.cost = stock.widths[number], stock.costs[number]
         self.limited = not math.isinf(stock.limits[number])
-        self.multiplicity = math.inf if self.cost > 0.0 else min(stock.limits[number], float(pieces))
+        # At least one: an oracle needs a positive multiplicity, and the row of the supply says how many there are.
+        self.multiplicity = math.inf if self.cost > 0.0 else max(min(stock.limits[number], float(pieces)), 1.0)
 
     def charge(self, duals: Duals, context: PricingContext) -> float:
         """The reduced cost of a roll before anything is cut from it; infinite if none may be used."""

@@ -117,7 +117,22 @@ def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.H
     limits = (codes.kTimeLimit, codes.kIterationLimit, codes.kSolutionLimit, codes.kInterrupt, codes.kMemoryLimit)
     if status in limits:  # a limit of nodes is one of solutions
         return LPStatus.LIMIT
+    if status == codes.kUnknown and _is_feasible_twice(highs):
+        return LPStatus.OPTIMAL
     return None
+
+
+def _is_feasible_twice(highs: highspy.Highs) -> bool:
+    """Whether a basic solution is feasible, and so are its dual values.
+
+    It is optimal then, though HiGHS calls it unknown where costs far apart leave a relative error of the objective.
+    """
+    info, feasible = highs.getInfo(), highspy.SolutionStatus.kSolutionStatusFeasible
+    return bool(
+        highs.getBasis().valid
+        and info.primal_solution_status == info.dual_solution_status == feasible
+        and info.num_primal_infeasibilities == info.num_dual_infeasibilities == 0
+    )
 
 
 def run_in_thread(highs: highspy.Highs, stopped: Stopped | None) -> None:
