@@ -5,7 +5,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-PACKAGES := colgen problems solvers
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # Arguments for the command: make demo ARGS=..., make test ARGS="-k master", make bench ARGS=...
@@ -37,7 +36,7 @@ test-all: $(VENV)/installed-dev  ## all tests, also those marked slow, each with
 check: $(VENV)/installed-dev  ## style, types, the order of the three floors, and the documentation
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
-	$(BIN)/python -m mypy --strict $(PACKAGES) tests/typed_programs.py
+	$(BIN)/python -m mypy --strict colgen benchmarks tests/typed_programs.py
 	$(BIN)/python .ci/check_pages.py
 	$(BIN)/lint-imports
 	$(MKDOCS)

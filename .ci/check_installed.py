@@ -25,7 +25,7 @@ def check_import(name: str) -> None:
         sys.exit(f"{name} was imported from {module.__file__}, not from the installed distribution")
 
 
-for package in ("colgen", "problems", "solvers"):
+for package in ("colgen", "colgen.problems", "colgen.solvers"):
     check_import(package)
     if not (files(package) / "py.typed").is_file():
         sys.exit(f"{package} is without py.typed")

@@ -79,7 +79,9 @@ def left_open(size: int, most: int, rng: np.random.Generator) -> tuple[int, list
     return done, [int(part) for part in parts if part > 0]
 
 
-def simulated(nodes: int, workers: int, searched: float, supervisor: float, known: Measured, seed: int) -> tuple[float, int, float]:
+def simulated(
+    nodes: int, workers: int, searched: float, supervisor: float, known: Measured, seed: int
+) -> tuple[float, int, float]:
     """Seconds until the tree is done, tasks, and the share of the time that the supervisor is busy."""
     rng = np.random.default_rng(seed)
     mean, spread = float(known.node_seconds.mean()), float(known.node_seconds.std())

@@ -48,7 +48,7 @@ def _solvers() -> str:
         lines += ["", f"## {folder.name}", "", first_line(folder / "__init__.py"), ""]
         lines += ["| module | what it solves |", "| --- | --- |"]
         modules = sorted(folder.glob("[!_]*.py"))
-        lines += [f"| `solvers.{folder.name}.{path.stem}` | {first_line(path)} |" for path in modules]
+        lines += [f"| `colgen.solvers.{folder.name}.{path.stem}` | {first_line(path)} |" for path in modules]
     return "\n".join(lines)
 
 

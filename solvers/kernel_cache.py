@@ -27,7 +27,7 @@ from numba.core.dispatcher import Dispatcher
 
 from colgen.solvers.tiers import Tiered
 
-_PACKAGES = ("colgen", "problems", "solvers")
+_PACKAGES = ("colgen",)
 """Whose plain functions and modules are followed; compiled functions are followed wherever they stand."""
 
 _DEFAULTS = {"fastmath": False, "error_model": "python", "forceinline": False}

@@ -1,19 +1,15 @@
-"""The rooms of the house: drawn as they import each other, told in CONTRIBUTING, and mirrored by tests."""
+"""The packages: what is importable, what the checks see, and which tests mirror which module."""
 
-import re
+import subprocess
 import sys
 from pathlib import Path
 
 import grimp
 import pytest
+from mypy.find_sources import create_source_list
+from mypy.options import Options
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "docs"))  # where mkdocs finds it as well
-
-import house  # noqa: E402
-
-sys.path.pop(0)
-
 
 WITHOUT_MIRROR = {
     "colgen.certificate.certifier": "what it says is written by tests/certificate/test_writing.py",
@@ -34,73 +30,14 @@ WITHOUT_MIRROR = {
 """Modules of the engine that have no test of their own, and why."""
 
 
-@pytest.fixture(scope="module")
-def rooms():
-    return house.rooms()
-
-
-@pytest.fixture(scope="module")
-def contributing():
-    """What CONTRIBUTING says of each room of the engine: what it may know."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    told = re.findall(r"^\| `(colgen[\w.]*)` \| (.*?) \|", text, re.MULTILINE)
-    return {room: {full(name) for name in re.findall(r"`([\w.]+)`", knows)} for room, knows in told}
-
-
-def full(name):
-    """A room's name with that of its floor, which is left out for rooms of the engine."""
-    return name if name.split(".")[0] in house.FLOORS else f"colgen.{name}"
-
-
-def test_the_picture_has_the_imports_of_another_program(rooms):
-    graph = grimp.build_graph(*house.FLOORS, cache_dir=None)
-    pairs = {
-        (house.room_of(module), house.room_of(asked))
-        for module in graph.modules
-        for asked in graph.find_modules_directly_imported_by(module)
-    }
-    assert {(room.name, asked) for room in rooms.values() for asked in room.asks} == {p for p in pairs if p[0] != p[1]}
-
-
-def test_every_module_is_in_the_picture(rooms):
-    drawn = house.drawn()
-    words = set(re.findall(r"\w+", drawn))
-    assert set(re.findall(r'data-room="([\w.]+)"', drawn)) == rooms.keys()
-    for module in house.modules():
-        inside = module.removeprefix(house.room_of(module)).strip(".")
-        if inside and "." not in inside and not inside.startswith("_"):
-            assert inside in words, module
-
-
-def test_who_imports_stands_above_what_is_imported(rooms):
-    places = {name: float(y) for y, name in re.findall(r'y="([\d.]+)"[^>]*data-room="([\w.]+)"', house.drawn())}
-    for room in rooms.values():
-        for asked in room.asks:
-            assert places[room.name] < places[asked], f"{room.name} imports {asked}"
-
-
-def test_a_circle_is_named():
-    with pytest.raises(ValueError, match=r"circle: \['a', 'b'\]"):
-        house.levels({"a": {"b"}, "b": {"a"}, "c": set()})
-
-
-def test_the_page_asks_for_the_picture_and_the_table(rooms):
-    page = house.on_page_markdown((ROOT / "docs" / "house.md").read_text(encoding="utf-8"))
-    assert "<svg" in page
-    for room in rooms:
-        if room.startswith("colgen"):
-            assert f"| `{room}` |" in page
-
-
-def test_contributing_says_of_each_room_what_it_may_know(rooms, contributing):
-    engine = {name: room for name, room in rooms.items() if name.startswith("colgen")}
-    assert contributing.keys() == engine.keys()
-    for name, room in engine.items():
-        assert room.asks <= contributing[name], f"{name} imports what CONTRIBUTING.md does not let it know"
-
-
-def test_what_a_room_may_know_runs_downwards(contributing):
-    house.levels(contributing)  # raises where two rooms might come to know each other
+def modules():
+    """The files of all modules by their names; colgen/problems and colgen/solvers are links, which rglob leaves out."""
+    found = {}
+    for folder, prefix in (("colgen", ""), ("problems", "colgen."), ("solvers", "colgen."), ("benchmarks", "")):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[prefix + ".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
 
 
 def mirror(module: str) -> Path:
@@ -110,7 +47,48 @@ def mirror(module: str) -> Path:
 
 
 def test_every_module_of_the_engine_is_mirrored_by_tests():
-    modules = [m for m, path in house.modules().items() if m.startswith("colgen.") and "__" not in path.name]
-    missing = [module for module in modules if not mirror(module).is_file()]
+    engine = [
+        module
+        for module, path in modules().items()
+        if module.startswith("colgen.") and path.is_relative_to(ROOT / "colgen") and "__" not in path.name
+    ]
+    missing = [module for module in engine if not mirror(module).is_file()]
     assert [module for module in missing if not WITHOUT_MIRROR.get(module)] == []
     assert sorted(WITHOUT_MIRROR.keys() - set(missing)) == [], "these have tests by now"
+
+
+def test_types_and_contracts_are_checked_in_every_file():
+    every = modules()
+    assert len(every) > 600
+    sources = create_source_list([str(ROOT / "colgen"), str(ROOT / "benchmarks")], Options())
+    assert {source.module for source in sources} == every.keys()
+    graph = grimp.build_graph("colgen", "benchmarks", cache_dir=None)
+    assert graph.modules == every.keys()
+
+
+@pytest.mark.parametrize("name", ["problems", "solvers", "benchmarks", "tests"])
+def test_only_colgen_is_importable(name, tmp_path):
+    assert python(tmp_path, f"import colgen.problems.cutting_stock, {name}").endswith(f"No module named {name!r}\n")
+
+
+def test_a_script_beside_folders_of_the_same_names_works(tmp_path):
+    for name in ("problems", "solvers"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("MINE = 1\n", encoding="utf-8")
+    code = (
+        "import problems, solvers\n"
+        "from colgen import solve\n"
+        "from colgen.problems.cutting_stock import CuttingStock, Instance\n"
+        "assert problems.MINE == solvers.MINE == 1\n"
+        "assert solve(CuttingStock(Instance(10, (4, 3), (2, 3)))).objective == 2\n"
+    )
+    (tmp_path / "script.py").write_text(code, encoding="utf-8")
+    assert python(tmp_path, script="script.py") == ""
+
+
+def python(folder, code="", script=None):
+    """Run a program in a folder; returns what it wrote to the standard error."""
+    arguments = ["-c", code] if script is None else [script]
+    run = subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    assert (run.returncode == 0) is (run.stderr == "")
+    return run.stderr

@@ -14,16 +14,16 @@ from colgen.core.signals import ended_by, exit_code, handling_signals, was_inter
 from colgen.core.text import is_terminal
 
 _COMMANDS = {
-    "solve": ("solving", "solve_file"),
-    "resume": ("resuming", "resume_file"),
-    "check": ("checking", "check_file"),
-    "train": ("measuring", "train"),
-    "ablation": ("ablating", "ablate"),
+    "solve": ("solve", "solve_file"),
+    "resume": ("resume", "resume_file"),
+    "check": ("check", "check_file"),
+    "train": ("bench", "train"),
+    "ablation": ("ablation", "ablate"),
     "demo": ("demo", "demo"),
-    "bench": ("measuring", "bench"),
-    "example": ("example", "example"),
-    "watch": ("watching", "watch"),
-    "templates": ("describing", "describe"),
+    "bench": ("bench", "bench"),
+    "example": ("templates", "example"),
+    "watch": ("watch", "watch"),
+    "templates": ("templates", "describe"),
 }
 """Module and function of each command; imported when it is asked for."""
 

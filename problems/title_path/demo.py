@@ -40,12 +40,12 @@ def of_the_engine() -> list[DemoLine]:
 
 def of_the_templates() -> list[DemoLine]:
     """A docstring of a template."""
-    return [_compare(docstring_graph("problems", 50, 3))]
+    return [_compare(docstring_graph("colgen.problems", 50, 3))]
 
 
 def of_the_kernels() -> list[DemoLine]:
     """A short docstring of a kernel."""
-    return [_compare(docstring_graph("solvers", 26, 4))]
+    return [_compare(docstring_graph("colgen.solvers", 26, 4))]
 
 
 def docstring_graph(package: str, num_words: int, length: int) -> Instance:

@@ -210,7 +210,7 @@ TRUSTING = {
     "bits": "takes what kernels hold",
     "bases": "takes what backends hold",
     "interior": "takes programs, which check themselves",
-    "retrying": "takes backends, which check themselves",
+    "retries": "takes backends, which check themselves",
     "kernels": "how kernels are compiled",
     "tiers": "when kernels are compiled",
     "kinds": "how kernels of columns are compiled",
@@ -223,7 +223,7 @@ TRUSTING = {
     "listing": "takes networks, which check themselves",
     "network": "tests of its own",
     "counted_network": "takes networks; tests of its own",
-    "doors": "the door of the packings",
+    "network_arguments": "the arguments of the packings",
     "subsets": "takes searches, which check themselves",
     "highs": "the engine's: models are checked where they are made",
     "mip": "the engine's: models are checked where they are made",
@@ -315,8 +315,10 @@ STRUCTURES = {
 
 def modules():
     """All modules of solvers, and the kernels and features that problems keep to themselves."""
-    rooms = ["solvers", "colgen.problems.dependency.features"]
-    rooms += [f"problems.{problem}.kernels" for problem in ("chain_map", "grandparent_parsing", "nonlocal_parsing")]
+    rooms = ["colgen.solvers", "colgen.problems.dependency.features"]
+    rooms += [
+        f"colgen.problems.{problem}.kernels" for problem in ("chain_map", "grandparent_parsing", "nonlocal_parsing")
+    ]
     for room in rooms:
         package = importlib.import_module(room)
         for module in pkgutil.walk_packages(package.__path__, f"{room}."):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.solvers.paths.labelling import neighbourhoods as neighbour_sets
 from colgen.solvers.paths.labelling.boxes import Boxes
 from colgen.solvers.paths.labelling.custom import CustomResource
 from colgen.solvers.paths.labelling.layout import VALUES, Floats, Ints, Rule, Side, Words
