@@ -20,7 +20,7 @@ from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.master.dual_bound import factor, increases
-from colgen.pricing.oracles import Marginals, Pricing, PricingContext, priced
+from colgen.pricing.oracles import PricedMarginals, Pricing, PricingContext, priced
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class ReducedCostFixing(Reduction):
         block: str = "branch",
         *,
         share: float = 0.02,
-        decide: Callable[[int, Marginals, NDArray[np.bool_]], Sequence[Decision]] | None = None,
+        decide: Callable[[int, PricedMarginals, NDArray[np.bool_]], Sequence[Decision]] | None = None,
     ) -> None:
         if (original is None) == (decide is None):
             raise InputError("ReducedCostFixing needs either original, the variables of a column, or decide")
@@ -184,7 +184,7 @@ class ReducedCostFixing(Reduction):
                 decisions += self._decide(number, marginals, worse)
         return decisions
 
-    def _forbid(self, number: int, marginals: Marginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
+    def _forbid(self, number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
         assert self.original is not None
         names = frozenset(marginals.names[k] for k in np.flatnonzero(worse).tolist())
         return (VariablesForbidden(self.block, names, self.original),)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from colgen import InputError, Termination
 from colgen.learning.oracles import SecondOrder, check_shapes, checked_labels, penalized, unless_forbidden
 from colgen.problems.coreference.clustering import cluster
-from colgen.problems.grandparent_parsing.instance import Instance
+from colgen.problems.grandparent_parsing.instance import GrandparentInstance
 from colgen.problems.grandparent_parsing.parser import parse
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -84,7 +84,7 @@ class SecondOrderTrees(SecondOrder):
             siblings = arrays["siblings"].transpose(0, 2, 1).copy()
             words = np.arange(len(scores))
             siblings[words, :, words] = 0.0  # that a sibling is the last has no score
-        found = parse(Instance(arcs, grandparents, siblings), single_root=self.single_root)
+        found = parse(GrandparentInstance(arcs, grandparents, siblings), single_root=self.single_root)
         if found.heads is None:
             return None
         if not found.is_optimal:

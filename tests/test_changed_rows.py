@@ -21,7 +21,7 @@ from colgen.problems.colouring import Colouring
 from colgen.problems.colouring.instance import random as random_graph
 from colgen.problems.coreference import Coreference, LazyAllLink
 from colgen.problems.coreference.instance import communities
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import Conflicts
 from colgen.problems.grandparent_parsing import AutomataParsing, GrandparentParsing
 from colgen.problems.grandparent_parsing.instance import random as random_trees
@@ -67,7 +67,7 @@ def dearer_first(model):
 
 
 def rolls(seed):
-    return Instance(20, (5 + seed, 7, 9), (3, 2 + seed, 2))
+    return CuttingStockInstance(20, (5 + seed, 7, 9), (3, 2 + seed, 2))
 
 
 STATED = {

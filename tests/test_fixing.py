@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import Column, Marginals, ReducedCostFixing, Reduction, ReductionContext, Sense, solve
+from colgen import Column, PricedMarginals, ReducedCostFixing, Reduction, ReductionContext, Sense, solve
 from colgen.core.errors import InputError
 from colgen.fixing import VariablesForbidden
 from colgen.master.dual_bound import factor, increases
@@ -30,7 +30,7 @@ class Telling(Knapsack):
                 min((self.value(s, duals, context) for s in allowed if t in s), default=context.sense.hopeless)
                 for t in tasks
             ]
-            return Marginals(np.array(values), [(self.machine, t) for t in tasks])
+            return PricedMarginals(np.array(values), [(self.machine, t) for t in tasks])
 
         return dataclasses.replace(found, marginals=marginals)
 
@@ -139,7 +139,9 @@ def test_reduced_costs_that_a_bound_takes_for_zero_count_as_often_as_an_answer_h
 
     class Nearly(Priced):
         def price(self, duals, context):
-            return PricingResult(bound=-0.9e-7 * unit, marginals=lambda: Marginals(np.array([5e-6 * unit]), ["y"]))
+            return PricingResult(
+                bound=-0.9e-7 * unit, marginals=lambda: PricedMarginals(np.array([5e-6 * unit]), ["y"])
+            )
 
     bound, answer = (100.0 + 99 * 0.9e-7 - 5e-6) * unit, 100.0 * unit
     assert bound > answer
@@ -151,7 +153,7 @@ def test_columns_that_are_not_whole_are_refused():
     class Half(Priced):
         def price(self, duals, context):
             return PricingResult(
-                [Column(1.0, {}, integer=False)], 1.0, marginals=lambda: Marginals(np.array([5.0]), ["y"])
+                [Column(1.0, {}, integer=False)], 1.0, marginals=lambda: PricedMarginals(np.array([5.0]), ["y"])
             )
 
     context = ReductionContext(Sense.MINIMIZE, None, 0.0, 1.0, ())

@@ -26,7 +26,7 @@ from colgen import (
     solve,
 )
 from colgen.bounding.column_generation import Standing
-from colgen.bounding.pricing_round import Priced, Pricer
+from colgen.bounding.pricing_round import PricedRound, Pricer
 from colgen.core.duals import Duals, RowNames
 from colgen.stabilization import Ray
 from tests.toys import Pool
@@ -258,7 +258,7 @@ def test_what_is_proved_of_real_costs_holds_in_phase_2():
     standing = Standing(Sense.MINIMIZE)
 
     def priced(real):
-        return Priced((), 0, -math.inf, None, False, 0, (), (), real)
+        return PricedRound((), 0, -math.inf, None, False, 0, (), (), real)
 
     for real in ((3.0, "first"), (5.0, "best"), (4.0, "last"), (math.inf, "no answer, so far"), None):
         standing.learn(priced(real))

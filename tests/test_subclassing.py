@@ -52,7 +52,7 @@ def fewest_rolls(instance, pieces):
 def test_few_knives(seed):
     rng = np.random.default_rng(seed)
     widths = tuple(rng.choice(np.arange(3, 20), size=3, replace=False).tolist())
-    instance = cutting_stock.Instance(30, widths, tuple(rng.integers(1, 4, size=3).tolist()))
+    instance = cutting_stock.CuttingStockInstance(30, widths, tuple(rng.integers(1, 4, size=3).tolist()))
     for pieces in (1, 2, 3):
         result = solve(page("cutting_stock")["FewKnives"](instance, pieces))
         optimum = fewest_rolls(instance, pieces)
@@ -65,7 +65,7 @@ def test_few_knives(seed):
 
 
 def test_few_knives_are_a_limit_that_counts():
-    instance = cutting_stock.Instance(30, (10, 5), (2, 4))
+    instance = cutting_stock.CuttingStockInstance(30, (10, 5), (2, 4))
     problem = page("cutting_stock")["FewKnives"]
     assert [solve(problem(instance, pieces)).objective for pieces in (1, 2, 3, 6)] == [6, 3, 2, 2]
 
@@ -178,7 +178,7 @@ def test_chains_of_one_tag(seed, score):
 @pytest.mark.parametrize(
     ("template", "name", "arguments"),
     [
-        ("cutting_stock", "FewKnives", (cutting_stock.Instance(30, (10, 7, 5), (3, 3, 4)), 3)),
+        ("cutting_stock", "FewKnives", (cutting_stock.CuttingStockInstance(30, (10, 7, 5), (3, 3, 4)), 3)),
         ("coreference", "AtMost", (coreference.random(6, 0, positive=0.4), 2)),
         ("title_path", "MustVisit", (title_path.random(7, 3, 2, num_classes=5), [{0, 1}, {3}])),
         ("grandparent_parsing", "BoundedParsing", (grandparent_parsing.random(4, 1, siblings=True), 1)),

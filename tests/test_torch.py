@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch", reason="the extra 'torch' is not installed"
 from colgen.core.errors import InputError  # noqa: E402
 from colgen.learning import (  # noqa: E402
     Chains,
-    Enumerated,
+    EnumeratedStructures,
     ProjectiveTrees,
     Trees,
     fenchel_young,
@@ -87,7 +87,7 @@ def test_types_of_scores_are_kept(dtype):
 
 def test_a_tie_has_a_gradient_nearby():
     scores = torch.tensor([[1.0, 1.0, 0.0]], dtype=torch.float64, requires_grad=True)
-    SparseMAP(Enumerated(np.eye(3)))(scores)[0, 0].backward()
+    SparseMAP(EnumeratedStructures(np.eye(3)))(scores)[0, 0].backward()
     assert scores.grad[0].tolist() == pytest.approx([0.5, -0.5, 0.0])
 
 

@@ -16,20 +16,20 @@ from hypothesis.extra.numpy import arrays
 
 from colgen import Problem
 from colgen.problems.assignment import Assignment
-from colgen.problems.assignment import Instance as Machines
+from colgen.problems.assignment import AssignmentInstance as Machines
+from colgen.problems.chain_map import ChainInstance as Model
 from colgen.problems.chain_map import ChainMAP
-from colgen.problems.chain_map import Instance as Model
 from colgen.problems.colouring import Colouring
-from colgen.problems.colouring import Instance as Graph
+from colgen.problems.colouring import ColouringInstance as Graph
 from colgen.problems.coreference import Coreference
-from colgen.problems.coreference import Instance as Scores
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.coreference import CoreferenceInstance as Scores
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 from colgen.problems.grandparent_parsing import GrandparentParsing
 from colgen.problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
-from colgen.problems.title_path import Instance as Digraph
 from colgen.problems.title_path import LazyPath, TitlePath
-from colgen.problems.vehicle_routing import Instance as Customers
+from colgen.problems.title_path import PathInstance as Digraph
+from colgen.problems.vehicle_routing import RoutingInstance as Customers
 from colgen.problems.vehicle_routing import VehicleRouting
 from tests.problems.chain_map.models import best_scores
 from tests.problems.chain_map.models import draw as draw_model
@@ -77,15 +77,15 @@ class Twin:
 
 
 @st.composite
-def cutting_stock_instances(draw: st.DrawFn) -> Instance:
+def cutting_stock_instances(draw: st.DrawFn) -> CuttingStockInstance:
     roll = draw(st.integers(5, 30))
     # Widths near to fractions of the roll make relaxations that do not round up to the optimum.
     widths = draw(st.lists(st.integers(1 + roll // 6, roll), min_size=1, max_size=4, unique=True))
     demands = [draw(st.integers(1, 4)) for _ in widths]
-    return Instance(roll, tuple(widths), tuple(demands))
+    return CuttingStockInstance(roll, tuple(widths), tuple(demands))
 
 
-def fewest_rolls(instance: Instance) -> int:
+def fewest_rolls(instance: CuttingStockInstance) -> int:
     """Memoised search: the next roll takes the first piece left, and any others that fit beside it."""
     widths = instance.widths
 
@@ -130,7 +130,7 @@ def orders(draw: st.DrawFn, stock: bool = False, conflicts: bool = False, patter
         parts["conflicts"] = Conflicts(tuple(draw(st.lists(st.sampled_from(every), max_size=4))))
     if patterns:
         parts["patterns"] = AtMost(draw(st.integers(1, 3)))
-    return Order(Instance(roll, tuple(widths), tuple(demands)), **parts)
+    return Order(CuttingStockInstance(roll, tuple(widths), tuple(demands)), **parts)
 
 
 def template_of(order: Order) -> CuttingStock:

@@ -16,7 +16,7 @@ from benchmarks.harness import BenchOptions
 from colgen import InputError, Result, solve
 from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
-from colgen.problems.assignment.instance import Instance, random, read
+from colgen.problems.assignment.instance import AssignmentInstance, random, read
 from colgen.problems.assignment.model import full
 from colgen.problems.assignment.template import Assignment
 
@@ -37,7 +37,7 @@ class _Run:
     seconds: float
 
 
-def instances(options: BenchOptions) -> Iterator[tuple[Instance, float | None]]:
+def instances(options: BenchOptions) -> Iterator[tuple[AssignmentInstance, float | None]]:
     """Instances, with their optima where those are known; those beside the file ``optima.csv`` of ``--data``."""
     if options.data is None or options.quick:
         yield from (
@@ -75,19 +75,19 @@ def bench_assignment(options: BenchOptions) -> Sequence[Figure]:
     ]
 
 
-def _by_gcg(instance: Instance) -> ByGCG | None:
+def _by_gcg(instance: AssignmentInstance) -> ByGCG | None:
     from colgen import decompose  # here: it brings Pyomo, and who solves an instance reads this module too
 
     return by_gcg(decompose(full(instance), "machine"), _LIMIT)
 
 
-def _timed(instance: Instance, limit: float) -> tuple[Result, float]:
+def _timed(instance: AssignmentInstance, limit: float) -> tuple[Result, float]:
     started = time.process_time()
     result = solve(Assignment(instance), stop=TimeLimit(limit))
     return result, time.process_time() - started
 
 
-def _line(instance: Instance, result: Result, seconds: float) -> str:
+def _line(instance: AssignmentInstance, result: Result, seconds: float) -> str:
     return (
         f"{instance.name}: {result.objective:g}, bound {result.dual_bound:g} (root {result.root_bound:.3f}), "
         f"{len(result.nodes)} nodes, {len(result.iterations)} rounds, {seconds:.1f} s; {result.termination.value}"

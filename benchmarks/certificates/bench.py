@@ -44,13 +44,13 @@ from colgen.problems.coreference.learning import train as learn_mentions
 from colgen.problems.coreference.training import read_corpus as read_documents
 from colgen.problems.cutting_stock import CuttingStock
 from colgen.problems.dependency.conll import read_conll
-from colgen.problems.dependency.learning import Settings as Chains
+from colgen.problems.dependency.learning import MiraSettings as Chains
 from colgen.problems.dependency.scorer import Weights
 from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.grandparent_parsing import GrandparentParsing
 from colgen.problems.grandparent_parsing.training import train as learn_chains
 from colgen.problems.nonlocal_parsing import NonlocalParsing
-from colgen.problems.nonlocal_parsing.learning import Settings as Learning
+from colgen.problems.nonlocal_parsing.learning import NonlocalSettings as Learning
 from colgen.problems.nonlocal_parsing.learning import train as learn_factors
 from colgen.problems.title_path import TitlePath
 from colgen.problems.vehicle_routing import VehicleRouting
@@ -384,12 +384,12 @@ def _documents(folder: Path, share: float) -> list[_Case]:
     others = [document for k, document in enumerate(documents) if k % 3][:_DOCUMENTS]
     cases = []
     for document in spread(others, share):
-        whole = coreference.Instance(scores_of(scorer.probabilities(document), "probability"), document.name)
+        whole = coreference.CoreferenceInstance(scores_of(scorer.probabilities(document), "probability"), document.name)
         cases.append(_Case(document.name, _of(Coreference, whole.restricted_to(range(_MENTIONS)))))
     return cases
 
 
-def _dense(weights: Weights, sentence: Sentence) -> grandparent_parsing.Instance:
+def _dense(weights: Weights, sentence: Sentence) -> grandparent_parsing.GrandparentInstance:
     scorer = weights.scorer(sentence)
     return grandparent_parsing.from_scores(scorer, siblings=False, single_root=weights.single_root)
 

@@ -25,7 +25,7 @@ from colgen.core.tolerances import TOLERANCES, size
 from colgen.problems.chain_map.baseline import beam_search, viterbi, viterbi_plain, viterbi_pruned, viterbi_two_best
 from colgen.problems.chain_map.corpus import TASKS, Tagged
 from colgen.problems.chain_map.drawing import Point, draw
-from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.labellings import Labellings
 from colgen.problems.chain_map.learning import Tagger, margin_violations, train_perceptron, train_svm
 from colgen.problems.chain_map.pricing import PairPricing
@@ -36,7 +36,7 @@ from colgen.problems.chain_map.training import examples_of, read_corpus
 from colgen.reporting.compared import proved_by_engine
 
 Ints = NDArray[np.int32]
-Way = Callable[[Instance], Labellings]
+Way = Callable[[ChainInstance], Labellings]
 
 _GAP = 0.0015
 """The relative gap at which the source stops early."""
@@ -96,7 +96,7 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
     plan = QUICK if options.quick else Plan()
     share = options.share(_MINUTES)
     figures: list[Figure] = []
-    scaled: Instance | None = None
+    scaled: ChainInstance | None = None
     regularised: list[Point] = []
     for name in plan.tasks:
         task = TASKS[name]
@@ -169,7 +169,7 @@ def end_to_end(tagger: Tagger, test: Sequence[Tagged], name: str, plan: Plan) ->
 # --- table 1 ---------------------------------------------------------------------------------------------------------
 
 
-def table_1(instance: Instance, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+def table_1(instance: ChainInstance, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
     """Sentences a second and share exact, of exact methods and of beams."""
     ways: dict[str, Way] = {
         "viterbi": viterbi,
@@ -214,7 +214,7 @@ def table_1(instance: Instance, name: str, plan: Plan, say: Callable[[str], None
     return figures
 
 
-def share_proved(instance: Instance) -> float:
+def share_proved(instance: ChainInstance) -> float:
     """The share of trees whose bound a round of the engine has priced, and meets a value that the instance computes."""
     result = solve(ChainMAP(instance))
     found: Labellings = result.answer
@@ -228,7 +228,9 @@ def share_proved(instance: Instance) -> float:
     return float((found.bounds <= near).mean())
 
 
-def race(instance: Instance, ways: Mapping[str, Way], repeats: int) -> tuple[dict[str, float], dict[str, Labellings]]:
+def race(
+    instance: ChainInstance, ways: Mapping[str, Way], repeats: int
+) -> tuple[dict[str, float], dict[str, Labellings]]:
     """Median seconds of each way, and their answers.
 
     The ways take turns; a turn lasts ``_TURN`` seconds, and counts with the mean of its calls.
@@ -249,7 +251,7 @@ def _as_good(values: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[
     return values >= best - 1e-5 * (1.0 + np.abs(best))
 
 
-def anatomy(instance: Instance, name: str) -> list[Figure]:
+def anatomy(instance: ChainInstance, name: str) -> list[Figure]:
     """Rounds, sizes of domains, and candidates looked at."""
     n, tokens = instance.num_trees, instance.forest.num_nodes
     figures = []
@@ -296,11 +298,11 @@ class _Watched(ChainMAP):
 # --- table 2 ---------------------------------------------------------------------------------------------------------
 
 
-def table_2a(instance: Instance, gold: Ints, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+def table_2a(instance: ChainInstance, gold: Ints, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
     """The 0/1-loss oracle: second best labellings that violate the margin of the true one."""
     n = instance.num_trees
     known = np.where(gold < 0, 0, gold).astype(np.int32)  # tags that training never saw are no labels
-    ways: dict[str, Callable[[Instance], Any]] = {
+    ways: dict[str, Callable[[ChainInstance], Any]] = {
         "cg": lambda i: margin_violations(i, known),
         "viterbi_two_best": viterbi_two_best,
         "viterbi_pruned_two_best": lambda i: viterbi_pruned(i, 1.0),
@@ -325,7 +327,7 @@ def table_2a(instance: Instance, gold: Ints, name: str, plan: Plan, say: Callabl
     ]
 
 
-def table_2b(instance: Instance, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+def table_2b(instance: ChainInstance, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
     """The three reduced costs, in rounds of pricing from the best local label."""
     n = instance.num_trees
     ways: dict[str, Way] = {
@@ -346,7 +348,7 @@ def _regularised(svm: Tagger, test: Sequence[Tagged], strength: float, plan: Pla
     return Point(instance.num_trees / seconds["cg"], 100.0 * svm.accuracy(test), f"{strength:g}")
 
 
-def scaling(trained: Instance, plan: Plan, say: Callable[[str], None]) -> dict[str, list[Point]]:
+def scaling(trained: ChainInstance, plan: Plan, say: Callable[[str], None]) -> dict[str, list[Point]]:
     """Sentences a second by number of labels."""
     part = first_chains(trained, plan.chains)
     points: dict[str, list[Point]] = {"cg": [], "viterbi": []}

@@ -13,7 +13,7 @@ from colgen import InputError, Result, solve
 from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
 from colgen.problems.colouring.bound import verify
-from colgen.problems.colouring.instance import Instance, mycielski, queens, random, read
+from colgen.problems.colouring.instance import ColouringInstance, mycielski, queens, random, read
 from colgen.problems.colouring.template import Colouring
 
 _LIMIT = 900.0
@@ -36,7 +36,7 @@ class _Run:
     seconds: float
 
 
-def graphs(options: BenchOptions) -> Iterator[tuple[Instance, int | None]]:
+def graphs(options: BenchOptions) -> Iterator[tuple[ColouringInstance, int | None]]:
     """Graphs, with the number of colours where it is known."""
     for size, colours in ((8, 9),) if options.quick else ((8, 9), (9, 10), (10, 11)):
         yield queens(size), colours
@@ -78,13 +78,13 @@ def bench_colouring(options: BenchOptions) -> Sequence[Figure]:
     return figures
 
 
-def _timed(instance: Instance, limit: float) -> tuple[Result, float]:
+def _timed(instance: ColouringInstance, limit: float) -> tuple[Result, float]:
     started = time.process_time()
     result = solve(Colouring(instance), stop=TimeLimit(limit))
     return result, time.process_time() - started
 
 
-def _line(instance: Instance, result: Result, seconds: float) -> str:
+def _line(instance: ColouringInstance, result: Result, seconds: float) -> str:
     return (
         f"{instance.name}: {result.objective:g} colours, bound {result.dual_bound:g} (root {result.root_bound:.4f}), "
         f"{len(result.nodes)} nodes, {seconds:.1f} s; {result.termination.value}"

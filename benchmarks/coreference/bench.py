@@ -26,8 +26,16 @@ from colgen.core.files import write_figure
 from colgen.problems.coreference.baseline import closure, greedy_joining, link_best, link_first
 from colgen.problems.coreference.clusters import Cluster
 from colgen.problems.coreference.document import Document
-from colgen.problems.coreference.instance import Instance
-from colgen.problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, ScoreKind, Scorer, scores_of, train
+from colgen.problems.coreference.instance import CoreferenceInstance
+from colgen.problems.coreference.learning import (
+    KINDS,
+    NUM_NETWORKS,
+    NUM_PAIRS,
+    MentionScorer,
+    ScoreKind,
+    scores_of,
+    train,
+)
 from colgen.problems.coreference.metrics import Agreement, agreement
 from colgen.problems.coreference.training import read_corpus, split
 
@@ -54,9 +62,11 @@ class Scored:
     document: Document
     probabilities: NDArray[np.float64]
 
-    def instance(self, kind: ScoreKind, bias: float = 0.0) -> Instance:
+    def instance(self, kind: ScoreKind, bias: float = 0.0) -> CoreferenceInstance:
         document = self.document
-        return Instance(scores_of(self.probabilities, kind, bias), f"{document.name};{document.part}", document.labels)
+        return CoreferenceInstance(
+            scores_of(self.probabilities, kind, bias), f"{document.name};{document.part}", document.labels
+        )
 
 
 def bench_coreference(options: BenchOptions) -> list[Figure]:
@@ -98,7 +108,7 @@ def bench_coreference(options: BenchOptions) -> list[Figure]:
     return figures
 
 
-def _trained(options: BenchOptions, least: int) -> tuple[list[Document], int, Scorer]:
+def _trained(options: BenchOptions, least: int) -> tuple[list[Document], int, MentionScorer]:
     """All documents, how many of them at the end are to test on, and the scorer; ``least`` mentions are needed."""
     assert options.data is not None
     documents = read_corpus(options.data)
@@ -170,7 +180,7 @@ def proofs(runs: Sequence[Run], suffix: str, limit: str) -> list[Figure]:
 
 
 def _quality(
-    test: Sequence[Scored], scorer: Scorer, answers: Mapping[tuple[ScoreKind, str], Run], options: BenchOptions
+    test: Sequence[Scored], scorer: MentionScorer, answers: Mapping[tuple[ScoreKind, str], Run], options: BenchOptions
 ) -> list[Figure]:
     """CoNLL F1 of the optimal clusterings and of the heuristics on the test documents."""
     limit = 5.0 if options.quick else _LIMIT

@@ -24,7 +24,7 @@ from benchmarks.coreference.methods import (
     run,
 )
 from colgen.cli.template import Figure
-from colgen.problems.coreference.instance import Instance, communities, random, random_signs
+from colgen.problems.coreference.instance import CoreferenceInstance, communities, random, random_signs
 
 Say = Callable[[str], None]
 
@@ -94,20 +94,20 @@ _GROWTH_FROM = 50
 _GROWTH_FROM_ALL_LINK = 20
 
 
-def spread(items: Sequence[Instance], count: int) -> list[Instance]:
+def spread(items: Sequence[CoreferenceInstance], count: int) -> list[CoreferenceInstance]:
     """So many of them, evenly spread over their order; all if there are no more."""
     if len(items) <= count:
         return list(items)
     return [items[k * len(items) // count] for k in range(count)]
 
 
-def cut(instances: Iterable[Instance], size: int, count: int) -> list[Instance]:
+def cut(instances: Iterable[CoreferenceInstance], size: int, count: int) -> list[CoreferenceInstance]:
     """Instances cut at their first ``size`` mentions, of those that have as many."""
     enough = [instance for instance in instances if instance.num_mentions >= size]
     return [instance.restricted_to(range(size)) for instance in spread(enough, count)]
 
 
-def measure(instances: Sequence[Instance], plan: Plan, say: Say) -> list[Run]:
+def measure(instances: Sequence[CoreferenceInstance], plan: Plan, say: Say) -> list[Run]:
     """All runs on documents cut at the plan's sizes; raises AssertionError where two ways contradict each other."""
     runs: list[Run] = []
     for size in sorted({*plan.compared, *plan.all_link, *plan.sizes}):
@@ -125,7 +125,7 @@ def measure(instances: Sequence[Instance], plan: Plan, say: Say) -> list[Run]:
     return runs
 
 
-def measure_whole(instances: Sequence[Instance], plan: Plan, say: Say) -> list[Run]:
+def measure_whole(instances: Sequence[CoreferenceInstance], plan: Plan, say: Say) -> list[Run]:
     """The engine's ways on whole documents."""
     runs: list[Run] = []
     for instance in spread(instances, plan.whole):

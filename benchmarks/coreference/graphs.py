@@ -13,7 +13,7 @@ from benchmarks.harness import BenchOptions
 from colgen import Result, solve
 from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
-from colgen.problems.coreference.instance import Instance, modularity, random_signs
+from colgen.problems.coreference.instance import CoreferenceInstance, modularity, random_signs
 from colgen.problems.coreference.template import Coreference
 
 FOOTBALL = "football.gml"
@@ -41,7 +41,7 @@ def bench_graphs(options: BenchOptions, limit: float = 60.0) -> list[Figure]:
     return figures + [_seconds(name, instance, limit, options) for name, instance in timed.items()]
 
 
-def planted(nodes: int, seed: int) -> Instance:
+def planted(nodes: int, seed: int) -> CoreferenceInstance:
     """Modularity of a benchmark graph with planted communities; three edges of ten leave their community.
 
     Source: A. Lancichinetti, S. Fortunato, F. Radicchi, *Benchmark graphs for testing community detection algorithms*,
@@ -55,33 +55,33 @@ def _read(path: Path) -> nx.Graph:
     return nx.Graph(nx.read_gml(path, label="id"))
 
 
-def _measured(instance: Instance, limit: float) -> tuple[Result, float]:
+def _measured(instance: CoreferenceInstance, limit: float) -> tuple[Result, float]:
     started = time.process_time()
     result = solve(Coreference(instance), stop=TimeLimit(limit))
     return result, time.process_time() - started
 
 
-def _seconds(name: str, instance: Instance, limit: float, options: BenchOptions) -> Figure:
+def _seconds(name: str, instance: CoreferenceInstance, limit: float, options: BenchOptions) -> Figure:
     result, seconds = _measured(instance, limit)
     _say(name, instance, result, seconds, options)
     proved = "to the proof" if result.is_optimal else f"not proved, gap {100.0 * _share(instance, result):.3g}%"
     return Figure(f"seconds_{name}", seconds if result.is_optimal else limit, "s", 1, f"of the processor; {proved}")
 
 
-def _gap(name: str, instance: Instance, limit: float, options: BenchOptions) -> Figure:
+def _gap(name: str, instance: CoreferenceInstance, limit: float, options: BenchOptions) -> Figure:
     result, seconds = _measured(instance, limit)
     _say(name, instance, result, seconds, options)
     return Figure(f"gap_{name}", 100.0 * _share(instance, result), "%", 1, f"after {limit:g} s")
 
 
-def _share(instance: Instance, result: Result) -> float:
+def _share(instance: CoreferenceInstance, result: Result) -> float:
     """The gap over the modularity itself, with what each node has by itself."""
     best = result.objective + instance.constant
     gap = abs(result.dual_bound - result.objective)
     return gap / abs(best) if best else math.inf
 
 
-def _say(name: str, instance: Instance, result: Result, seconds: float, options: BenchOptions) -> None:
+def _say(name: str, instance: CoreferenceInstance, result: Result, seconds: float, options: BenchOptions) -> None:
     best: Sequence[float] = (result.objective + instance.constant, result.dual_bound + instance.constant)
     options.say(
         f"{name}: {best[0]:.6g}, bound {best[1]:.6g}, {result.termination.name}, {seconds:.2f} s, "

@@ -13,7 +13,7 @@ from colgen.core.stop import TimeLimit
 from colgen.parallel.time_limits import bounded
 from colgen.problems.coreference.baseline import all_link_in_highs
 from colgen.problems.coreference.clusters import Cluster
-from colgen.problems.coreference.instance import Instance, random, random_signs
+from colgen.problems.coreference.instance import CoreferenceInstance, random, random_signs
 from colgen.problems.coreference.items import Items
 from colgen.problems.coreference.lazy import LazyAllLink
 from colgen.problems.coreference.template import Coreference
@@ -65,7 +65,7 @@ class Run:
     priced: bool = False
 
 
-def warm_up(instances: Sequence[Instance] = ()) -> None:
+def warm_up(instances: Sequence[CoreferenceInstance] = ()) -> None:
     """Compile the kernels and import the libraries, which is nobody's speed.
 
     Parameters
@@ -79,7 +79,7 @@ def warm_up(instances: Sequence[Instance] = ()) -> None:
     Items.of(random_signs(36, 0))  # nothing is settled before all reductions have been tried
 
 
-def run(way: str, instance: Instance, limit: float) -> Run:
+def run(way: str, instance: CoreferenceInstance, limit: float) -> Run:
     """Solve an instance in one of ``WAYS``, in ``limit`` seconds at most."""
     if way in (ALL_LINK, NEEDED_ROWS):
         return _in_highs(way, instance, limit)
@@ -90,14 +90,14 @@ def run(way: str, instance: Instance, limit: float) -> Run:
     return Run(**{**vars(first), "seconds": median([first.seconds, *again])})
 
 
-def _by_engine(way: str, instance: Instance, limit: float) -> Run:
+def _by_engine(way: str, instance: CoreferenceInstance, limit: float) -> Run:
     started = time.perf_counter()
     constant = 0.0
     problem: Problem
     if way == LAZY_CONTRACTED:
         items = Items.of(instance, settled=False)
         constant = items.offset + float(items.within.sum())
-        problem = LazyAllLink(Instance(items.scores))
+        problem = LazyAllLink(CoreferenceInstance(items.scores))
     elif way == LAZY:
         problem = LazyAllLink(instance)
     else:
@@ -128,7 +128,7 @@ def _by_engine(way: str, instance: Instance, limit: float) -> Run:
     )
 
 
-def _in_highs(way: str, instance: Instance, limit: float) -> Run:
+def _in_highs(way: str, instance: CoreferenceInstance, limit: float) -> Run:
     """HiGHS, in a process of its own that is ended when its time is up: building the program counts."""
     solution, seconds = bounded(limit, all_link_in_highs, instance, needed_rows_alone=way == NEEDED_ROWS)
     name, size = instance.name, instance.num_mentions

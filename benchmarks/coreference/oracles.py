@@ -15,7 +15,7 @@ from colgen.core.stop import TimeLimit
 from colgen.core.warm_start import WarmStart
 from colgen.parallel.time_limits import bounded
 from colgen.problems.coreference.baseline import ilp_pricing
-from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.problems.coreference.items import COVER
 from colgen.problems.coreference.template import Coreference
 from colgen.solvers.clusters.subset import Subsets, search
@@ -25,7 +25,7 @@ from colgen.solvers.linear.lp import LPStatus
 class FromScratch(Coreference):
     """Starts with each mention alone and from the master's own dual values, as the source does."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: CoreferenceInstance) -> None:
         super().__init__(instance, contracted=False)
 
     def warm_start(self, budget: Budget) -> WarmStart:
@@ -33,14 +33,16 @@ class FromScratch(Coreference):
         return WarmStart(columns=[self.items.column((k,)) for k in range(len(self.items))])
 
 
-def recorded_duals(instance: Instance, limit: float) -> list[Floats]:
+def recorded_duals(instance: CoreferenceInstance, limit: float) -> list[Floats]:
     """Dual values of the first, the middle and the last round of a run."""
     result = solve(FromScratch(instance), relaxation=True, keep_duals=True, stop=TimeLimit(limit))
     rounds = [np.asarray(i.duals[COVER]) for i in result.iterations if i.phase == 2 and isinstance(i.duals, Duals)]
     return [rounds[k] for k in sorted({0, len(rounds) // 2, len(rounds) - 1})] if rounds else []
 
 
-def compare_oracles(instances: Sequence[Instance], cap: float, limit: float, say: Callable[[str], None]) -> Figure:
+def compare_oracles(
+    instances: Sequence[CoreferenceInstance], cap: float, limit: float, say: Callable[[str], None]
+) -> Figure:
     """How many times faster the search is than the integer program: the ratio of their medians.
 
     Raises
@@ -70,7 +72,7 @@ def compare_oracles(instances: Sequence[Instance], cap: float, limit: float, say
     return Figure("oracle_speedup_vs_ilp", median(of_program) / median(of_search), "ratio", len(of_search), note)
 
 
-def _compare(instance: Instance, found: Subsets, optimum: float) -> None:
+def _compare(instance: CoreferenceInstance, found: Subsets, optimum: float) -> None:
     """Check the search against the best reduced cost."""
     best = max(found.values.max(initial=0.0), 0.0)
     tolerance = 1e-5 * max(1.0, optimum)

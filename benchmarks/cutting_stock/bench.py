@@ -15,7 +15,7 @@ from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.baseline import solve_full
-from colgen.problems.cutting_stock.instance import Instance, critical, near_integer, triplets
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, critical, near_integer, triplets
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.reporting.compared import proved_by_engine
 from colgen.solvers.linear.lp import LPStatus
@@ -62,7 +62,7 @@ class Outcome:
     """Whether rounds of the engine state the bounds that end the search, and the check has counted the rolls."""
 
 
-def hard_instances(quick: bool) -> Iterator[tuple[str, Instance, int]]:
+def hard_instances(quick: bool) -> Iterator[tuple[str, CuttingStockInstance, int]]:
     """Family, instance and known optimum."""
     if quick:
         yield "triplets", triplets(10, 0), 10
@@ -141,7 +141,7 @@ def _family_figures(name: str, outcomes: Sequence[Outcome]) -> list[Figure]:
     ]
 
 
-def _solve_both_ways(family: str, instance: Instance, optimum: int, cap: float) -> tuple[Outcome, str]:
+def _solve_both_ways(family: str, instance: CuttingStockInstance, optimum: int, cap: float) -> tuple[Outcome, str]:
     started = time.perf_counter()
     result = solve(CuttingStock(instance), stop=TimeLimit(_OWN_LIMIT))
     seconds = time.perf_counter() - started
@@ -162,7 +162,7 @@ def _solve_both_ways(family: str, instance: Instance, optimum: int, cap: float) 
     return Outcome(family, result.is_optimal, seconds, len(result.nodes), highs_seconds, finished, proved), line
 
 
-def _cross_check(instance: Instance, result: Result, optimum: int) -> None:
+def _cross_check(instance: CuttingStockInstance, result: Result, optimum: int) -> None:
     rolls = instance.check(result.answer)
     if rolls != result.objective:
         raise AssertionError(f"{instance.name}: the answer has {rolls} rolls, the result says {result.objective:g}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from colgen.problems.cutting_stock.instance import Instance, uniform
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, uniform
 from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 
 
@@ -19,7 +19,10 @@ def several_bins(num_items: int, seed: int, *, concave: bool = False) -> Order:
     costs = tuple(float(np.ceil(100.0 * np.sqrt(width))) if concave else float(width) for width in widths)
     pieces, counts = np.unique(rng.integers(1, 101, num_items), return_counts=True)
     name = f"bins-{num_items}-{seed}-{'concave' if concave else 'linear'}"
-    return Order(Instance(200, tuple(pieces[::-1].tolist()), tuple(counts[::-1].tolist()), name), Stock(widths, costs))
+    return Order(
+        CuttingStockInstance(200, tuple(pieces[::-1].tolist()), tuple(counts[::-1].tolist()), name),
+        Stock(widths, costs),
+    )
 
 
 def several_lengths(num_items: int, seed: int, *, kinds: int = 5, supplies: bool = True) -> Order:
@@ -35,7 +38,10 @@ def several_lengths(num_items: int, seed: int, *, kinds: int = 5, supplies: bool
     material = int(items @ demands)
     scarce = [int(rng.integers(1, 1 + max(1, material // (kinds * width)))) for width in lengths.tolist()]
     stock = Stock(widths, tuple(map(float, widths)), (None, *scarce) if supplies else None)
-    return Order(Instance(10_000, tuple(items.tolist()), tuple(demands.tolist()), f"lengths-{num_items}-{seed}"), stock)
+    return Order(
+        CuttingStockInstance(10_000, tuple(items.tolist()), tuple(demands.tolist()), f"lengths-{num_items}-{seed}"),
+        stock,
+    )
 
 
 def conflicting(num_items: int, density: float, seed: int, *, kinds: int = 1) -> Order:
@@ -55,7 +61,7 @@ def conflicting(num_items: int, density: float, seed: int, *, kinds: int = 1) ->
     widths = np.sort(rng.integers(20, 101, num_items))[::-1]
     upper = np.argwhere(np.triu(rng.random((num_items, num_items)) < density, 1))
     pairs = tuple((int(i), int(j)) for i, j in upper)
-    instance = Instance(
+    instance = CuttingStockInstance(
         150, tuple(widths.tolist()), (1,) * num_items, f"conflicts-{num_items}-{round(100 * density)}-{seed}"
     )
     stock = None if kinds == 1 else Stock((150, 120, 100), (150.0, 125.0, 108.0))

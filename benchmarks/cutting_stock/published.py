@@ -16,7 +16,7 @@ from colgen.cli.template import Figure
 from colgen.core.errors import InputError
 from colgen.core.stop import TimeLimit
 from colgen.problems.cutting_stock.bound import verify
-from colgen.problems.cutting_stock.instance import Instance, long_rolls, read, wide_pieces
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, long_rolls, read, wide_pieces
 from colgen.problems.cutting_stock.template import CuttingStock
 
 _LIMIT = 900.0
@@ -44,14 +44,14 @@ class _Proof:
     seconds: float
 
 
-def generated(quick: bool) -> Iterator[tuple[str, Instance, int | None]]:
+def generated(quick: bool) -> Iterator[tuple[str, CuttingStockInstance, int | None]]:
     """Family, instance, and nothing known of its optimum."""
     for seed in range(1 if quick else 3):
         yield "wide_pieces", wide_pieces(seed), None
         yield "long_rolls", long_rolls(seed), None
 
 
-def published(folder: Path) -> Iterator[tuple[str, Instance, int | None]]:
+def published(folder: Path) -> Iterator[tuple[str, CuttingStockInstance, int | None]]:
     """Family, instance and published optimum of the files of a folder.
 
     Raises
@@ -81,7 +81,7 @@ def bench_published(options: BenchOptions) -> list[Figure]:
     return [figure for family, each in proofs.items() for figure in _figures(family, each)]
 
 
-def _prove(family: str, instance: Instance, optimum: int | None, options: BenchOptions) -> _Proof:
+def _prove(family: str, instance: CuttingStockInstance, optimum: int | None, options: BenchOptions) -> _Proof:
     started = time.process_time()
     result = solve(CuttingStock(instance), stop=TimeLimit(_LIMIT))
     seconds = time.process_time() - started

@@ -24,7 +24,7 @@ from colgen import AnyOf, Formulation, Sense, compile_model, solve
 from colgen.bounding.run import Run
 from colgen.cli.template import Figure
 from colgen.core.tolerances import TOLERANCES
-from colgen.problems.cutting_stock.instance import Instance, uniform
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, uniform
 from colgen.problems.cutting_stock.pricing import PatternOracle
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.solvers.linear.lp import LinearProgram
@@ -120,7 +120,7 @@ class _Uncached(CuttingStock):
 class _EngineRuns:
     """Seconds of one instance, one entry a repeat."""
 
-    instance: Instance
+    instance: CuttingStockInstance
     rounds: int = 0
     columns: int = 0
     colgen: list[float] = field(default_factory=list)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from colgen.problems.cutting_stock.fitting import first_fit_decreasing
-from colgen.problems.cutting_stock.instance import Instance
-from colgen.problems.cutting_stock.layout import Layout
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
+from colgen.problems.cutting_stock.layout import PatternLayout
 from colgen.solvers.linear.lp import LinearProgram
 from colgen.solvers.packing.knapsack import best_from, best_packing
 
@@ -34,8 +34,8 @@ class Relaxation:
 class _Knapsack:
     """The pricing problem, and the first columns, with items in the order of their ranks."""
 
-    def __init__(self, instance: Instance) -> None:
-        layout = Layout(instance)
+    def __init__(self, instance: CuttingStockInstance) -> None:
+        layout = PatternLayout(instance)
         self.demands = layout.demands
         self._rank_of_item = layout.rank_of_item
         self._plan = first_fit_decreasing(instance)
@@ -54,7 +54,7 @@ class _Knapsack:
         return float(values[0, 0]), best_packing(self._network, values, profits)
 
 
-def highs_loop(instance: Instance) -> Relaxation:
+def highs_loop(instance: CuttingStockInstance) -> Relaxation:
     """The loop as one would write it against HiGHS: a warm start, one column a round, nothing else."""
     knapsack = _Knapsack(instance)
     m = len(knapsack.demands)
@@ -83,7 +83,7 @@ def highs_loop(instance: Instance) -> Relaxation:
         lp.add_columns(one, zero, infinite, np.array([0, len(used)]), used, packing[used].astype(np.float64))
 
 
-def scip_loop(instance: Instance) -> Relaxation:
+def scip_loop(instance: CuttingStockInstance) -> Relaxation:
     """The loop as a pricer of PySCIPOpt, written like the cutting stock example of its manual."""
     import pyscipopt
 

@@ -32,7 +32,7 @@ from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.dependency.corpus import Corpus, read_corpus
 from colgen.problems.dependency.evaluation import attachment
-from colgen.problems.dependency.learning import Settings
+from colgen.problems.dependency.learning import MiraSettings
 from colgen.problems.dependency.scorer import SentenceScorer, Weights
 from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.dependency.training import attachment_figures
@@ -134,7 +134,7 @@ def compare(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Comp
     """Solve sentences of each length class in all ways."""
     say(f"{corpus.name}: training the grandparent model of the tables")
     weights = train(
-        corpus.learn, Settings(epochs=plan.table_epochs, kinds=("grandparents",), relations="tree"), say=say
+        corpus.learn, MiraSettings(epochs=plan.table_epochs, kinds=("grandparents",), relations="tree"), say=say
     )
     assert weights.bounds  # offline
     compared: list[Compared] = []
@@ -341,8 +341,8 @@ def _accuracy(compared: Sequence[Compared], heads: Sequence[Heads]) -> float:
     return 100.0 * right / sum(len(c.sentence) for c in compared)
 
 
-def _settings(corpus: Corpus, plan: Plan) -> Settings:
-    settings = Settings(epochs=plan.epochs)
+def _settings(corpus: Corpus, plan: Plan) -> MiraSettings:
+    settings = MiraSettings(epochs=plan.epochs)
     return replace(settings, attenuation=ATTENUATION.get(corpus.name, settings.attenuation))
 
 

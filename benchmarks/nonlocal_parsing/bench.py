@@ -33,10 +33,10 @@ from colgen.problems.dependency.evaluation import attachment
 from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.dependency.training import attachment_figures
 from colgen.problems.nonlocal_parsing.decoding import accuracy, labelled
-from colgen.problems.nonlocal_parsing.examples import Examples
+from colgen.problems.nonlocal_parsing.examples import ParsedExamples
 from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES
-from colgen.problems.nonlocal_parsing.learner import Learner
-from colgen.problems.nonlocal_parsing.learning import BACKBONE, FILTER, MORE, Settings, labels_of, run_pass
+from colgen.problems.nonlocal_parsing.learner import PerceptronLearner
+from colgen.problems.nonlocal_parsing.learning import BACKBONE, FILTER, MORE, NonlocalSettings, labels_of, run_pass
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.problems.nonlocal_parsing.training import NEEDED
 
@@ -148,9 +148,9 @@ def measure_corpus(
 
 def models(corpus: Corpus, plan: Plan, options: BenchOptions) -> Iterator[tuple[str, Model]]:
     """The backbone, each family with it, the combination, and the third-order parser."""
-    examples = Examples(corpus.learn)
-    settings = Settings(filter_epochs=plan.filter_epochs, epochs=plan.epochs, family_epochs=plan.more_epochs)
-    common = Learner(examples, settings.backbone)
+    examples = ParsedExamples(corpus.learn)
+    settings = NonlocalSettings(filter_epochs=plan.filter_epochs, epochs=plan.epochs, family_epochs=plan.more_epochs)
+    common = PerceptronLearner(examples, settings.backbone)
     for epoch in range(plan.filter_epochs):
         run_pass(common, FILTER, epoch, settings, options.say)
     for epoch in range(plan.epochs):
@@ -172,7 +172,7 @@ def models(corpus: Corpus, plan: Plan, options: BenchOptions) -> Iterator[tuple[
 
 def _relations(name: str, corpus: Corpus, model: Model, plan: Plan) -> list[Figure]:
     """How good the labelled trees are; nothing of a corpus without relations."""
-    model = replace(model, labels=labels_of(Examples(corpus.learn)))
+    model = replace(model, labels=labels_of(ParsedExamples(corpus.learn)))
     found = [_heads(run) for run in parse_all(model, corpus.test, 10, plan.limit)]
     reached = attachment(zip(corpus.test, labelled(model, corpus.test, found), strict=True))
     _, *figures = attachment_figures(reached, len(found), lambda measure: f"{measure}_{name}")

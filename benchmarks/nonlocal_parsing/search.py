@@ -18,7 +18,7 @@ from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.nonlocal_parsing.baseline import in_highs
 from colgen.problems.nonlocal_parsing.bound import Method
 from colgen.problems.nonlocal_parsing.columns import ParsingByColumns
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.instance import random as random_instance
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.problems.nonlocal_parsing.template import NonlocalParsing
@@ -61,7 +61,9 @@ def parse_sentence(
     return parse_instance(instance, limit, method, scored - started)
 
 
-def parse_instance(instance: Instance, limit: float = 10.0, method: Method = "fixing", scoring: float = 0.0) -> Parsed:
+def parse_instance(
+    instance: NonlocalInstance, limit: float = 10.0, method: Method = "fixing", scoring: float = 0.0
+) -> Parsed:
     """Parse what is scored already."""
     started = time.process_time()
     problem = NonlocalParsing(instance, method=method)
@@ -110,7 +112,7 @@ def speed(runs: Sequence[Parsed], name: str) -> list[Figure]:
     ]
 
 
-def compare_methods(instances: Sequence[Instance], limit: float) -> list[Figure]:
+def compare_methods(instances: Sequence[NonlocalInstance], limit: float) -> list[Figure]:
     """The ways to bring the bound down, each with branch and bound to the end: calls, nodes, seconds."""
     figures = []
     for method in ("fixing", "polyak", "subgradient"):
@@ -127,7 +129,7 @@ def compare_methods(instances: Sequence[Instance], limit: float) -> list[Figure]
     return figures
 
 
-def compare_with_mip(instances: Sequence[Instance], limit: float) -> list[Figure]:
+def compare_with_mip(instances: Sequence[NonlocalInstance], limit: float) -> list[Figure]:
     """Branch and bound against HiGHS on the same scores: geometric mean of the quotients of times.
 
     Raises
@@ -154,7 +156,7 @@ def compare_with_mip(instances: Sequence[Instance], limit: float) -> list[Figure
     ]
 
 
-def engine_vs_kernel(instances: Sequence[Instance], limit: float) -> Figure:
+def engine_vs_kernel(instances: Sequence[NonlocalInstance], limit: float) -> Figure:
     """Column generation by the engine alone, a tree a column, over the template's ascent, on the same scores.
 
     Raises

@@ -21,10 +21,10 @@ from colgen import Problem, Result, solve
 from colgen.checkpoint.file import read_checkpoint
 from colgen.cli.template import Figure
 from colgen.core.tolerances import TOLERANCES
-from colgen.problems.assignment.instance import Instance as Machines
+from colgen.problems.assignment.instance import AssignmentInstance as Machines
 from colgen.problems.assignment.instance import random as random_assignment
 from colgen.problems.assignment.template import Assignment
-from colgen.problems.cutting_stock.instance import Instance as Rolls
+from colgen.problems.cutting_stock.instance import CuttingStockInstance as Rolls
 from colgen.problems.cutting_stock.instance import uniform
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.problems.vehicle_routing.instance import random as random_routing

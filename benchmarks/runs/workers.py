@@ -16,7 +16,7 @@ from colgen.core.errors import InputError
 from colgen.many import solve_many
 from colgen.parallel.clusters import Cluster, cluster_of
 from colgen.parallel.streams import Stream
-from colgen.problems.assignment.instance import Instance, random
+from colgen.problems.assignment.instance import AssignmentInstance, random
 from colgen.problems.assignment.template import Assignment
 
 _MINUTES = 9.0
@@ -123,7 +123,7 @@ def _told(result: Result) -> Any:
 # --- many instances --------------------------------------------------------------------------------------------------
 
 
-def _drawn(count: int) -> list[Instance]:
+def _drawn(count: int) -> list[AssignmentInstance]:
     return [random(5, 30, seed) for seed in range(count)]
 
 

@@ -12,7 +12,7 @@ from statistics import median
 from colgen import Executor
 from colgen.parallel.time_limits import bounded
 from colgen.problems.title_path.baseline import beam, colour_coding, exact, ilp, lazy_rows
-from colgen.problems.title_path.instance import Instance, random
+from colgen.problems.title_path.instance import PathInstance, random
 from colgen.problems.title_path.outcome import PathResult
 from colgen.solvers.paths.colour_coding import complete
 from colgen.solvers.paths.walks import tolerance
@@ -66,7 +66,7 @@ QUICK = Plan(sections=6, flow_every=6, flow_limit=5.0, limit=10.0, sizes=(50,), 
 class Table:
     """Results of all ways on all instances: ``results[way][k]`` of instance number k, where it was run."""
 
-    instances: Sequence[Instance]
+    instances: Sequence[PathInstance]
     results: Mapping[str, Mapping[int, PathResult]]
 
     def of(self, way: str, among: Iterable[int] | None = None) -> list[PathResult]:
@@ -95,7 +95,7 @@ def warm_up() -> None:
     complete(hard.graph)
 
 
-def compare(instances: Sequence[Instance], widths: Sequence[int], plan: Plan, say: Say) -> Table:
+def compare(instances: Sequence[PathInstance], widths: Sequence[int], plan: Plan, say: Say) -> Table:
     """All ways on all instances.
 
     Raises
@@ -144,7 +144,7 @@ def repeated(method: Callable[[], PathResult]) -> PathResult:
     return replace(first, seconds=median([first.seconds, *again]))
 
 
-def flow_bounded(instance: Instance, limit: float) -> PathResult:
+def flow_bounded(instance: PathInstance, limit: float) -> PathResult:
     """The flow program in a process of its own, which is ended when its time is up: HiGHS may overlook its clock."""
     result, seconds = bounded(limit, ilp, instance)
     if result is None:
@@ -152,7 +152,7 @@ def flow_bounded(instance: Instance, limit: float) -> PathResult:
     return replace(result, seconds=seconds)
 
 
-def agree(instance: Instance, results: Mapping[str, PathResult]) -> None:
+def agree(instance: PathInstance, results: Mapping[str, PathResult]) -> None:
     """Check all answers, and that none is better than what another way proves.
 
     Raises

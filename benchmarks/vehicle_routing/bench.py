@@ -30,7 +30,7 @@ from colgen.core.files import check_readable, read_text
 from colgen.core.stop import TimeLimit
 from colgen.problems.vehicle_routing.files import read
 from colgen.problems.vehicle_routing.heuristics import by_pyvrp, has_pyvrp
-from colgen.problems.vehicle_routing.instance import Instance, random
+from colgen.problems.vehicle_routing.instance import RoutingInstance, random
 from colgen.problems.vehicle_routing.template import VehicleRouting
 
 _LIMIT = 600.0
@@ -59,7 +59,7 @@ class Outcome:
         Whether an oracle has priced at what proves the bound, and the check has added up the routes.
     """
 
-    instance: Instance
+    instance: RoutingInstance
     optimum: float
     proved: bool
     seconds: float
@@ -95,9 +95,9 @@ def bench_vehicle_routing(options: BenchOptions) -> list[Figure]:
     return figures
 
 
-def published(data: Path) -> dict[str, list[tuple[Instance, float]]]:
+def published(data: Path) -> dict[str, list[tuple[RoutingInstance, float]]]:
     """The instances with their published optima, by set."""
-    found: dict[str, list[tuple[Instance, float]]] = {name: [] for name in _SETS}
+    found: dict[str, list[tuple[RoutingInstance, float]]] = {name: [] for name in _SETS}
     for row in _rows(data / "vrptw" / "optima.csv"):
         instance = read(data / "vrptw" / f"{row['instance']}.txt", customers=int(row["customers"]))
         found[row["customers"]].append((instance, float(row["distance"])))
@@ -112,7 +112,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(read_text(path).splitlines()))
 
 
-def _solve(instance: Instance, optimum: float, limit: float) -> Outcome:
+def _solve(instance: RoutingInstance, optimum: float, limit: float) -> Outcome:
     started = time.perf_counter()
     result = solve(VehicleRouting(instance), stop=TimeLimit(limit))
     seconds = time.perf_counter() - started
@@ -137,7 +137,7 @@ def _solve(instance: Instance, optimum: float, limit: float) -> Outcome:
     )
 
 
-def cross_check(instance: Instance, result: Result, optimum: float) -> None:
+def cross_check(instance: RoutingInstance, result: Result, optimum: float) -> None:
     """Hold a result against the published optimum.
 
     Raises
@@ -226,7 +226,7 @@ print(json.dumps({"value": value, "seconds": time.perf_counter() - started}))
 """
 
 
-def _vrpy_figures(chosen: Sequence[tuple[Instance, float]], options: BenchOptions) -> list[Figure]:
+def _vrpy_figures(chosen: Sequence[tuple[RoutingInstance, float]], options: BenchOptions) -> list[Figure]:
     """What vrpy does with the same instances, where an interpreter that has it is named.
 
     It states no bound: an answer that is the published optimum, found before its time was over, counts as proved.
@@ -249,7 +249,7 @@ def _vrpy_figures(chosen: Sequence[tuple[Instance, float]], options: BenchOption
     ]
 
 
-def _by_vrpy(python: str, instance: Instance) -> tuple[float, float]:
+def _by_vrpy(python: str, instance: RoutingInstance) -> tuple[float, float]:
     """Value of vrpy's answer, infinite without one, and its seconds."""
     data = {
         "distances": instance.distances,

@@ -31,7 +31,7 @@ STRAIGHT, FASTER = 0.9, 4.0
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class DualEvaluation:
     """A concave function at a point.
 
     Attributes
@@ -114,12 +114,12 @@ class Ascent(ABC):
     ) -> None:
         self.lower, self.upper, self.unit, self.target = lower, upper, unit, target
         self.point = self.clipped(start)
-        self.best: Evaluation | None = None
+        self.best: DualEvaluation | None = None
         self.average = Average()
         self.converged = False
         self._retreats = 0
 
-    def learn(self, here: Evaluation) -> None:
+    def learn(self, here: DualEvaluation) -> None:
         """Take in the function at :attr:`point`, and choose the next one."""
         if math.isfinite(here.value):
             self._retreats = 0
@@ -131,7 +131,7 @@ class Ascent(ABC):
             self.point = 0.5 * (self.point + self.best.point)
 
     @abstractmethod
-    def follow(self, here: Evaluation) -> None:
+    def follow(self, here: DualEvaluation) -> None:
         """Take in the function at a point where it is finite, and choose the next one."""
 
     def clipped(self, point: Floats) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 
-from colgen.bounding.ascent import Ascent, Evaluation, Floats
+from colgen.bounding.ascent import Ascent, DualEvaluation, Floats
 from colgen.bounding.guesses import Proved, record, told
 from colgen.bounding.lagrangian_dual import LagrangianDual
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
@@ -96,7 +96,7 @@ class AscentBounding(Bounding):
             solution=dual.solution(average),
         )
 
-    def _offer(self, here: Evaluation, dual: LagrangianDual, parts: Parts) -> None:
+    def _offer(self, here: DualEvaluation, dual: LagrangianDual, parts: Parts) -> None:
         """An answer of the oracles that happens to satisfy the linking rows is one of the problem's."""
         run = parts.run
         if (

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from colgen.bounding.ascent import FASTER, STRAIGHT, Ascent, Evaluation, Floats
+from colgen.bounding.ascent import FASTER, STRAIGHT, Ascent, DualEvaluation, Floats
 from colgen.bounding.ascent_bounding import AscentBounding
 from colgen.core.errors import InputError
 from colgen.solvers.linear.simplex_projection import project
@@ -68,7 +68,7 @@ class BundleAscent(Ascent):
         self._promised = math.inf
         self._null = 0
 
-    def follow(self, here: Evaluation) -> None:
+    def follow(self, here: DualEvaluation) -> None:
         self._add(here)
         if self.best is None:
             self.best = here
@@ -76,7 +76,7 @@ class BundleAscent(Ascent):
             self._move(here)
         self._propose()
 
-    def _add(self, here: Evaluation) -> None:
+    def _add(self, here: DualEvaluation) -> None:
         if len(self._constants) >= self._most:
             self._merge()
         self._slopes = np.vstack([self._slopes, here.slope])
@@ -101,7 +101,7 @@ class BundleAscent(Ascent):
         self._solutions = [mixed, *(self._solutions[k] for k in kept.tolist())]
         self._weights = np.append(total, self._weights[kept])
 
-    def _move(self, here: Evaluation) -> None:
+    def _move(self, here: DualEvaluation) -> None:
         """Take the point as the centre if it is worth it, and learn how far to trust the model."""
         assert self.best is not None
         gain = here.value - self.best.value

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from colgen.bounding.checks import check_rows, check_weak_duality, probe_infeasibility
-from colgen.bounding.pricing_round import Priced, Pricer
+from colgen.bounding.pricing_round import PricedRound, Pricer
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounding.run import MASTER, PRICING, SEPARATION, Recorder, Run
 from colgen.core.columns import Row
@@ -105,7 +105,7 @@ class Standing:
         self.cleaned_at = self.sense.hopeless
         return True
 
-    def learn(self, priced: Priced) -> None:
+    def learn(self, priced: PricedRound) -> None:
         """Take in a round of pricing."""
         if priced.real is not None:
             self._learn_real(*priced.real)
@@ -357,7 +357,7 @@ def _in_phase(context: PricingContext, solved: MasterSolution, parts: Parts) -> 
 
 
 def _separate(
-    node: NodeState, solved: MasterSolution, priced: Priced, standing: Standing, parts: Parts
+    node: NodeState, solved: MasterSolution, priced: PricedRound, standing: Standing, parts: Parts
 ) -> Sequence[Row]:
     """Rows that the solution violates; looked for once no column improves."""
     if not parts.separation or solved.phase == 1 or priced.num_columns:
@@ -368,7 +368,7 @@ def _separate(
 def _decide(
     node: NodeState,
     solved: MasterSolution,
-    priced: Priced,
+    priced: PricedRound,
     rows: Sequence[Row],
     standing: Standing,
     context: PricingContext,
@@ -393,7 +393,7 @@ def _decide(
 
 
 def _prices_finer(
-    solved: MasterSolution, priced: Priced, standing: Standing, context: PricingContext, parts: Parts
+    solved: MasterSolution, priced: PricedRound, standing: Standing, context: PricingContext, parts: Parts
 ) -> bool:
     """Whether rounds continue at a smaller scale: what the tolerance hides is more than the gap may be in all.
 
@@ -456,7 +456,7 @@ def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
     return not run.sense.is_better(run.round_bound(bound), run.round_bound(solved.objective))
 
 
-def _add(master: RestrictedMaster, priced: Priced, rows: Sequence[Row]) -> int:
+def _add(master: RestrictedMaster, priced: PricedRound, rows: Sequence[Row]) -> int:
     """Add what was found; returns how many columns were new."""
     before = master.num_rows
     added = master.add_found(priced.columns)
@@ -470,7 +470,7 @@ def _add(master: RestrictedMaster, priced: Priced, rows: Sequence[Row]) -> int:
     return added
 
 
-def _kept(solved: MasterSolution, priced: Priced, stabilization: Stabilization) -> DualPoint:
+def _kept(solved: MasterSolution, priced: PricedRound, stabilization: Stabilization) -> DualPoint:
     """Optimal dual values of the round's master, those that it was priced at if they are, for its record."""
     return priced.duals if stabilization.complementary else solved.duals
 
@@ -478,7 +478,7 @@ def _kept(solved: MasterSolution, priced: Priced, stabilization: Stabilization) 
 def _ended(
     outcome: Outcome | None,
     reason: Termination | None,
-    priced: Priced,
+    priced: PricedRound,
     standing: Standing,
     context: PricingContext,
     parts: Parts,

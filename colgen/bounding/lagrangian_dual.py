@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounding.ascent import Evaluation
+from colgen.bounding.ascent import DualEvaluation
 from colgen.bounding.checks import check_results
 from colgen.core.column_batch import Columns
 from colgen.core.columns import Column
@@ -132,7 +132,7 @@ class LagrangianDual:
             values = self._none.values
         return self.linking.project(values) * self.linking.sizes
 
-    def evaluate(self, point: Floats) -> Evaluation:
+    def evaluate(self, point: Floats) -> DualEvaluation:
         """The function at a point, by one call of each oracle."""
         linking, master = self.linking, self._master
         duals = self._master.signed(self._none.replace(linking.project(point / linking.sizes)))
@@ -158,7 +158,7 @@ class LagrangianDual:
             if len(columns):
                 activity = activity + linking.activity(columns, values)
         slope = linking.slope(duals.values, activity) / linking.sizes
-        return Evaluation(duals.values * linking.sizes, value, slope, Answered(own, used, linking.holds(activity)))
+        return DualEvaluation(duals.values * linking.sizes, value, slope, Answered(own, used, linking.holds(activity)))
 
     def _unit(self, results: Sequence[PricingResult]) -> float:
         """The size of costs, by those that are known by now; zero if none of them says anything."""

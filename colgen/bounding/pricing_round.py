@@ -34,7 +34,7 @@ _TOO_SHORT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Priced:
+class PricedRound:
     """What one round of pricing has found.
 
     Attributes
@@ -109,7 +109,7 @@ class Pricer:
         self._next = 0
         self._told: tuple[PricingContext, PricingContext] | None = None
 
-    def price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> Priced:
+    def price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> PricedRound:
         """One round; ``best_bound`` is the best that was proved before."""
         ray = self._stabilization.ray if solved.phase == 1 and isinstance(solved.duals, Duals) else None
         if ray is None:
@@ -127,7 +127,7 @@ class Pricer:
             return priced
         return dataclasses.replace(priced, misprices=priced.misprices + 1, real=ahead.real)
 
-    def _ahead(self, ray: Ray, solved: MasterSolution, context: PricingContext) -> Priced | None:
+    def _ahead(self, ray: Ray, solved: MasterSolution, context: PricingContext) -> PricedRound | None:
         """Ask at real costs along the dual values of phase 1; None if nobody knows how far.
 
         What improves in phase 1 joins the master.
@@ -150,9 +150,11 @@ class Pricer:
         num_columns = sum(map(len, columns))
         if not num_columns:
             ray.fell_short()
-        return Priced(columns, num_columns, master.sense.ideal, solved.duals, False, 0, results, own, (bound, duals))
+        return PricedRound(
+            columns, num_columns, master.sense.ideal, solved.duals, False, 0, results, own, (bound, duals)
+        )
 
-    def _price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> Priced:
+    def _price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> PricedRound:
         master, oracles, stabilization = self._master, self._oracles, self._stabilization
         if not isinstance(solved.duals, DualVector):
             stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
@@ -193,7 +195,7 @@ class Pricer:
         stabilization.update(improved, lambda: master.subgradient(solved, _answers(sense, results, found), duals))
         # At smoothed duals, nothing found proves nothing about the master's own duals.
         exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)
-        return Priced(columns, num_columns, bound, proved_at, exact, misprices, results, own)
+        return PricedRound(columns, num_columns, bound, proved_at, exact, misprices, results, own)
 
     def _ask(self, duals: OwnDuals, context: PricingContext, everybody: bool) -> list[PricingResult]:
         """Results of a part of the oracles after the other, until one has found a column that improves at ``duals``.

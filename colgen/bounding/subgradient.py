@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from colgen.bounding.ascent import FASTER, STRAIGHT, Ascent, Evaluation, Floats
+from colgen.bounding.ascent import FASTER, STRAIGHT, Ascent, DualEvaluation, Floats
 from colgen.bounding.ascent_bounding import AscentBounding
 
 _FIRST_FACTOR, _LONGEST = 1.0, 2.0
@@ -36,7 +36,7 @@ class SubgradientAscent(Ascent):
         self._promised = math.inf
         self._before = 0.0
 
-    def follow(self, here: Evaluation) -> None:
+    def follow(self, here: DualEvaluation) -> None:
         straight = here.value - self._before >= STRAIGHT * self._promised
         if self.best is None or here.value > self.best.value:
             self.best, self._worse = here, 0

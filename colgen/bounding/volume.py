@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from colgen.bounding.ascent import FASTER, STRAIGHT, Ascent, Evaluation, Floats
+from colgen.bounding.ascent import FASTER, STRAIGHT, Ascent, DualEvaluation, Floats
 from colgen.bounding.ascent_bounding import AscentBounding
 
 _FIRST_FACTOR = 0.1
@@ -55,7 +55,7 @@ class VolumeAscent(Ascent):
         self._searching = True
         self._checked = self._restarted = -math.inf
 
-    def follow(self, here: Evaluation) -> None:
+    def follow(self, here: DualEvaluation) -> None:
         if self.best is None:
             self.best, self._slope, self._constant, self._checked = here, here.slope, _constant(here), here.value
             self.average.replace([(1.0, here.solution)])
@@ -71,7 +71,7 @@ class VolumeAscent(Ascent):
             self.best = centre
         self._step()
 
-    def _search(self, here: Evaluation) -> None:
+    def _search(self, here: DualEvaluation) -> None:
         """Find out how long steps are to be."""
         assert self.best is not None
         gain = here.value - self.best.value
@@ -82,7 +82,7 @@ class VolumeAscent(Ascent):
         self.best, self._slope, self._constant, self._checked = here, here.slope, _constant(here), here.value
         self.average.replace([(1.0, here.solution)])
 
-    def _colour(self, here: Evaluation) -> None:
+    def _colour(self, here: DualEvaluation) -> None:
         assert self.best is not None
         if here.value > self.best.value:
             self._red, self._patience = 0, _PATIENCE
@@ -94,7 +94,7 @@ class VolumeAscent(Ascent):
             self._factor, self._red = _RED * self._factor, 0
             self._patience = max(self._patience // 2, _LEAST_PATIENCE)
 
-    def _share(self, here: Evaluation, centre: Evaluation) -> float:
+    def _share(self, here: DualEvaluation, centre: DualEvaluation) -> float:
         """How much of a solution is blended into the average.
 
         Of both linear pieces the mixture is sought that promises least near the centre, as a bundle method with two
@@ -133,7 +133,7 @@ class VolumeAscent(Ascent):
         self._promised = float(self.best.slope @ (self.point - centre))
 
 
-def _constant(here: Evaluation) -> float:
+def _constant(here: DualEvaluation) -> float:
     """The linear piece of an evaluation, at the origin."""
     return here.value - float(here.slope @ here.point)
 

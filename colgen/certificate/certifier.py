@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from colgen.certificate.witness import Point
+from colgen.certificate.witness import WitnessPoint
 from colgen.core.decision import Decision
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -75,7 +75,7 @@ class Certifier:
         """Of an answer, exactly."""
         return Fraction(solution.objective)
 
-    def proof(self, answer: Solution, points: Sequence[Point], goal: Fraction) -> Iterable[Record] | None:
+    def proof(self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction) -> Iterable[Record] | None:
         """Lines of a proof of its own, where the run's tree is not what can be checked; None: there is none.
 
         ``answer`` is the best one, ``points`` are the root's.
@@ -88,14 +88,14 @@ class Certifier:
         """The state of the root."""
         return None
 
-    def claim(self, state: Any, point: Point, goal: Fraction | None) -> Record | None:
+    def claim(self, state: Any, point: WitnessPoint, goal: Fraction | None) -> Record | None:
         """A bound of a node that reaches the objective ``goal``, or shows that it holds no answer; None if none does.
 
         As if minimising.  ``goal`` is None where no answer is known.
         """
         return None
 
-    def fix(self, state: Any, point: Point, goal: Fraction | None) -> tuple[Record, Any] | None:
+    def fix(self, state: Any, point: WitnessPoint, goal: Fraction | None) -> tuple[Record, Any] | None:
         """What no answer better than ``goal`` uses, and the state without it."""
         return None
 

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from colgen.certificate.checker_bounds import bound_of, fixed
 from colgen.certificate.checker_files import lines_of, record_of, text_of
 from colgen.certificate.checker_instances import UnreadError, compare, formulation_of
-from colgen.certificate.checker_pricing import State, UnreadableError, WrongError, exact, fields, whole
+from colgen.certificate.checker_pricing import CheckerState, UnreadableError, WrongError, exact, fields, whole
 from colgen.certificate.checker_program import Claims, Program, answered
 
 VERSION = 1
@@ -126,7 +126,7 @@ class _Checking:
         self._text = text
         self._instance: dict[str, Any] = {}
         self._program: Program | None = None
-        self._open: dict[int, State] = {}
+        self._open: dict[int, CheckerState] = {}
         self._seen: set[int] = {0}
         self._bound: Fraction | None = None  # of the leaves; None: none of them holds an answer
         self._unknown = False  # a leaf is left open: nothing is known of its answers
@@ -168,7 +168,7 @@ class _Checking:
             raise WrongError("the formulation is not that of the instance")
         self.found.stated = self.found.claims.refuses = own is not None
         self._program = Program(given if own is None else own)
-        self._open[0] = State()
+        self._open[0] = CheckerState()
 
     def _take_answer(self, record: dict[str, Any]) -> None:
         fields(record, ("answer",))

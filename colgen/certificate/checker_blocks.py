@@ -11,9 +11,9 @@ from colgen.certificate.checker_pricing import (
     NO,
     TABLE_LIMIT,
     WORK_LIMIT,
+    CheckerState,
     Place,
     Sides,
-    State,
     UnreadableError,
     WrongError,
     exact,
@@ -34,7 +34,7 @@ Box = tuple[tuple[int, int | None, int | None], ...]
 """Bounds on variables: variable, lower, upper."""
 
 
-class Block:
+class BlockPricing:
     """Variables between bounds, and the rows that hold no others.
 
     A column is a value of each variable; it counts in the master's rows what ``entries`` say of its variables, and
@@ -108,7 +108,7 @@ class Block:
             raise WrongError("expected bounds on what is whole")
         return box
 
-    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
         """The least reduced cost of all columns, times the duals' denominator.
 
         Where costs do not count it is 1 if there are no columns.
@@ -126,7 +126,7 @@ class Block:
             raise WrongError("a block has no point")
         return Fraction(1)
 
-    def _best(self, gains: Sequence[int], boxes: Sequence[tuple[Box, Any]], state: State) -> Any:
+    def _best(self, gains: Sequence[int], boxes: Sequence[tuple[Box, Any]], state: CheckerState) -> Any:
         """What a point gains at the most, with what the boxes pay that it lies in; ``NO`` if there is none."""
         limits = [self._limits(v, state) for v in range(len(gains))]
         if any(low > high for low, high in limits):
@@ -140,7 +140,7 @@ class Block:
                 total += gain * _finite(ends[gain > 0])
         return total + _Walk(self._rows, limits, boxes, self.limit).best(gains, sorted(told))
 
-    def _limits(self, v: int, state: State) -> Limits:
+    def _limits(self, v: int, state: CheckerState) -> Limits:
         """What a variable may be at a node."""
         (low, high), (least, most) = self._ends[v], state.bounds.get((self.number, v), (NO, -NO))
         return max(low, least), min(high, most)

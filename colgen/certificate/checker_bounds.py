@@ -8,12 +8,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from colgen.certificate.checker_pricing import Knapsack, Place, State, Trusted, WrongError, exact, fields, whole
+from colgen.certificate.checker_pricing import (
+    CheckerState,
+    KnapsackPricing,
+    Place,
+    Trusted,
+    WrongError,
+    exact,
+    fields,
+    whole,
+)
 from colgen.certificate.checker_program import Claims, Program
 
 
 @dataclass(frozen=True)
-class Point:
+class CheckedPoint:
     """Dual values of rows and counts as whole numbers over a common denominator; costs are multiplied by ``unit``."""
 
     unit: Fraction
@@ -23,7 +32,7 @@ class Point:
     total: Fraction  # of the rows, times the denominator
 
 
-def point_of(program: Program, state: State, claim: Mapping[str, Any], unit: int) -> Point:
+def point_of(program: Program, state: CheckerState, claim: Mapping[str, Any], unit: int) -> CheckedPoint:
     """The dual values of a claim, each of a side that its row has."""
     duals = [whole(dual) for dual in claim["duals"]]
     if len(duals) != len(program.rows):
@@ -51,7 +60,7 @@ def point_of(program: Program, state: State, claim: Mapping[str, Any], unit: int
     for divisor, weights, dual in cuts:
         most = sum((weight * (program.rows[row][1] or Fraction(0)) for row, weight in weights.items()), Fraction(0))
         total += dual * (most // divisor)
-    return Point(Fraction(unit) * program.sign, duals, counts, cuts, total)
+    return CheckedPoint(Fraction(unit) * program.sign, duals, counts, cuts, total)
 
 
 def _frozen(record: Any) -> Any:
@@ -74,14 +83,14 @@ def _cut(program: Program, dual: Any, divisor: Any, rows: list[Any]) -> tuple[in
     return divisor, weights, dual
 
 
-def _least(problem: Any, point: Point, state: State, stated: Fraction) -> Fraction:
+def _least(problem: Any, point: CheckedPoint, state: CheckerState, stated: Fraction) -> Fraction:
     """The least reduced cost of a pricing problem's columns, times the duals' denominator.
 
     Under cuts on packings it is ``stated`` if none is less: whether one is so is all that is looked for.
     """
     if state.listed is None:
         if point.cuts:
-            if not isinstance(problem, Knapsack):
+            if not isinstance(problem, KnapsackPricing):
                 raise WrongError("cuts speak of packings, or of columns that have been listed")
             return problem.at_least(point.duals, point.unit, point.counts, state, point.cuts, stated)
         return problem.least(point.duals, point.unit, point.counts, state)  # type: ignore[no-any-return]
@@ -105,7 +114,7 @@ def used(program: Program, k: int, least: Fraction) -> Fraction:
     return least * side
 
 
-def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Fraction | None:
+def bound_of(program: Program, state: CheckerState, claim: Any, claims: Claims) -> Fraction | None:
     """The bound of a leaf, as if minimising; None: it holds no answer.
 
     By weak duality: an answer costs what its rows are worth at the dual values and what the reduced costs of its
@@ -147,7 +156,7 @@ def bound_of(program: Program, state: State, claim: Any, claims: Claims) -> Frac
     return bound
 
 
-def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, claims: Claims) -> int:
+def fixed(program: Program, state: CheckerState, fix: Any, objective: Fraction | None, claims: Claims) -> int:
     """Close positions, or whole items, that no answer uses which is better than the one at hand; how many.
 
     An answer that uses one has a column with it, and is bounded by the dual values with that column's reduced cost in
@@ -199,12 +208,14 @@ def fixed(program: Program, state: State, fix: Any, objective: Fraction | None, 
     return count
 
 
-def _through(program: Program, problem: Any, state: State, what: str, point: Point) -> tuple[Fraction, Any]:
+def _through(
+    program: Program, problem: Any, state: CheckerState, what: str, point: CheckedPoint
+) -> tuple[Fraction, Any]:
     """The least reduced cost; and of knapsacks, where something is to be closed, what columns through it earn.
 
     Columns can be listed of a program that has one pricing problem, of which any answer uses a column.
     """
-    if what != "columns" and isinstance(problem, Knapsack):
+    if what != "columns" and isinstance(problem, KnapsackPricing):
         return problem.through(point.duals, point.unit, point.counts, state)
     listed = what == "columns" and hasattr(problem, "within") and len(program.pricing) == 1
     if not listed or (program.uses[0][0] or 0) < 1 or state.listed is not None or point.cuts:

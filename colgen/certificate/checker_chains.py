@@ -9,7 +9,7 @@ from itertools import repeat
 from operator import add
 from typing import Any
 
-from colgen.certificate.checker_pricing import NO, Place, Scored, State, WrongError, table, whole
+from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, table, whole
 
 
 class Labellings(Scored):
@@ -56,7 +56,7 @@ class Labellings(Scored):
             raise WrongError("a label or a pair of labels is forbidden")
         return Fraction(sum(used), self.unit), {}
 
-    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
         """The least reduced cost of all columns, times the duals' denominator."""
         return self.reduced(sum(self.best.values()), unit)
 

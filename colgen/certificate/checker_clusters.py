@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from colgen.certificate.checker_pricing import NO, Place, Scored, State, WrongError, fields, table, whole
+from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, fields, table, whole
 
 
 class Clusterings(Scored):
@@ -29,7 +29,7 @@ class Clusterings(Scored):
             raise WrongError("a pair is together that is forbidden")
         return Fraction(sum(scores), self.unit), {}
 
-    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
         """What no column's reduced cost is less than, times the duals' denominator.
 
         Items i, j and k: x_ik + x_kj - x_ij ≤ 1, with a dual value of 0 or more.  What is left of a pair's score counts

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from colgen.certificate.checker_pricing import Place, State, WrongError, exact, fields, whole
+from colgen.certificate.checker_pricing import CheckerState, Place, WrongError, exact, fields, whole
 
 
 class StableSets:
@@ -42,7 +42,7 @@ class StableSets:
             members |= 1 << v
         return self.cost, dict.fromkeys(structure, 1)
 
-    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
         """The least reduced cost of the node's columns, times the duals' denominator, or 0 if that is less.
 
         Merged vertices are one, those set apart are neighbours.

@@ -11,9 +11,9 @@ from typing import Any
 from colgen.certificate.checker_pricing import (
     NO,
     TABLE_LIMIT,
+    CheckerState,
     Place,
     Scored,
-    State,
     UnreadableError,
     WrongError,
     counted,
@@ -53,7 +53,7 @@ class Paths(Scored):
             raise WrongError("a path takes an arc that is not there")
         return Fraction(total, self.unit), {}
 
-    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
         """The least reduced cost of all columns, times the duals' denominator: as the claim has it, if it is true."""
         given = state.given
         fields(given, ("most", "penalties", "remembered"))

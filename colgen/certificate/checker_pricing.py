@@ -86,7 +86,7 @@ def holds(value: Any, limits: tuple[Any, Any]) -> bool:
 
 
 @dataclass
-class State:
+class CheckerState:
     """What is decided at a node: positions left open, pieces counted, vertices merged or set apart, columns listed.
 
     Objects inside are never changed, so that a child may share them.
@@ -102,7 +102,7 @@ class State:
     given: Any = None  # what the claim at hand says besides dual values
     trusted: bool = False  # something was decided that the checker does not understand
 
-    def copy(self) -> State:
+    def copy(self) -> CheckerState:
         return replace(self, open=dict(self.open), counts=dict(self.counts), bounds=dict(self.bounds))
 
     def narrow(self, problem: int, variable: int, low: int | None, high: int | None) -> None:
@@ -157,7 +157,7 @@ def table(record: Any, rows: int, columns: int) -> list[list[Any]]:
     return found
 
 
-class Knapsack:
+class KnapsackPricing:
     """Pieces side by side in the order of the items: Σ size · pieces ≤ capacity, and at most so many pieces an item.
 
     A column covers the row of an item as often as it has pieces of it, and costs ``cost`` and ``costs`` for each piece.
@@ -207,7 +207,7 @@ class Knapsack:
             raise WrongError(f"a column takes {size}, the capacity is {self.capacity}")
         return cost, entries
 
-    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
         """The least reduced cost of the node's columns, times the duals' denominator."""
         best: Any = max(self._forward(self._gains(duals, unit), counts, state)[-1])
         return Fraction(unit * self.cost - best)
@@ -217,7 +217,7 @@ class Knapsack:
         duals: Sequence[int],
         unit: Fraction,
         counts: Mapping[Place, int],
-        state: State,
+        state: CheckerState,
         cuts: Sequence[tuple[int, Mapping[int, int], int]],
         stated: Fraction,
     ) -> Fraction:
@@ -289,20 +289,20 @@ class Knapsack:
                     earned[position] = earned.get(position, 0) + dual
         return extra
 
-    def close(self, state: State, item: int, gone: Container[int]) -> None:
+    def close(self, state: CheckerState, item: int, gone: Container[int]) -> None:
         """Let no piece of an item be at some positions."""
         state.open[self.number, item] = [p for p in self._positions(item, state) if p not in gone]
 
-    def keep(self, state: State, item: int, positions: Sequence[int]) -> None:
+    def keep(self, state: CheckerState, item: int, positions: Sequence[int]) -> None:
         """Let pieces of an item be at these positions alone, which are open and increasing."""
         state.open[self.number, item] = positions
 
-    def _positions(self, item: int, state: State) -> Sequence[int]:
+    def _positions(self, item: int, state: CheckerState) -> Sequence[int]:
         """Where a piece may be, increasing."""
         everywhere = range(self.capacity + 1 - self.sizes[item])
         return state.open.get((self.number, item), everywhere)
 
-    def _forward(self, gains: Sequence[Any], counts: Mapping[Place, int], state: State) -> list[list[Any]]:
+    def _forward(self, gains: Sequence[Any], counts: Mapping[Place, int], state: CheckerState) -> list[list[Any]]:
         """For the items before each, and for all of them: the best packing that ends at each position."""
         values: list[Any] = [0] + [NO] * self.capacity
         found, extra = [values], self._extra(counts)
@@ -334,7 +334,7 @@ class Knapsack:
         return placed
 
     def through(
-        self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State
+        self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState
     ) -> tuple[Fraction, list[tuple[int, list[tuple[int, Any]]]]]:
         """The least reduced cost, and for each item what columns with a piece at each position earn at the most.
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from colgen.certificate.checker_blocks import Block
+from colgen.certificate.checker_blocks import BlockPricing
 from colgen.certificate.checker_chains import Labellings
 from colgen.certificate.checker_clusters import Clusterings
 from colgen.certificate.checker_graphs import StableSets
 from colgen.certificate.checker_paths import Paths
 from colgen.certificate.checker_pricing import (
-    Knapsack,
+    CheckerState,
+    KnapsackPricing,
     Place,
-    State,
     Trusted,
     WrongError,
     exact,
@@ -26,17 +26,17 @@ from colgen.certificate.checker_pricing import (
     whole,
 )
 from colgen.certificate.checker_routes import Routes
-from colgen.certificate.checker_trees import Trees
+from colgen.certificate.checker_trees import TreePricing
 
 KINDS: dict[str, Any] = {
-    "knapsack": Knapsack,
+    "knapsack": KnapsackPricing,
     "stable sets": StableSets,
     "labellings": Labellings,
     "routes": Routes,
-    "trees": Trees,
+    "trees": TreePricing,
     "paths": Paths,
     "clusterings": Clusterings,
-    "block": Block,
+    "block": BlockPricing,
     "trusted": Trusted,
 }
 """Pricing problems."""
@@ -90,7 +90,7 @@ class Program:
         """A bound, as high as the step allows."""
         return bound if self.step is None else math.ceil(bound / self.step) * self.step
 
-    def split(self, state: State, split: Any, count: int, claims: Claims) -> list[State]:
+    def split(self, state: CheckerState, split: Any, count: int, claims: Claims) -> list[CheckerState]:
         """The states of a node's children, which cover it."""
         if split == "trusted":
             claims.trust("a split")
@@ -114,7 +114,7 @@ class Program:
         fields(split, ("pieces", "at_most"))
         return self._split_pieces(state, split, count)
 
-    def _split_pieces(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+    def _split_pieces(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
         """A whole quantity is at most t or at least t + 1; the second may be missing where it cannot be."""
         k, item, first, last = (whole(x) for x in split["pieces"])
         most = whole(split["at_most"])
@@ -141,15 +141,15 @@ class Program:
             everywhere = range(problem.capacity + 1)
             problem.close(at_least, item, set(everywhere).difference(range(first, last + 1)))
             for other in self.pricing:
-                if other is not problem and isinstance(other, Knapsack) and row in other.rows:
+                if other is not problem and isinstance(other, KnapsackPricing) and row in other.rows:
                     other.close(at_least, other.rows.index(row), range(other.capacity + 1))
         self._count(at_least, (k, item, first, last), most + 1, None)
         return [at_most, at_least][:count]
 
-    def _split_arc(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+    def _split_arc(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
         """A tree has an arc, and so no other into its modifier, or it does not."""
         h, m = (whole(x) for x in split["arc"])
-        if len(self.pricing) != 1 or not isinstance(self.pricing[0], Trees) or count != 2:
+        if len(self.pricing) != 1 or not isinstance(self.pricing[0], TreePricing) or count != 2:
             raise WrongError("the split speaks of what is not there")
         if not (0 <= h < self.pricing[0].size and 1 <= m < self.pricing[0].size):
             raise WrongError("the split speaks of an arc that is not there")
@@ -158,11 +158,11 @@ class Program:
         others = {(g, m) for g in range(self.pricing[0].size) if g != h}
         return [replace(state.copy(), closed=state.closed | gone) for gone in (others, {(h, m)})]
 
-    def _split_within(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+    def _split_within(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
         """Points of blocks that lie within bounds are at most t, or at least t + 1."""
         (k, bounds), most = split["within"], whole(split["at_most"])
         problem: Any = self.pricing[k] if 0 <= whole(k) < len(self.pricing) else None
-        if not isinstance(problem, Block) or most < 0 or count != 2:
+        if not isinstance(problem, BlockPricing) or most < 0 or count != 2:
             raise WrongError("the split speaks of what is not there")
         box = problem.box(bounds)
         at_most, at_least = state.copy(), state.copy()
@@ -183,12 +183,12 @@ class Program:
                 at_least.narrow(k, *each)
         return [at_most, at_least]
 
-    def _count(self, state: State, place: Place, low: int, high: int | None) -> None:
+    def _count(self, state: CheckerState, place: Place, low: int, high: int | None) -> None:
         before = state.counts.get(place, (0, None))
         least = before[1] if high is None or (before[1] is not None and before[1] < high) else high
         state.counts[place] = (max(before[0], low), least)
 
-    def _split_pair(self, state: State, split: Mapping[str, Any], count: int) -> list[State]:
+    def _split_pair(self, state: CheckerState, split: Mapping[str, Any], count: int) -> list[CheckerState]:
         """Two rows that are covered once each: by one set, or by two; two items in one cluster, or in two."""
         u, v = (whole(x) for x in split["pair"])
         clusters = len(self.pricing) == 1 and isinstance(self.pricing[0], Clusterings)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from colgen.certificate.checker_pricing import Place, State, WrongError, counted, fields, table, whole
+from colgen.certificate.checker_pricing import CheckerState, Place, WrongError, counted, fields, table, whole
 
 NEAR = 8
 """Customers in the neighbourhood of one, itself included."""
@@ -73,7 +73,7 @@ class Routes:
         length = sum(self.away[i][j] for i, j in pairwise((0, *route, 0)))
         return Fraction(length, self.ticks), {i - 1: 1 for i in route}
 
-    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
         """What no column's reduced cost is less than, times the duals' denominator: the least of ng-routes."""
         costs = self._costs(duals, unit)
         rest, start = self._completions(costs), self.windows[0][0] + self.service[0]

@@ -7,13 +7,13 @@ from fractions import Fraction
 from operator import add, sub
 from typing import Any
 
-from colgen.certificate.checker_pricing import NO, Place, Scored, State, WrongError, fields, table, whole
+from colgen.certificate.checker_pricing import NO, CheckerState, Place, Scored, WrongError, fields, table, whole
 
 Weights = list[list[Any]]
 """By head and modifier; 0 is the root, ``NO`` where there is no arc."""
 
 
-class Trees(Scored):
+class TreePricing(Scored):
     """Trees over words 1, ..., n with the root 0, projective or not, perhaps with one modifier of the root alone.
 
     A column is the head of each word, and scores its arcs, the chains of two of them (``grandparents``, by grandparent,
@@ -61,7 +61,7 @@ class Trees(Scored):
         total += sum(score for arcs, score in self.factors if all(head[m] == h for h, m in arcs))
         return Fraction(total, self.unit), {}
 
-    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: State) -> Fraction:
+    def least(self, duals: Sequence[int], unit: Fraction, counts: Mapping[Place, int], state: CheckerState) -> Fraction:
         """The least reduced cost of all columns, times the duals' denominator.
 
         Where costs do not count it is 1 if there are no columns.

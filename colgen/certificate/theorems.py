@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.certificate.certifier import Certifier, Record, Split, as_exact
-from colgen.certificate.witness import Point
+from colgen.certificate.witness import WitnessPoint
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.core.sense import Sense
 from colgen.solvers.packing.counted_network import best_counted_packings
-from colgen.solvers.packing.knapsack import NEVER, Network, arc_values, best_from, network, restricted
+from colgen.solvers.packing.knapsack import NEVER, PackingNetwork, arc_values, best_from, network, restricted
 
 Place = tuple[int, int, int, int]
 """Pieces of an item of a pricing problem at positions from first to last: (problem, item, first, last)."""
@@ -57,7 +57,7 @@ class Rounded:
 
 
 @dataclass(frozen=True)
-class State:
+class CertifierState:
     """What is decided at a node: the arcs that are open in each network (None: all), and pieces counted."""
 
     open: tuple[NDArray[np.bool_] | None, ...]
@@ -71,7 +71,7 @@ class _Solved:
     unit: int
     least: list[Fraction]
     total: Fraction
-    networks: list[Network]
+    networks: list[PackingNetwork]
     values: list[NDArray[np.float64]]
     profits: list[NDArray[np.float64]]
 
@@ -96,7 +96,7 @@ class KnapsackCertifier(Certifier):
         super().__init__(sense, name)
         self._make, self.fixes = program, fixes
         self._program: Record | None = None
-        self._networks: list[Network] = []
+        self._networks: list[PackingNetwork] = []
 
     def formulation(self) -> Record:
         if self._program is None:
@@ -124,12 +124,12 @@ class KnapsackCertifier(Certifier):
 
     # --- through the tree --------------------------------------------------------------------------------------------
 
-    def start(self) -> State:
+    def start(self) -> CertifierState:
         problems = self.formulation()["pricing"]
         self._networks = [network(each["sizes"], each["copies"], each["capacity"]) for each in problems]
-        return State((None,) * len(problems))
+        return CertifierState((None,) * len(problems))
 
-    def claim(self, state: State, point: Point, goal: Fraction | None) -> Record | None:
+    def claim(self, state: CertifierState, point: WitnessPoint, goal: Fraction | None) -> Record | None:
         if goal is None and point.costs_count:
             return None
         for rounded in self._each(point, goal):
@@ -148,7 +148,9 @@ class KnapsackCertifier(Certifier):
                 return self._record(rounded, solved, 1, as_exact(sign_of(self) * bound))
         return None
 
-    def fix(self, state: State, point: Point, goal: Fraction | None) -> tuple[Record, State] | None:
+    def fix(
+        self, state: CertifierState, point: WitnessPoint, goal: Fraction | None
+    ) -> tuple[Record, CertifierState] | None:
         if goal is None:
             return None
         for rounded in reversed(list(self._each(point, goal))):  # of most digits, unless there are too many
@@ -194,7 +196,7 @@ class KnapsackCertifier(Certifier):
         }
         return record, replace(state, open=tuple(masks))
 
-    def split(self, state: State, children: Sequence[Sequence[Decision]]) -> Split | None:
+    def split(self, state: CertifierState, children: Sequence[Sequence[Decision]]) -> Split | None:
         found = self.pieces(children)
         if found is None:
             return None
@@ -224,14 +226,14 @@ class KnapsackCertifier(Certifier):
         inside: NDArray[np.int64] = arcs.start + np.flatnonzero((positions >= first) & (positions <= last))
         return inside
 
-    def _at_most(self, state: State, place: Place, most: int) -> State:
+    def _at_most(self, state: CertifierState, place: Place, most: int) -> CertifierState:
         if most:
             return self._counted(state, place, 0, most)
         masks = list(state.open)
         masks[place[0]] = self._shut(place[0], masks[place[0]], self._inside(place))
         return replace(state, open=tuple(masks))
 
-    def _at_least(self, state: State, place: Place, least: int) -> State:
+    def _at_least(self, state: CertifierState, place: Place, least: int) -> CertifierState:
         program, (k, item, *_) = self.formulation(), place
         row = program["pricing"][k]["rows"][item]
         if least >= program["rows"][row][1]:  # all of them there: none elsewhere
@@ -244,21 +246,21 @@ class KnapsackCertifier(Certifier):
             state = replace(state, open=tuple(masks))
         return self._counted(state, place, least, None)
 
-    def _counted(self, state: State, place: Place, low: int, high: int | None) -> State:
+    def _counted(self, state: CertifierState, place: Place, low: int, high: int | None) -> CertifierState:
         before = state.counts.get(place, (0, None))
         most = min((side for side in (before[1], high) if side is not None), default=None)
         return replace(state, counts={**state.counts, place: (max(before[0], low), most)})
 
     # --- numbers -----------------------------------------------------------------------------------------------------
 
-    def _each(self, point: Point, goal: Fraction | None) -> Iterator[Rounded]:
+    def _each(self, point: WitnessPoint, goal: Fraction | None) -> Iterator[Rounded]:
         """Whole dual values, and those lifted."""
         for rounded in self._rounded(point):
             yield rounded
             if (other := self.lifted(rounded, goal)) is not None:
                 yield other
 
-    def _rounded(self, point: Point) -> Iterator[Rounded]:
+    def _rounded(self, point: WitnessPoint) -> Iterator[Rounded]:
         """A point's dual values as whole numbers, of ever more digits."""
         found = self.values(point.duals) if isinstance(point.duals, Duals) else None
         if found is None:
@@ -286,7 +288,7 @@ class KnapsackCertifier(Certifier):
         problems = self.formulation()["pricing"]
         return max(2.0 * float(each["capacity"] // max(min(each["sizes"]), 1) + 1) for each in problems)
 
-    def _solve(self, state: State, rounded: Rounded, costs_count: bool) -> _Solved | None:
+    def _solve(self, state: CertifierState, rounded: Rounded, costs_count: bool) -> _Solved | None:
         """Solve all pricing problems at rounded dual values; None where that proves nothing."""
         program, sign = self.formulation(), sign_of(self)
         unit = rounded.scale if costs_count else 0
@@ -362,7 +364,7 @@ class KnapsackCertifier(Certifier):
 
     def _under_cuts(
         self,
-        net: Network,
+        net: PackingNetwork,
         rows: Sequence[int],
         values: NDArray[np.float64],
         profits: NDArray[np.float64],

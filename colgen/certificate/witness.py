@@ -11,7 +11,7 @@ NodeName: TypeAlias = int | tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Point:
+class WitnessPoint:
     """Dual values at which something was proved of a node.
 
     Attributes
@@ -36,13 +36,13 @@ class Witness:
     """Sees what the tree proves.  The engine calls it where there is one, and nothing depends on what it does."""
 
     def __init__(self) -> None:
-        self._points: dict[NodeName, list[Point]] = {}
+        self._points: dict[NodeName, list[WitnessPoint]] = {}
 
-    def saw(self, node: NodeName, point: Point) -> None:
+    def saw(self, node: NodeName, point: WitnessPoint) -> None:
         """Dual values of a node, in the order in which the run has come to them."""
         if point.duals is not None:
             self._points.setdefault(node, []).append(point)
 
-    def of(self, node: NodeName) -> Sequence[Point]:
+    def of(self, node: NodeName) -> Sequence[WitnessPoint]:
         """What was proved of a node."""
         return self._points.get(node, ())

@@ -17,7 +17,7 @@ from typing import Any
 
 from colgen.certificate.certifier import Certifier, Record, as_exact
 from colgen.certificate.checker_instances import formulates
-from colgen.certificate.witness import Point, Witness
+from colgen.certificate.witness import Witness, WitnessPoint
 from colgen.core.errors import InputError
 from colgen.core.files import writing
 from colgen.core.result import NodeRecord, Termination
@@ -211,7 +211,7 @@ class _Tree:
         best = max(claims, key=lambda claim: sign * Fraction(claim["bound"]), default=None)
         yield self._trusted(0) if best is None else {"node": 0, "claim": best}
 
-    def _stated(self, points: Sequence[Point]) -> Fraction:
+    def _stated(self, points: Sequence[WitnessPoint]) -> Fraction:
         """What points say at the most, as if minimising: rounded up where objectives have a step."""
         bound = max((self._ended.sense.sign * p.bound for p in points), default=-math.inf)
         if not math.isfinite(bound):
@@ -247,11 +247,11 @@ class _Tree:
     def _whole(self, *, fixing: bool) -> Iterator[Record]:
         """A node whose own dual values prove what is wanted is a leaf, whatever the run has made of it."""
         certifier, goal = self._certifier, self._goal
-        stack: list[tuple[int, Any, tuple[Point, ...]]] = [(0, certifier.start(), ())]
+        stack: list[tuple[int, Any, tuple[WitnessPoint, ...]]] = [(0, certifier.start(), ())]
         while stack:
             node, state, above = stack.pop()
             children = self._children.get(node, [])
-            claim, tried = None, list[Point]()
+            claim, tried = None, list[WitnessPoint]()
             before = self._witness.of(self._tried[node]) if node in self._tried else ()
             for point in (*before, *self._witness.of(node)):
                 if point.fixes:
@@ -290,9 +290,9 @@ class _Tree:
                     self._written.short.append(node)
                 yield self._trusted(node)
 
-    def _pointless(self) -> tuple[Point, ...]:
+    def _pointless(self) -> tuple[WitnessPoint, ...]:
         """Where claims need no dual values one is made without any."""
-        return () if self._certifier.needs_duals else (Point(None, self._ended.bound),)
+        return () if self._certifier.needs_duals else (WitnessPoint(None, self._ended.bound),)
 
     def _reaches(self, claim: Record) -> bool:
         """Whether a claim proves what is wanted: one that needs no dual values says what is true, and may not."""
@@ -302,7 +302,7 @@ class _Tree:
         worth = self._ended.sense.sign * Fraction(bound)
         return (worth if step is None else math.ceil(worth / Fraction(step)) * Fraction(step)) >= self._goal
 
-    def _promises(self, point: Point) -> bool:
+    def _promises(self, point: WitnessPoint) -> bool:
         """Whether floating point says that a claim may hold: it is worth a look."""
         if not point.costs_count:
             return True

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from colgen.core.columns import Key
 from colgen.core.errors import UnknownRowError
-from colgen.core.terms import Kind, Linear, Priced, Term
+from colgen.core.terms import Kind, Linear, PricedTerms, Term
 
 Floats = NDArray[np.float64]
 
@@ -222,13 +222,13 @@ class Duals(DualVector):
             yield index, value + earned.pop(index, 0.0)
         yield from earned.items()
 
-    def terms(self, kind: type[Kind]) -> Priced[Kind]:
+    def terms(self, kind: type[Kind]) -> PricedTerms[Kind]:
         """The terms of a kind that rows count, with their dual values; those of dual value zero are left out."""
         positions = np.array(self._names.with_terms(kind), dtype=np.int64)
         positions = positions[positions < len(self.values)]
         positions = positions[self.values[positions] != 0.0]
         found: list[Any] = [self._names.keys[k][1] for k in positions.tolist()]
-        return Priced(found, self.values[positions])
+        return PricedTerms(found, self.values[positions])
 
     def has_names(self, names: RowNames) -> bool:
         """Whether these are the dual values of a master with these rows."""

@@ -162,7 +162,7 @@ class CountArrays(NamedTuple):
     values: Floats
 
 
-class Priced(Generic[Kind]):
+class PricedTerms(Generic[Kind]):
     """The terms of one kind whose dual value is not zero.
 
     Attributes
@@ -180,7 +180,7 @@ class Priced(Generic[Kind]):
     def __len__(self) -> int:
         return len(self.terms)
 
-    def arrays(self: Priced[Count], number: Mapping[Any, int]) -> CountArrays:
+    def arrays(self: PricedTerms[Count], number: Mapping[Any, int]) -> CountArrays:
         """Terms of kind ``Count`` as arrays in an oracle's own numbers; members that it has no number for are left out.
 
         Parameters
@@ -207,7 +207,7 @@ class Priced(Generic[Kind]):
             self.values,
         )
 
-    def earned(self: Priced[Linear], block: str) -> dict[Hashable, float]:
+    def earned(self: PricedTerms[Linear], block: str) -> dict[Hashable, float]:
         """What one unit of each component of a block earns by linear terms: the sum of dual value times coefficient."""
         found: dict[Hashable, float] = {}
         for term, value in zip(self.terms, self.values.tolist(), strict=True):

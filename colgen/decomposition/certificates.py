@@ -15,9 +15,9 @@ from colgen.branching.rules import TemplateBound
 from colgen.certificate import checker_blocks
 from colgen.certificate.certifier import Certifier, Record, Split, as_exact
 from colgen.certificate.checker_bounds import point_of, used
-from colgen.certificate.checker_pricing import State, WrongError
+from colgen.certificate.checker_pricing import CheckerState, WrongError
 from colgen.certificate.checker_program import Claims, Program, answered
-from colgen.certificate.witness import Point
+from colgen.certificate.witness import WitnessPoint
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.core.solution import Solution
@@ -120,7 +120,7 @@ class BlockCertifier(Certifier):
     @property
     def _looks_at_all(self) -> bool:
         """Whether the checker can look at all blocks."""
-        return self._claim(State(), [0] * len(self._linking), {}, 1, 0) is not None
+        return self._claim(CheckerState(), [0] * len(self._linking), {}, 1, 0) is not None
 
     # --- answers -----------------------------------------------------------------------------------------------------
 
@@ -166,10 +166,10 @@ class BlockCertifier(Certifier):
 
     # --- led through the tree ----------------------------------------------------------------------------------------
 
-    def start(self) -> State:
-        return State()
+    def start(self) -> CheckerState:
+        return CheckerState()
 
-    def claim(self, state: State, point: Point, goal: Fraction | None) -> Record | None:
+    def claim(self, state: CheckerState, point: WitnessPoint, goal: Fraction | None) -> Record | None:
         for duals, counts, unit in self._rounded(point, state):
             found = self._claim(state, duals, counts, *((unit, 1) if point.costs_count else (1, 0)))
             if found is None:
@@ -181,7 +181,7 @@ class BlockCertifier(Certifier):
         return found[0] if found is not None and self._proves(*found, goal) else None
 
     def _claim(
-        self, state: State, duals: Sequence[int], counts: Mapping[_Within, int], unit: int, weight: int
+        self, state: CheckerState, duals: Sequence[int], counts: Mapping[_Within, int], unit: int, weight: int
     ) -> tuple[Record, Fraction] | None:
         """A claim, and what its dual values come to; None where the checker would have nothing of it."""
         told = [[k, [list(each) for each in box], dual] for (k, box), dual in counts.items()]
@@ -202,7 +202,7 @@ class BlockCertifier(Certifier):
             return total > 0
         return goal is not None and self._program.rounded(total / claim["unit"]) >= goal
 
-    def _rounded(self, point: Point, state: State) -> Iterator[tuple[list[int], dict[_Within, int], int]]:
+    def _rounded(self, point: WitnessPoint, state: CheckerState) -> Iterator[tuple[list[int], dict[_Within, int], int]]:
         """A point's dual values as whole numbers over a denominator: of the linking rows, and of points counted."""
         if not isinstance(point.duals, Duals):
             return
@@ -232,7 +232,7 @@ class BlockCertifier(Certifier):
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
-    def split(self, state: State, children: Sequence[Sequence[Decision]]) -> Split | None:
+    def split(self, state: CheckerState, children: Sequence[Sequence[Decision]]) -> Split | None:
         said = [self._said(child[0]) for child in children if len(child) == 1]
         if len(children) != 2 or len(said) != 2:
             return None

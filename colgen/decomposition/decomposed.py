@@ -33,7 +33,7 @@ from colgen.decomposition.detection import FoundBlocks, found_in
 from colgen.decomposition.reading.arrays import Reading, read
 from colgen.decomposition.reading.partition import By, Partition, partition, says_blocks
 from colgen.decomposition.reading.subproblems import subproblems
-from colgen.decomposition.splitting import Point, Splitting
+from colgen.decomposition.splitting import BlockPoint, Splitting
 from colgen.heuristics import Diving, Heuristic, RestrictedMIP
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing
@@ -124,7 +124,7 @@ class Decomposed(Problem):
         subs = [sub.count for sub in self.splitting.subproblems]
         return digest_of((arrays, matrix, partition.of_column, partition.of_row, subs), "the model")
 
-    def written(self, structure: Point) -> Any:
+    def written(self, structure: BlockPoint) -> Any:
         """The number of a point's subproblem, its values, and whether it is a ray."""
         return structure.number, structure.values, structure.is_ray
 

@@ -23,7 +23,7 @@ from colgen.model.formulation import Formulation, named_blocks
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class BlockPoint:
     """A point of a block, or a ray: the structure of a column.
 
     Attributes
@@ -53,9 +53,8 @@ class Point:
     def __repr__(self) -> str:
         used = np.flatnonzero(self.values)
         entries = ", ".join(f"{k}: {self.values[k]:g}" for k in used[:8].tolist())
-        return (
-            f"{'Ray' if self.is_ray else 'Point'} of block {self.block} {{{entries}{', ...' if len(used) > 8 else ''}}}"
-        )
+        more = ", ..." if len(used) > 8 else ""
+        return f"{'Ray' if self.is_ray else 'Point'} of block {self.block} {{{entries}{more}}}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +157,7 @@ class Splitting:
     ) -> Columns:
         """Points, each of its subproblem, and what they count, as columns; whoever asks, a point costs the same."""
         costs = [sub.cost_of(point) for sub, point in points]
-        structures = [Point(sub.name, sub.number, point) for sub, point in points]
+        structures = [BlockPoint(sub.name, sub.number, point) for sub, point in points]
         keys = [self._key(sub, point) for sub, point in points]
         named = None if all(key is None for key in keys) else keys
         # Nothing at all is whole if the other points are; a dive that rounded it up would close blocks that are needed.
@@ -169,7 +168,7 @@ class Splitting:
         """The column of a ray, of which there may be any amount; whole where it moves what is whole."""
         counted = sub.counted(ray, len(self.linking))
         rows = np.flatnonzero(counted)
-        structure = Point(sub.name, sub.number, ray, is_ray=True)
+        structure = BlockPoint(sub.name, sub.number, ray, is_ray=True)
         key = (self._points, ("ray", sub.number, ray.tobytes()))
         cost, whole = sub.cost_of(ray), bool(ray[sub.integer].any())
         return Columns([cost], [0, len(rows)], rows, counted[rows], [structure], [key], integer=[whole])

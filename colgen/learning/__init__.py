@@ -3,11 +3,11 @@
 from colgen.learning.examples import Example, LinearExample
 from colgen.learning.losses import Loss, Violator, augmented, fenchel_young, hinge, second_best
 from colgen.learning.margin import cutting_planes, frank_wolfe
-from colgen.learning.marginals import Marginals, marginals
+from colgen.learning.marginals import StructureMarginals, marginals
 from colgen.learning.oracles import (
     Chains,
-    Enumerated,
-    Priced,
+    EnumeratedStructures,
+    PricedStructures,
     ProjectiveTrees,
     Structure,
     StructureOracle,
@@ -25,11 +25,11 @@ __all__ = [
     "Chains",
     "Trees",
     "ProjectiveTrees",
-    "Priced",
-    "Enumerated",
+    "PricedStructures",
+    "EnumeratedStructures",
     "SparseMean",
     "sparsemap",
-    "Marginals",
+    "StructureMarginals",
     "marginals",
     "Perturbed",
     "perturbed",

@@ -38,7 +38,7 @@ Summed: TypeAlias = Chains | Trees | ProjectiveTrees
 
 
 @dataclass(frozen=True, eq=False)
-class Marginals:
+class StructureMarginals:
     """The Gibbs distribution of a model.
 
     Attributes
@@ -90,7 +90,7 @@ class Marginals:
         return structure_from(self._draw(generator), self.scores)
 
 
-def marginals(model: Summed, *scores: Any) -> Marginals:
+def marginals(model: Summed, *scores: Any) -> StructureMarginals:
     """The Gibbs distribution of a model.
 
     Parameters
@@ -125,7 +125,7 @@ def marginals(model: Summed, *scores: Any) -> Marginals:
     return found
 
 
-def _of_chain(scores: Floats, transitions: Floats) -> Marginals:
+def _of_chain(scores: Floats, transitions: Floats) -> StructureMarginals:
     sums = chain_sums(scores, [0, len(scores)], transitions)
     stepwise = transitions.ndim == 3
 
@@ -137,10 +137,10 @@ def _of_chain(scores: Floats, transitions: Floats) -> Marginals:
         return Chains.structure(sums.sample(generator), scores.shape[1], stepwise)
 
     means = sums.labels, sums.pairs if stepwise else sums.pairs[0]
-    return Marginals(float(sums.log_partition[0]), means, (scores, transitions), tangent, draw)
+    return StructureMarginals(float(sums.log_partition[0]), means, (scores, transitions), tangent, draw)
 
 
-def _of_trees(model: Trees, scores: Floats) -> Marginals:
+def _of_trees(model: Trees, scores: Floats) -> StructureMarginals:
     found, means = tree_sums(scores[np.newaxis], single_root=model.single_root)
 
     def tangent(by_arcs: Floats) -> tuple[Floats, ...]:
@@ -151,10 +151,10 @@ def _of_trees(model: Trees, scores: Floats) -> Marginals:
         assert heads is not None  # there is a tree
         return Trees.structure(heads[0])
 
-    return Marginals(float(found[0]), (means[0],), (scores,), tangent, draw)
+    return StructureMarginals(float(found[0]), (means[0],), (scores,), tangent, draw)
 
 
-def _of_projective_trees(model: ProjectiveTrees, scores: Floats, *others: Floats) -> Marginals:
+def _of_projective_trees(model: ProjectiveTrees, scores: Floats, *others: Floats) -> StructureMarginals:
     names = ("arcs", *model.parts)
     finite, penalty = penalized(scores, others)
     given: dict[str, Any] = dict(zip(names, (scores, *finite), strict=True))
@@ -172,4 +172,4 @@ def _of_projective_trees(model: ProjectiveTrees, scores: Floats, *others: Floats
         return model.structure(heads)
 
     log_partition = sums.log_partition if sums.log_partition > 0.5 * penalty else -np.inf
-    return Marginals(log_partition, in_order(sums.means), (scores, *others), tangent, draw)
+    return StructureMarginals(log_partition, in_order(sums.means), (scores, *others), tangent, draw)

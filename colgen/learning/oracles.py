@@ -473,7 +473,7 @@ def unless_forbidden(places: tuple[Ints, ...], scores: Sequence[Floats]) -> tupl
     return places
 
 
-class Priced:
+class PricedStructures:
     """A pricing problem's oracle as one of structures: scores by row are dual values, a structure is a column.
 
     The best structure maximises θᵀa - c, with a its column's coefficients in the rows and c its cost; the score of the
@@ -509,7 +509,7 @@ class Priced:
         return counts, np.array([-float(column.cost)])
 
 
-class Enumerated:
+class EnumeratedStructures:
     """Structures given one by one, for tests and for models with few of them: each an array in the scores' shape."""
 
     def __init__(self, structures: Sequence[Any]) -> None:

@@ -39,7 +39,7 @@ from colgen.master.idle_columns import IdleColumns
 from colgen.master.linking import Linking
 from colgen.master.lookup import LookedUp, LookUp
 from colgen.master.node_columns import Imposed
-from colgen.master.node_state import NodeBounds
+from colgen.master.node_state import NodeRows
 from colgen.master.phases import Phases
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import Answer, MasterSolution, MasterStatus, RestrictedMaster
@@ -124,7 +124,7 @@ class LinearMaster(RestrictedMaster):
             check_priced(master.oracles, new)
 
         self._joining = Joining(tableau, self._lookup, imposed, artificials, self._idle, refuse)
-        self._node = NodeBounds(tableau, imposed, self._joining, artificials, self._idle)
+        self._node = NodeRows(tableau, imposed, self._joining, artificials, self._idle)
         self._bases = Bases(tableau, f.column_keys)
         self._phases = Phases(tableau, artificials, self._idle, self._bases, Centrality(central))
         self._shown: tuple[MasterSolution, Solution] | None = None

@@ -20,7 +20,7 @@ from colgen.master.node_columns import Imposed
 from colgen.master.tableau import Tableau
 
 
-class NodeBounds:
+class NodeRows:
     """Switches a linear master from node to node, and into dives and out of them.
 
     Attributes

@@ -14,7 +14,7 @@ from colgen.core.tolerances import power_of_two
 from colgen.master.column_pool import Floats
 from colgen.master.column_table import ColumnTable
 from colgen.master.program import MasterProgram
-from colgen.master.rows import Rows
+from colgen.master.rows import MasterRows
 from colgen.solvers.linear.scaling import typical_size
 
 _WIDEST = 2.0**24
@@ -36,7 +36,9 @@ class PresentObjective:
         What rounding may leave of a reduced cost at the present dual values.
     """
 
-    def __init__(self, sense: Sense, constant: float, table: ColumnTable, rows: Rows, program: MasterProgram) -> None:
+    def __init__(
+        self, sense: Sense, constant: float, table: ColumnTable, rows: MasterRows, program: MasterProgram
+    ) -> None:
         self.sense = sense
         self.phase = 2
         self.rounding = 0.0

@@ -68,7 +68,7 @@ _ROUNDING = 1e-13
 """What rounding leaves of a reduced cost, relative to the largest of the terms that it is made of."""
 
 
-class Rows:
+class MasterRows:
     """All rows of a linear master, one array a property; they only ever join.
 
     Attributes

@@ -11,7 +11,7 @@ from colgen.core.sense import Sense
 from colgen.master.column_table import ColumnTable
 from colgen.master.present_objective import PresentObjective
 from colgen.master.program import MasterProgram
-from colgen.master.rows import Rows, template_weights
+from colgen.master.rows import MasterRows, template_weights
 from colgen.model.formulation import Formulation
 from colgen.solvers.linear.lp import LinearProgram
 
@@ -20,7 +20,7 @@ class Tableau(NamedTuple):
     """The data that everything which happens to a linear master works on; all of it changes in place."""
 
     table: ColumnTable
-    rows: Rows
+    rows: MasterRows
     program: MasterProgram
     objective: PresentObjective
 
@@ -36,7 +36,7 @@ def tableau_of(formulation: Formulation, settings: Mapping[str, Any], dual_first
     dual_first
         Solve by the dual simplex method at first, also where no rows have come before.
     """
-    f, rows = formulation, Rows(formulation)
+    f, rows = formulation, MasterRows(formulation)
     table = ColumnTable(f, template_weights(f, rows.sizes), rows.names.keys, rows.names.position)
 
     def build() -> LinearProgram:

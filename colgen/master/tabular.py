@@ -16,7 +16,7 @@ from colgen.master.column_table import ColumnTable
 from colgen.master.lookup import LookedUp
 from colgen.master.present_objective import PresentObjective
 from colgen.master.program import MasterProgram
-from colgen.master.rows import Rows
+from colgen.master.rows import MasterRows
 from colgen.model.formulation import Formulation
 from colgen.solvers.linear.lp import LinearProgram
 
@@ -29,7 +29,7 @@ class TabularMaster(Protocol):
     formulation: Formulation
     sense: Sense
     table: ColumnTable
-    rows: Rows
+    rows: MasterRows
     program: MasterProgram
     objective: PresentObjective
 

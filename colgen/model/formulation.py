@@ -22,7 +22,7 @@ from colgen.solvers.arrays import integral_bounds
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 
-    from colgen.model.model_rows import Rows
+    from colgen.model.model_rows import ModelRows
 else:
     pyo = Late("pyomo.environ")
 
@@ -268,7 +268,7 @@ def _marked(components: Sequence[Any], mark: str) -> NDArray[np.bool_]:
     return np.array([id(component) in marked for component in components], dtype=bool)
 
 
-def _matrix(read: Rows, width: int) -> sparse.csc_array:
+def _matrix(read: ModelRows, width: int) -> sparse.csc_array:
     """The rows' coefficients, column by column."""
     rows, columns = np.array(read.rows, dtype=np.int32), np.array(read.columns, dtype=np.int64)
     values = np.array(read.values, dtype=np.float64)

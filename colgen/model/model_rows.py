@@ -23,7 +23,7 @@ _PLAIN = frozenset(
 """Components of a model that is read without Pyomo's compiler; that one refuses some others, or warns of them."""
 
 
-class Rows(NamedTuple):
+class ModelRows(NamedTuple):
     """What a model optimises, and its rows.
 
     Attributes
@@ -46,7 +46,7 @@ class Rows(NamedTuple):
     values: list[float]
 
 
-def rows_of(model: pyo.ConcreteModel, objective: Any, rank: Mapping[int, int]) -> Rows:
+def rows_of(model: pyo.ConcreteModel, objective: Any, rank: Mapping[int, int]) -> ModelRows:
     """The objective and rows of a linear model.
 
     Pyomo's compiler copes with all there is; for sums of numbers times variables it takes several times longer than
@@ -66,7 +66,7 @@ def rows_of(model: pyo.ConcreteModel, objective: Any, rank: Mapping[int, int]) -
     return compiled(model, rank) if plain is None else plain
 
 
-def read(model: pyo.ConcreteModel, objective: Any, rank: Mapping[int, int]) -> Rows | None:
+def read(model: pyo.ConcreteModel, objective: Any, rank: Mapping[int, int]) -> ModelRows | None:
     """The same of a model of plain sums and finite numbers; None if it has anything else, right or wrong."""
     blocks = model.block_data_objects(active=True, descend_into=True)
     if not all(_PLAIN.issuperset(block.collect_ctypes(descend_into=False)) for block in blocks):
@@ -75,7 +75,7 @@ def read(model: pyo.ConcreteModel, objective: Any, rank: Mapping[int, int]) -> R
     offset = _read(objective.expr, rank, costs)
     if offset is None:
         return None
-    found = Rows(_clean(costs), offset, [], [], [], [], [], [])
+    found = ModelRows(_clean(costs), offset, [], [], [], [], [], [])
     constraints, lower, upper, rows, columns, values = found[2:]
     in_order = pyo.SortComponents.ORDERED_INDICES
     for constraint in model.component_data_objects(pyo.Constraint, active=True, sort=in_order):
@@ -153,7 +153,7 @@ def _clean(terms: dict[int, float]) -> dict[int, float]:
     return {where: value for where, value in terms.items() if value} if 0.0 in terms.values() else terms
 
 
-def compiled(model: pyo.ConcreteModel, rank: Mapping[int, int]) -> Rows:
+def compiled(model: pyo.ConcreteModel, rank: Mapping[int, int]) -> ModelRows:
     """The same by Pyomo's compiler, whose two rows of a ranged constraint are merged."""
     try:
         form = _COMPILER.write(model, mixed_form=True, set_sense=None)
@@ -180,7 +180,7 @@ def compiled(model: pyo.ConcreteModel, rank: Mapping[int, int]) -> Rows:
     rows, columns = row_of[form.A.indices], np.repeat(order, np.diff(form.A.indptr))
     kept = np.flatnonzero(rows >= 0)
     priced = order[np.repeat(np.arange(len(order)), np.diff(form.c.indptr))].tolist()
-    return Rows(
+    return ModelRows(
         dict(zip(priced, form.c.data.tolist(), strict=True)),
         float(form.c_offset[0]),
         constraints,

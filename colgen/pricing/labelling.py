@@ -23,7 +23,7 @@ from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.terms import Box, Count, Linear, Term
-from colgen.pricing.oracles import Marginals, Pricing, PricingContext, PricingResult
+from colgen.pricing.oracles import PricedMarginals, Pricing, PricingContext, PricingResult
 from colgen.pricing.visits import Visits
 
 Floats = NDArray[np.float64]
@@ -158,7 +158,7 @@ class Labelling(Pricing):
             if not found.finished:
                 return PricingResult(columns, None, stated, cut_off=True)
 
-        def marginals() -> Marginals | None:
+        def marginals() -> PricedMarginals | None:
             cutoff = context.slack - min(found.bound or 0.0, 0.0)
             through = self.solver.completion(reduced, cutoff=cutoff, **given)
             if not through.finished:
@@ -167,7 +167,7 @@ class Labelling(Pricing):
             names: dict[Hashable, float] = {}
             for tail, head, value in zip(network.tails.tolist(), network.heads.tolist(), through.arcs, strict=True):
                 names[tail, head] = min(names.get((tail, head), math.inf), float(value))
-            return Marginals(np.array(list(names.values())), list(names))
+            return PricedMarginals(np.array(list(names.values())), list(names))
 
         return PricingResult(columns, found.bound, stated, marginals=marginals)
 

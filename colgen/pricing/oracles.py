@@ -154,7 +154,7 @@ class PricingContext:
 
 
 @dataclass(frozen=True)
-class Marginals:
+class PricedMarginals:
     """What it costs to force variables of the original formulation in.
 
     Attributes
@@ -212,7 +212,7 @@ class PricingResult:
     reduced_costs: Sequence[float] | NDArray[np.float64] | None = None
     total: float | None = None
     attained: Callable[[], tuple[Sequence[Column], NDArray[np.float64]]] | None = None
-    marginals: Callable[[], Marginals | None] | None = None
+    marginals: Callable[[], PricedMarginals | None] | None = None
     cut_off: bool = False
     answers: Sequence[Solution] = ()
     relaxed: Solution | None = None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from colgen.core.columns import Key
 from colgen.core.decision import Apart, Decision, Together
 from colgen.core.errors import InputError
-from colgen.core.terms import Box, Count, Priced
+from colgen.core.terms import Box, Count, PricedTerms
 
 Mask = NDArray[np.bool_]
 Case = tuple[frozenset[int], frozenset[int]]
@@ -66,7 +66,7 @@ class Visits:
 
     # --- rank-1 cuts -------------------------------------------------------------------------------------------------
 
-    def counted(self, terms: Priced[Count]) -> tuple[Any, ...] | None:
+    def counted(self, terms: PricedTerms[Count]) -> tuple[Any, ...] | None:
         """Rank-1 cuts: numerators, denominators, memory, and what they charge; None if there are none."""
         if not terms:
             return None
@@ -87,7 +87,7 @@ class Visits:
 
     # --- boxes -------------------------------------------------------------------------------------------------------
 
-    def boxed(self, terms: Priced[Box], decisions: Iterable[Decision]) -> tuple[Any, ...] | None:
+    def boxed(self, terms: PricedTerms[Box], decisions: Iterable[Decision]) -> tuple[Any, ...] | None:
         """Boxes of paths: whom they visit, whom they do not, and what they charge; None if there are none.
 
         Pairs that are together or apart forbid those that visit one of both, or both.

@@ -9,7 +9,7 @@ from functools import cached_property
 from colgen.bounding.guesses import Proved, prove, record, told
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounding.run import Run
-from colgen.certificate.witness import NodeName, Point
+from colgen.certificate.witness import NodeName, WitnessPoint
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Column
 from colgen.core.decision import Decision
@@ -91,7 +91,7 @@ class NodeBounds:
     ) -> None:
         """Let it be written down what dual values prove of a node, if a certificate is wanted."""
         if self.search.witness is not None:
-            self.search.witness.saw(node, Point(duals, bound, costs_count, fixes))
+            self.search.witness.saw(node, WitnessPoint(duals, bound, costs_count, fixes))
 
     def _in_grace(self, context: PricingContext) -> PricingContext | None:
         """The same where a warm start has spent all the time: its guess is priced once; None if that is too late."""

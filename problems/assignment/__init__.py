@@ -22,8 +22,8 @@ Research 24 (1997), for the instances; M. Posta, J. A. Ferland, P. Michelon, *An
 solving the generalized assignment problem*, Computational Optimization and Applications 52 (2012).
 """
 
-from colgen.problems.assignment.instance import Instance, random, read, write
+from colgen.problems.assignment.instance import AssignmentInstance, random, read, write
 from colgen.problems.assignment.pricing import KnapsackOracle
 from colgen.problems.assignment.template import Assignment
 
-__all__ = ["Assignment", "Instance", "KnapsackOracle", "random", "read", "write"]
+__all__ = ["Assignment", "AssignmentInstance", "KnapsackOracle", "random", "read", "write"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from colgen import solve_complete
-from colgen.problems.assignment.instance import Instance
+from colgen.problems.assignment.instance import AssignmentInstance
 from colgen.problems.assignment.model import full
 from colgen.solvers.linear.mip import MIPSolution
 
 
-def solve_full(instance: Instance, formulation: str = "compact", time_limit: float = math.inf) -> MIPSolution:
+def solve_full(instance: AssignmentInstance, formulation: str = "compact", time_limit: float = math.inf) -> MIPSolution:
     """HiGHS on a complete model, presolve on: optimum, bound and branch-and-bound nodes."""
     return solve_complete(full(instance, formulation), time_limit)

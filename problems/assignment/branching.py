@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
+from colgen import Decision, OnOriginalVariable, PricedMarginals, ReducedCostFixing, Solution
 from colgen.branching.rules import Bound
 from colgen.problems.assignment.decisions import TAKES, AssignmentsForbidden
 from colgen.problems.assignment.pricing import KnapsackOracle, takes
@@ -47,5 +47,5 @@ class AssignmentFixing(ReducedCostFixing):
         super().__init__(oracle, share=share, decide=self._closed)
         self._shape = oracle.instance.costs.shape
 
-    def _closed(self, number: int, marginals: Marginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
+    def _closed(self, number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
         return (AssignmentsForbidden(TAKES, worse.reshape(self._shape), exhaustive=False),)

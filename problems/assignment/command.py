@@ -10,20 +10,20 @@ from colgen.cli.template import Template, form_of, of_answer, whole_number
 from colgen.core.result import Result
 from colgen.problems.assignment.demo import few_tasks_a_machine, large_tasks_are_cheap
 from colgen.problems.assignment.drawing import draw_assignment
-from colgen.problems.assignment.instance import Instance, random, read, write
+from colgen.problems.assignment.instance import AssignmentInstance, random, read, write
 from colgen.problems.assignment.template import Assignment
 
 
-def _read(path: Path, **options: str) -> Instance:
+def _read(path: Path, **options: str) -> AssignmentInstance:
     problem = whole_number(options, "problem", 1) if "problem" in options else None
     return read(path, problem=problem, sense=options.get("sense"))
 
 
-def _data(instance: Instance, result: Result) -> list[dict[str, Any]]:
+def _data(instance: AssignmentInstance, result: Result) -> list[dict[str, Any]]:
     return [_machine(instance, result.answer, machine) for machine in range(instance.num_machines)]
 
 
-def _machine(instance: Instance, answer: Sequence[int], machine: int) -> dict[str, Any]:
+def _machine(instance: AssignmentInstance, answer: Sequence[int], machine: int) -> dict[str, Any]:
     tasks = [task for task, at in enumerate(answer) if at == machine]
     return {
         "machine": machine,
@@ -33,7 +33,7 @@ def _machine(instance: Instance, answer: Sequence[int], machine: int) -> dict[st
     }
 
 
-def _lines(instance: Instance, result: Result) -> list[str]:
+def _lines(instance: AssignmentInstance, result: Result) -> list[str]:
     return [
         f"{entry['machine']}: {' '.join(map(str, entry['tasks']))} (load {entry['load']}, cost {entry['cost']:g})"
         for entry in _data(instance, result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from colgen.cli.demonstration import beside
 from colgen.cli.template import DemoLine
 from colgen.problems.assignment.baseline import solve_full
-from colgen.problems.assignment.instance import Instance, random
+from colgen.problems.assignment.instance import AssignmentInstance, random
 from colgen.problems.assignment.template import Assignment
 
 
@@ -19,7 +19,7 @@ def large_tasks_are_cheap() -> list[DemoLine]:
     return [_compare(random(4, 16, 1, kind="D"))]
 
 
-def _compare(instance: Instance) -> DemoLine:
+def _compare(instance: AssignmentInstance) -> DemoLine:
     return beside(
         Assignment(instance),
         instance.check,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import InputError
-from colgen.problems.assignment.instance import Instance
+from colgen.problems.assignment.instance import AssignmentInstance
 from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _NAMED = 0.04
 """A task's number is written into its part of a bar if that is at least this share of the longest."""
 
 
-def draw_assignment(instance: Instance, machines: Sequence[int], *, title: str = "") -> Figure:
+def draw_assignment(instance: AssignmentInstance, machines: Sequence[int], *, title: str = "") -> Figure:
     """A bar for each machine: its tasks by their sizes, dear ones dark, and a line where its capacity ends.
 
     Parameters

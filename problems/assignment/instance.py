@@ -35,7 +35,7 @@ _COMMON = 2.0**10
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
+class AssignmentInstance:
     """Tasks, and machines that do them.
 
     Parameters
@@ -187,7 +187,7 @@ _MAXIMISED = {f"gap{k}" for k in range(1, 13)}
 """Files of the OR-Library whose numbers are profits; they look like those of costs."""
 
 
-def read(path: Path | str, *, problem: int | None = None, sense: str | None = None) -> Instance:
+def read(path: Path | str, *, problem: int | None = None, sense: str | None = None) -> AssignmentInstance:
     """Read the format of the OR-Library: machines, tasks; costs and sizes, machine by machine; capacities.
 
     Numbers stand in this order, with any spaces and line breaks between them.  A file may begin with the number of
@@ -248,7 +248,7 @@ def read(path: Path | str, *, problem: int | None = None, sense: str | None = No
         reading.append("costs are minimised")
     name = f"{path.stem}-{number}" if len(starts) > 1 else path.stem
     try:
-        return Instance(
+        return AssignmentInstance(
             costs,
             np.array(numbers[size : 2 * size]).reshape(machines, tasks),
             np.array(numbers[2 * size :]),
@@ -292,7 +292,7 @@ def _number(path: Path, what: str, word: str) -> float:
     return number
 
 
-def write(instance: Instance, path: Path | str) -> None:
+def write(instance: AssignmentInstance, path: Path | str) -> None:
     """Write the format that :func:`read` reads."""
     lines = [f"{instance.num_machines} {instance.num_tasks}"]
     for rows in (instance.costs, instance.sizes, instance.capacities[None, :]):
@@ -307,7 +307,7 @@ def _written(number: Any) -> str:
 # --- generators ------------------------------------------------------------------------------------------------------
 
 
-def random(num_machines: int, num_tasks: int, seed: int, *, kind: str = "D") -> Instance:
+def random(num_machines: int, num_tasks: int, seed: int, *, kind: str = "D") -> AssignmentInstance:
     """Random numbers as in the literature (Chu and Beasley, 1997).
 
     Parameters
@@ -327,4 +327,4 @@ def random(num_machines: int, num_tasks: int, seed: int, *, kind: str = "D") -> 
     else:
         raise InputError(f"kind: expected 'C' or 'D', not {kind!r}")
     name = f"random-{kind}-{num_machines}-{num_tasks}-{seed}"
-    return Instance(costs.astype(np.float64), sizes, capacities, name)
+    return AssignmentInstance(costs.astype(np.float64), sizes, capacities, name)

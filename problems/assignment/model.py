@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from colgen import InputError, artificial
 from colgen.core.lazy_imports import Late
-from colgen.problems.assignment.instance import Instance
+from colgen.problems.assignment.instance import AssignmentInstance
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -14,7 +14,7 @@ else:
     pyo = Late("pyomo.environ")
 
 
-def master(instance: Instance) -> pyo.ConcreteModel:
+def master(instance: AssignmentInstance) -> pyo.ConcreteModel:
     """The rows of the formulation by sets of tasks: ``undone`` stands in for the sets to come."""
     m = pyo.ConcreteModel()
     m.task = pyo.RangeSet(0, instance.num_tasks - 1)
@@ -27,7 +27,7 @@ def master(instance: Instance) -> pyo.ConcreteModel:
     return m
 
 
-def full(instance: Instance, formulation: str = "compact") -> pyo.ConcreteModel:
+def full(instance: AssignmentInstance, formulation: str = "compact") -> pyo.ConcreteModel:
     """A complete model of the problem, for any solver that Pyomo knows: ``takes[j, t]``, and a row a machine.
 
     Parameters

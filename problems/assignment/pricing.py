@@ -9,10 +9,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Columns, Count, Duals, Key, Marginals, Pricing, PricingContext, PricingResult, Solution
+from colgen import Column, Columns, Count, Duals, Key, PricedMarginals, Pricing, PricingContext, PricingResult, Solution
 from colgen.core.workers import shares
 from colgen.problems.assignment.decisions import ASSIGN, TAKES, USE, closed_by
-from colgen.problems.assignment.instance import Instance
+from colgen.problems.assignment.instance import AssignmentInstance
 from colgen.solvers.packing.counted import best_counted
 from colgen.solvers.packing.zero_one import best_sets, best_with_each
 
@@ -32,7 +32,7 @@ class KnapsackOracle(Pricing):
 
     prices = frozenset({Count})
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: AssignmentInstance) -> None:
         self.instance = instance
         self.multiplicity = float(instance.num_machines)
         self._sizes, self._room = instance.in_units
@@ -44,7 +44,7 @@ class KnapsackOracle(Pricing):
         reduced, least = -values - own, np.minimum(-most - own, 0.0)
         total = float(least.sum())
 
-        def marginals() -> Marginals:
+        def marginals() -> PricedMarginals:
             return self._marginals(gains, own, least, context)
 
         def attained() -> tuple[Columns, Floats]:
@@ -111,14 +111,14 @@ class KnapsackOracle(Pricing):
         fits = self.instance.fits()
         return fits if mask is None else fits & ~mask
 
-    def _marginals(self, gains: Floats, own: Floats, least: Floats, context: PricingContext) -> Marginals:
+    def _marginals(self, gains: Floats, own: Floats, least: Floats, context: PricingContext) -> PricedMarginals:
         """The best total with a task on a machine, and therefore on no other; cuts are paid for by ``least`` alone."""
         _, inside, outside = self._by_machines(best_with_each, gains, context)
         without = np.maximum(np.minimum(-outside - own[:, None], 0.0), least[:, None])
         # Of each task: the total if no machine has it, less what the one would be worth that does.
         nowhere = least.sum() + (without - least[:, None]).sum(axis=0)
         totals = nowhere[None, :] - without + np.maximum(-inside - own[:, None], least[:, None])
-        return Marginals(totals.ravel(), _Pairs(*gains.shape))
+        return PricedMarginals(totals.ravel(), _Pairs(*gains.shape))
 
     # --- columns -----------------------------------------------------------------------------------------------------
 

@@ -13,13 +13,13 @@ from colgen import Decision, Duals, Sense, Solution
 from colgen.certificate.certifier import Record
 from colgen.certificate.theorems import KnapsackCertifier, Place
 from colgen.problems.assignment.decisions import ASSIGN, TAKES, AssignmentsForbidden
-from colgen.problems.assignment.instance import Instance
+from colgen.problems.assignment.instance import AssignmentInstance
 
 
 class AssignmentCertifier(KnapsackCertifier):
     """Of instances whose costs are whole and whose tasks all take room."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: AssignmentInstance) -> None:
         super().__init__(Sense.MINIMIZE, instance.name, self._program_of, "items")
         self._instance = instance
 

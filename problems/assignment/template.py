@@ -39,7 +39,7 @@ from colgen.problems.assignment.bound import KnapsackAscent
 from colgen.problems.assignment.branching import AssignmentFixing, OnAssignments
 from colgen.problems.assignment.decisions import ASSIGN, USE
 from colgen.problems.assignment.heuristics import Shifting
-from colgen.problems.assignment.instance import Instance
+from colgen.problems.assignment.instance import AssignmentInstance
 from colgen.problems.assignment.model import master
 from colgen.problems.assignment.pricing import KnapsackOracle
 from colgen.problems.assignment.proof import AssignmentCertifier
@@ -73,7 +73,7 @@ class Assignment(Problem[list[int]]):
         Whether to separate rank-1 cuts over the tasks' rows.  Nodes are then bounded by column generation.
     """
 
-    def __init__(self, instance: Instance, *, cuts: bool = False) -> None:
+    def __init__(self, instance: AssignmentInstance, *, cuts: bool = False) -> None:
         self.instance = instance
         self.cuts = cuts
         self.oracle = KnapsackOracle(instance)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from colgen.core.budget import Budget
 from colgen.core.tolerances import TOLERANCES
-from colgen.problems.assignment.instance import Instance
+from colgen.problems.assignment.instance import AssignmentInstance
 from colgen.problems.assignment.kernels.ascent import ascend
 from colgen.problems.assignment.kernels.local_search import improve
 
@@ -66,7 +66,9 @@ class Ascended:
     sets: Mask
 
 
-def ascended(instance: Instance, duals: Floats, closed: Mask, target: float, way: Way, budget: Budget) -> Ascended:
+def ascended(
+    instance: AssignmentInstance, duals: Floats, closed: Mask, target: float, way: Way, budget: Budget
+) -> Ascended:
     """An ascent of the Lagrangian bound from some dual values of the tasks."""
     sizes, room = instance.in_units
     duals, value, mean, step = duals.copy(), -math.inf, np.zeros(instance.costs.shape), way.step
@@ -82,7 +84,7 @@ def ascended(instance: Instance, duals: Floats, closed: Mask, target: float, way
 
 
 def searched(
-    instance: Instance, start: Ints, moves: int, budget: Budget, seed: int = 0, allowed: Mask | None = None
+    instance: AssignmentInstance, start: Ints, moves: int, budget: Budget, seed: int = 0, allowed: Mask | None = None
 ) -> tuple[Ints, float]:
     """The best assignment that local search finds, and what it costs; inf if none that fits was found."""
     sizes, room = instance.in_units
@@ -100,7 +102,7 @@ def searched(
     return best, cost
 
 
-def likely(instance: Instance, mean: Floats) -> Ints:
+def likely(instance: AssignmentInstance, mean: Floats) -> Ints:
     """The machine that took each task most often, the cheaper one among equals; it may have no room."""
     fits = instance.fits()
     cheap = -instance.costs / (1.0 + float(np.abs(instance.costs).max()))
@@ -108,7 +110,7 @@ def likely(instance: Instance, mean: Floats) -> Ints:
     return np.asarray(np.argmax(np.where(fits, mean + _TIE * cheap, -np.inf), axis=0), dtype=np.int64)
 
 
-def scale_of(instance: Instance, moves: int) -> float | None:
+def scale_of(instance: AssignmentInstance, moves: int) -> float | None:
     """What differences of costs are relative to; None: the answers themselves tell.
 
     Beside a part that all costs have in common nobody sees of a cost alone that it is a penalty.  Of what some
@@ -121,7 +123,7 @@ def scale_of(instance: Instance, moves: int) -> float | None:
     return instance.scale_among(fits & ~instance.penalties & ~too_dear(instance, machines))
 
 
-def too_dear(instance: Instance, machines: Ints) -> Mask:
+def too_dear(instance: AssignmentInstance, machines: Ints) -> Mask:
     """Where a machine charges more for a task than an assignment leaves room for: none that is better has it there."""
     fits, tasks = instance.fits(), np.arange(instance.num_tasks)
     try:

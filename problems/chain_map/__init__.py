@@ -34,7 +34,7 @@ Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using col
 """
 
 from colgen.problems.chain_map.baseline import beam_search, viterbi, viterbi_pruned, viterbi_two_best
-from colgen.problems.chain_map.instance import Instance, random, read
+from colgen.problems.chain_map.instance import ChainInstance, random, read
 from colgen.problems.chain_map.labellings import Labellings
 from colgen.problems.chain_map.model import full
 from colgen.problems.chain_map.pairwise import Pairwise
@@ -42,7 +42,7 @@ from colgen.problems.chain_map.template import ChainMAP, certify, decode
 
 __all__ = [
     "ChainMAP",
-    "Instance",
+    "ChainInstance",
     "Labellings",
     "Pairwise",
     "beam_search",

@@ -10,20 +10,20 @@ import dataclasses
 import numpy as np
 
 from colgen.core.errors import InputError
-from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.kernels import tree_labels, tree_pruning
 from colgen.problems.chain_map.labellings import Labellings
 from colgen.solvers.chains import beam
 from colgen.solvers.chains import viterbi as dynamic
 
 
-def viterbi(instance: Instance) -> Labellings:
+def viterbi(instance: ChainInstance) -> Labellings:
     """Best labellings of chains, all label pairs looked at, many at a time by vector instructions."""
     labels, values = dynamic.viterbi(instance.scores, _starts(instance), _transitions(instance))
     return Labellings(instance.forest.starts, labels, values, values)
 
 
-def viterbi_two_best(instance: Instance) -> Labellings:
+def viterbi_two_best(instance: ChainInstance) -> Labellings:
     """Best and second best labellings of chains."""
     starts = _starts(instance)
     if not _is_homogeneous(instance):
@@ -33,7 +33,7 @@ def viterbi_two_best(instance: Instance) -> Labellings:
     return Labellings(starts, labels, values, values, runner_up)
 
 
-def viterbi_plain(instance: Instance) -> Labellings:
+def viterbi_plain(instance: ChainInstance) -> Labellings:
     """Best labellings of chains by a compiled loop over label pairs, as textbooks have it, without vector instructions.
 
     What published speeds are mostly compared with; not a strong baseline.
@@ -44,7 +44,7 @@ def viterbi_plain(instance: Instance) -> Labellings:
     return Labellings(instance.forest.starts, labels, values, values)
 
 
-def viterbi_pruned(instance: Instance, margin: float | None = None) -> Labellings:
+def viterbi_pruned(instance: ChainInstance, margin: float | None = None) -> Labellings:
     """Best labellings of chains or trees, over the labels that rule (14) leaves.
 
     Parameters
@@ -66,7 +66,7 @@ def viterbi_pruned(instance: Instance, margin: float | None = None) -> Labelling
     return dataclasses.replace(found, runner_up=Labellings(forest.starts, others, second, second))
 
 
-def beam_search(instance: Instance, width: int) -> Labellings:
+def beam_search(instance: ChainInstance, width: int) -> Labellings:
     """Labellings of chains by beam search; nothing is proved of them."""
     if width < 1:
         raise InputError(f"width must be 1 or more, not {width}")
@@ -77,17 +77,17 @@ def beam_search(instance: Instance, width: int) -> Labellings:
     return Labellings(starts, labels, values, np.full(instance.num_trees, np.inf))
 
 
-def _starts(instance: Instance) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _starts(instance: ChainInstance) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     if not instance.is_chains:
         raise InputError("expected chains, not trees")
     return instance.forest.starts
 
 
-def _is_homogeneous(instance: Instance) -> bool:
+def _is_homogeneous(instance: ChainInstance) -> bool:
     return len(instance.pairwise.tables) == 1
 
 
-def _transitions(instance: Instance) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _transitions(instance: ChainInstance) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """One table, or one a token."""
     tables = instance.pairwise.tables
     table: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = (

@@ -18,7 +18,7 @@ from colgen.core.stop import StopRule
 from colgen.problems.chain_map import reading, training
 from colgen.problems.chain_map.demo import many_labels, tagged_sentences
 from colgen.problems.chain_map.drawing import draw_labelling
-from colgen.problems.chain_map.instance import Instance, random, read
+from colgen.problems.chain_map.instance import ChainInstance, random, read
 from colgen.problems.chain_map.reading import is_model, precision, read_instance, score_batches, score_instance
 from colgen.problems.chain_map.template import ChainMAP
 from colgen.problems.chain_map.training import train_from_folder
@@ -26,17 +26,17 @@ from colgen.problems.chain_map.training import train_from_folder
 Ints = NDArray[np.int32]
 
 
-def _lines(instance: Instance, result: Result) -> list[str]:
+def _lines(instance: ChainInstance, result: Result) -> list[str]:
     """A line for each chain or tree: words and their tags, or labels alone."""
     return [_line(instance, labels, k) for k, labels in enumerate(result.answer)]
 
 
-def _line(instance: Instance, labels: Ints, tree: int) -> str:
+def _line(instance: ChainInstance, labels: Ints, tree: int) -> str:
     named = _named(instance, labels, tree)
     return " ".join(f"{node}/{label}" if node is not None else str(label) for node, label in named)
 
 
-def _named(instance: Instance, labels: Ints, tree: int) -> list[tuple[Any, Any]]:
+def _named(instance: ChainInstance, labels: Ints, tree: int) -> list[tuple[Any, Any]]:
     first = int(instance.forest.starts[tree])
     return [
         (instance.nodes[first + i] if instance.nodes else None, instance.name(label) if label >= 0 else "no labelling")
@@ -44,7 +44,7 @@ def _named(instance: Instance, labels: Ints, tree: int) -> list[tuple[Any, Any]]
     ]
 
 
-def _data(instance: Instance, result: Result) -> list[dict[str, Any]]:
+def _data(instance: ChainInstance, result: Result) -> list[dict[str, Any]]:
     answer = result.answer
     return [
         {
@@ -56,7 +56,7 @@ def _data(instance: Instance, result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def _tree_data(instance: Instance, labels: Ints, tree: int) -> dict[str, Any]:
+def _tree_data(instance: ChainInstance, labels: Ints, tree: int) -> dict[str, Any]:
     named = _named(instance, labels, tree)
     return {
         "nodes": [str(node) for node, _ in named] if instance.nodes else None,

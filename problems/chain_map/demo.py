@@ -5,7 +5,7 @@ from __future__ import annotations
 from colgen import solve
 from colgen.cli.template import DemoLine
 from colgen.problems.chain_map.baseline import viterbi
-from colgen.problems.chain_map.instance import Instance, random
+from colgen.problems.chain_map.instance import ChainInstance, random
 from colgen.problems.chain_map.template import ChainMAP
 from colgen.solvers.compiling import working_clock
 
@@ -20,7 +20,7 @@ def many_labels() -> list[DemoLine]:
     return [_compare(random(1, chains=100, labels=343, evidence=6.0), "100 chains, 343 labels")]
 
 
-def _compare(instance: Instance, name: str) -> DemoLine:
+def _compare(instance: ChainInstance, name: str) -> DemoLine:
     small = random(0, labels=4)
     viterbi(small)  # compiles the kernels, which is nobody's speed
     solve(ChainMAP(small))

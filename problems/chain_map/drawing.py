@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from colgen.problems.chain_map.instance import Instance
+    from colgen.problems.chain_map.instance import ChainInstance
     from colgen.problems.chain_map.labellings import Labellings
 
 
@@ -90,7 +90,7 @@ def draw_domains(
     return figure
 
 
-def draw_labelling(instance: Instance, labellings: Labellings, tree: int = 0, *, most: int = 12) -> Figure:
+def draw_labelling(instance: ChainInstance, labellings: Labellings, tree: int = 0, *, most: int = 12) -> Figure:
     """The scores of a chain's labels as grey cells, the darker the better, and its best labelling as a line.
 
     Parameters

@@ -7,8 +7,8 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.problems.chain_map.instance import Instance
-from colgen.problems.chain_map.kernel_calls import Pieces
+from colgen.problems.chain_map.instance import ChainInstance
+from colgen.problems.chain_map.kernel_calls import KernelCalls
 from colgen.problems.chain_map.kernels.tree_labels import greedy_labels, score_labels
 from colgen.solvers.chains.forest import NONE
 
@@ -19,7 +19,7 @@ _GRACE, _HURRY = 0.03, 2**20
 """Seconds for labelling greedily what there was no time for, and how many scores are looked at between two looks."""
 
 
-def label_in_a_hurry(instance: Instance, done: int, labels: Ints, values: Floats, bounds: Floats) -> None:
+def label_in_a_hurry(instance: ChainInstance, done: int, labels: Ints, values: Floats, bounds: Floats) -> None:
     """Label the trees from ``done`` on greedily, with a bound that looks at every score once.
 
     Parameters
@@ -29,7 +29,7 @@ def label_in_a_hurry(instance: Instance, done: int, labels: Ints, values: Floats
     """
     forest, scores, pairwise = instance.forest, instance.scores, instance.pairwise
     deadline = time.monotonic() + _GRACE
-    pieces = Pieces(lambda: time.monotonic() >= deadline)
+    pieces = KernelCalls(lambda: time.monotonic() >= deadline)
     first, num = done, instance.num_trees
     while first < num and not pieces.stopped:
         end = int(np.searchsorted(forest.starts, forest.starts[first] + _HURRY // instance.num_labels))

@@ -35,7 +35,7 @@ _SAMPLE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
+class ChainInstance:
     """Chains or trees, one or many, to be labelled as well as possible.
 
         max  Σ_i θ_i(x_i) + Σ_{i, p = parent(i)} τ_i(x_i, x_p)
@@ -113,7 +113,7 @@ class Instance:
         *,
         labels: Sequence[Hashable] = (),
         nodes: Sequence[Hashable] = (),
-    ) -> Instance:
+    ) -> ChainInstance:
         """One chain.
 
         Parameters
@@ -136,7 +136,7 @@ class Instance:
         *,
         labels: Sequence[Hashable] = (),
         nodes: Sequence[Hashable] = (),
-    ) -> Instance:
+    ) -> ChainInstance:
         """Many chains.
 
         Parameters
@@ -178,7 +178,7 @@ class Instance:
         pairwise: Pairwise,
         labels: tuple[Hashable, ...] = (),
         nodes: tuple[Hashable, ...] = (),
-    ) -> Instance:
+    ) -> ChainInstance:
         """Chains of these lengths whose scores are in one array, one chain after the other."""
         forest = one_chain(int(lengths[0])) if len(lengths) == 1 else chains(lengths)
         return cls._of_sound(forest, scores, pairwise, labels, nodes)
@@ -191,7 +191,7 @@ class Instance:
         pairwise: Pairwise,
         labels: tuple[Hashable, ...],
         nodes: tuple[Hashable, ...],
-    ) -> Instance:
+    ) -> ChainInstance:
         """Chains over table 0 that need no second look: it would take longer than decoding a short sentence."""
         instance = object.__new__(cls)
         given = {"forest": forest, "scores": scores, "pairwise": pairwise, "labels": labels, "nodes": nodes}
@@ -208,7 +208,7 @@ class Instance:
         transitions: ArrayLike | str = "transitions",
         *,
         labels: Sequence[Hashable] = (),
-    ) -> Instance:
+    ) -> ChainInstance:
         """A tree, or a forest.
 
         Parameters
@@ -355,11 +355,12 @@ class Instance:
             )
 
 
-def read(path: str | Path) -> Instance:
+def read(path: str | Path) -> ChainInstance:
     """Read an instance from an ``.npz`` file.
 
-    It has what :meth:`Instance.write` writes, or three arrays: ``scores`` of shape (tokens, labels), ``transitions`` of
-    shape (labels, labels), and, if there are several chains, their ``lengths``.  Runs have no checkpoints.
+    It has what :meth:`ChainInstance.write` writes, or three arrays: ``scores`` of shape (tokens, labels),
+    ``transitions`` of shape (labels, labels), and, if there are several chains, their ``lengths``.  Runs have no
+    checkpoints.
 
     Raises
     ------
@@ -374,23 +375,23 @@ def read(path: str | Path) -> Instance:
 _TREES = {"starts", "parent", "table", "scores", "tables"}
 
 
-def _chains(arrays: Mapping[str, NDArray[Any]]) -> Instance:
+def _chains(arrays: Mapping[str, NDArray[Any]]) -> ChainInstance:
     if not {"scores", "transitions"} <= set(arrays):
         raise InputError(f"expected the arrays scores and transitions, found {', '.join(arrays) or 'none'}")
     scores = _local(arrays)
     lengths = as_integers(arrays.get("lengths", [len(scores)]), "lengths", shape=("chains",), low=1, high=2**31)
     if lengths.sum() != len(scores):
         raise InputError(f"expected lengths of one or more each that sum to {len(scores)}")
-    return Instance(chains(lengths), scores, Pairwise(_pairs(arrays["transitions"], "transitions")))
+    return ChainInstance(chains(lengths), scores, Pairwise(_pairs(arrays["transitions"], "transitions")))
 
 
-def _trees(arrays: Mapping[str, NDArray[Any]]) -> Instance:
-    """What :meth:`Instance.write` has written."""
+def _trees(arrays: Mapping[str, NDArray[Any]]) -> ChainInstance:
+    """What :meth:`ChainInstance.write` has written."""
     scores, tables = _local(arrays), _pairs(arrays["tables"], "tables")
     forest = from_parents(arrays["starts"], arrays["parent"], arrays["table"])
     as_indices(forest.table, "table", upper=len(tables) if tables.ndim == 3 else 1)
     names = (tuple(map(str, arrays[name].ravel().tolist())) if name in arrays else () for name in ("labels", "nodes"))
-    return Instance(forest, scores, Pairwise(tables), *names)
+    return ChainInstance(forest, scores, Pairwise(tables), *names)
 
 
 def _local(arrays: Mapping[str, NDArray[Any]]) -> Scores:
@@ -411,7 +412,7 @@ def random(
     labels: int = 49,
     evidence: float = 4.0,
     dtype: Any = np.float64,
-) -> Instance:
+) -> ChainInstance:
     """Random chains.
 
     Parameters
@@ -424,7 +425,7 @@ def random(
     rng = np.random.default_rng(seed)
     lengths = rng.integers(max(1, length // 2), length + length // 2 + 1, size=chains)
     scores = [(evidence * rng.standard_normal((n, labels))).astype(dtype) for n in lengths.tolist()]
-    return Instance.from_chains(scores, rng.standard_normal((labels, labels)).astype(dtype))
+    return ChainInstance.from_chains(scores, rng.standard_normal((labels, labels)).astype(dtype))
 
 
 # --- helpers ---------------------------------------------------------------------------------------------------------

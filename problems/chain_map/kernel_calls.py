@@ -23,7 +23,7 @@ _FASTER = 2.0
 """A piece has at most so many times the nodes of the one before."""
 
 
-class Pieces:
+class KernelCalls:
     """Runs kernels piece by piece until the budget is used up.
 
     Parameters

@@ -17,7 +17,7 @@ from colgen.core.files import writing
 from colgen.problems.chain_map.corpus import Tagged
 from colgen.problems.chain_map.extraction import Extractor
 from colgen.problems.chain_map.features import build_index
-from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.kernels.perceptron import add_difference, add_up, add_up_sparse, epoch
 from colgen.problems.chain_map.labellings import Labellings
 from colgen.problems.chain_map.pairwise import Pairwise
@@ -73,7 +73,7 @@ class Tagger:
         """Looks up the features of sentences."""
         return Extractor(self.index)
 
-    def instance(self, sentences: Sequence[Sequence[str]], dtype: Any = np.float32) -> Instance:
+    def instance(self, sentences: Sequence[Sequence[str]], dtype: Any = np.float32) -> ChainInstance:
         """The scores of sentences, each a sequence of words.
 
         Raises
@@ -87,7 +87,7 @@ class Tagger:
         add_up_sparse(self.extractor.look_up(sentences), self.starts, self.labels, self.weights, scores)
         lengths = np.array([len(words) for words in sentences])
         words = tuple(word for words in sentences for word in words)
-        return Instance.of_lengths(lengths, scores.astype(dtype, copy=False), self.pairwise, self.tags, words)
+        return ChainInstance.of_lengths(lengths, scores.astype(dtype, copy=False), self.pairwise, self.tags, words)
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         """Tags of sentences: the best labellings as the oracle finds them.
@@ -170,7 +170,7 @@ class Tagger:
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class TaggedExamples:
     """Tagged sentences as arrays.
 
     Attributes
@@ -190,7 +190,7 @@ class Examples:
     gold: Ints
 
     @classmethod
-    def of(cls, sentences: Sequence[Tagged], tags: Sequence[str]) -> Examples:
+    def of(cls, sentences: Sequence[Tagged], tags: Sequence[str]) -> TaggedExamples:
         """Index the features of sentences; all their tags must be among ``tags``."""
         if not sentences:
             raise InputError("expected one tagged sentence or more to learn from")
@@ -206,7 +206,7 @@ class Examples:
 
 
 def train_perceptron(
-    task: str, examples: Examples, *, epochs: int = 8, seed: int = 0, say: Callable[[str], None] = print
+    task: str, examples: TaggedExamples, *, epochs: int = 8, seed: int = 0, say: Callable[[str], None] = print
 ) -> Tagger:
     """Averaged structured perceptron (Collins, 2002), decoding with Viterbi's algorithm."""
     weights = np.zeros((len(examples.index), len(examples.tags)), dtype=np.float32)
@@ -234,7 +234,7 @@ def train_perceptron(
 
 def train_svm(
     task: str,
-    examples: Examples,
+    examples: TaggedExamples,
     *,
     emission_l2: float = 0.1,
     transition_l2: float = 0.1,
@@ -279,7 +279,7 @@ def train_svm(
             add_up(features, weights, local)
             local *= np.float32(scales[0])
             pairwise = Pairwise(transitions * np.float32(scales[1]))
-            instance = Instance(chains(np.diff(starts)), local, pairwise)
+            instance = ChainInstance(chains(np.diff(starts)), local, pairwise)
             found, violating = margin_violations(instance, gold)
             violated += len(violating)
             rate = _FIRST_STEP / (1.0 + _FIRST_STEP * decay * (step_number + 1))  # times decay below 1
@@ -304,7 +304,7 @@ _FIRST_STEP = 16.0
 """Length of the first subgradient step, shared by the sentences of a batch."""
 
 
-def margin_violations(instance: Instance, gold: Ints, **options: Any) -> tuple[Ints, Offsets]:
+def margin_violations(instance: ChainInstance, gold: Ints, **options: Any) -> tuple[Ints, Offsets]:
     """The 0/1-loss oracle: for each chain the best labelling that is not the true one, if it comes within 1 of it.
 
     Returns

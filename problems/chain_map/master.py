@@ -19,8 +19,8 @@ from colgen.core.solution import Solution
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingResult
 from colgen.problems.chain_map.fallback import label_in_a_hurry
-from colgen.problems.chain_map.instance import Instance
-from colgen.problems.chain_map.kernel_calls import Pieces
+from colgen.problems.chain_map.instance import ChainInstance
+from colgen.problems.chain_map.kernel_calls import KernelCalls
 from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges
 from colgen.problems.chain_map.kernels.pair_prices import reduced_costs
 from colgen.problems.chain_map.kernels.roots import root_shares, roots_beyond
@@ -41,7 +41,7 @@ _VISIBLE = 2.0**-44
 """By this share of an objective a bound differs from it visibly: by more than a sum of many trees is rounded."""
 
 
-class Pairs(Sequence[Column]):
+class LabelPairs(Sequence[Column]):
     """Columns of pricing: pairs of labels, as arrays; single columns are made only if somebody looks at them.
 
     Attributes
@@ -60,16 +60,16 @@ class Pairs(Sequence[Column]):
     def __getitem__(self, index: int) -> Column: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Pairs: ...
+    def __getitem__(self, index: slice) -> LabelPairs: ...
 
-    def __getitem__(self, index: int | slice) -> Column | Pairs:
+    def __getitem__(self, index: int | slice) -> Column | LabelPairs:
         if isinstance(index, slice):
-            return Pairs(self.nodes[index], self.lower[index], self.upper[index])
+            return LabelPairs(self.nodes[index], self.lower[index], self.upper[index])
         return pair_column(int(self.nodes[index]), int(self.lower[index]), int(self.upper[index]))
 
-    def where(self, chosen: NDArray[np.bool_]) -> Pairs:
+    def where(self, chosen: NDArray[np.bool_]) -> LabelPairs:
         """Some of them."""
-        return Pairs(self.nodes[chosen], self.lower[chosen], self.upper[chosen])
+        return LabelPairs(self.nodes[chosen], self.lower[chosen], self.upper[chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ class ChainMaster(RestrictedMaster):
 
     def __init__(
         self,
-        instance: Instance,
+        instance: ChainInstance,
         start: int | Ints = 1,
         both_ways: bool = True,
         prepare: Callable[[Budget], NormalForm] | None = None,
@@ -215,7 +215,7 @@ class ChainMaster(RestrictedMaster):
         try:
             if self._normal is None:
                 self._normal = self._begin(budget)
-            duals = self._pass_messages(self._normal, Pieces(lambda: budget.expired))
+            duals = self._pass_messages(self._normal, KernelCalls(lambda: budget.expired))
         except OutOfBudget:
             label_in_a_hurry(self.instance, 0, self.labels, self.values, self.bounds)
             self._scores, self._offsets, duals = self.values, np.zeros(self.instance.num_trees), None
@@ -229,7 +229,7 @@ class ChainMaster(RestrictedMaster):
         objective = found.objective + float((self.values + self._offsets)[missing].sum())
         return MasterSolution(MasterStatus.OPTIMAL, objective, found, duals)
 
-    def _pass_messages(self, normal: NormalForm, pieces: Pieces) -> MessageDuals:
+    def _pass_messages(self, normal: NormalForm, pieces: KernelCalls) -> MessageDuals:
         forest, instance, model = self.instance.forest, self.instance, normal.model
         self.rounds[self.active] += 1
         messages, active = no_messages(forest, self.domains), self.active
@@ -287,7 +287,7 @@ class ChainMaster(RestrictedMaster):
             raise FormulationError("ChainMaster takes no rows")
         if not len(columns):
             return 0
-        pairs = columns if isinstance(columns, Pairs) else _as_pairs(columns)
+        pairs = columns if isinstance(columns, LabelPairs) else _as_pairs(columns)
         inner = pairs.upper != NONE
         nodes = np.concatenate([pairs.nodes, self.instance.forest.parent[pairs.nodes[inner]]])
         labels = np.concatenate([pairs.lower, pairs.upper[inner]])
@@ -307,7 +307,7 @@ class ChainMaster(RestrictedMaster):
     def reduced_costs(self, columns: Sequence[Column], duals: MessageDuals | None) -> Floats:
         if not len(columns) or duals is None:
             return np.empty(0)
-        pairs = columns if isinstance(columns, Pairs) else _as_pairs(columns)
+        pairs = columns if isinstance(columns, LabelPairs) else _as_pairs(columns)
         forest = self.instance.forest
         values = np.repeat(duals.values, np.diff(forest.starts))
         return reduced_costs(
@@ -371,10 +371,10 @@ def _single(scores: Scores, labels: Ints, best: Ints) -> Domains:
     return Domains(starts, labels.astype(np.int32), np.empty(len(labels)))
 
 
-def _as_pairs(columns: Sequence[Column]) -> Pairs:
+def _as_pairs(columns: Sequence[Column]) -> LabelPairs:
     """Pairs from single columns."""
     structures = np.array([column.structure for column in columns], dtype=np.int64).reshape(-1, 3)
-    return Pairs(structures[:, 0], structures[:, 1].astype(np.int32), structures[:, 2].astype(np.int32))
+    return LabelPairs(structures[:, 0], structures[:, 1].astype(np.int32), structures[:, 2].astype(np.int32))
 
 
 def _values_in(forest: Forest, model: Model, labels: Ints) -> Floats:

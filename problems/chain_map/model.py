@@ -8,7 +8,7 @@ import numpy as np
 
 from colgen.core.errors import InputError
 from colgen.core.lazy_imports import Late
-from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.instance import ChainInstance
 from colgen.solvers.chains.forest import NONE
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ FORMULATIONS = ("marginals", "forward", "both_ways")
 """Names of the complete formulations."""
 
 
-def full(instance: Instance, formulation: str = "marginals") -> pyo.ConcreteModel:
+def full(instance: ChainInstance, formulation: str = "marginals") -> pyo.ConcreteModel:
     """The complete linear program over all labels and pairs.
 
     Parameters
@@ -46,7 +46,7 @@ def full(instance: Instance, formulation: str = "marginals") -> pyo.ConcreteMode
     return _pairs(instance, both_ways=formulation == "both_ways")
 
 
-def _marginals(instance: Instance) -> pyo.ConcreteModel:
+def _marginals(instance: ChainInstance) -> pyo.ConcreteModel:
     """Maximise Σ θ μ + Σ τ μ,  Σ_x μ_i(x) = 1,  Σ_y μ_e(x, y) = μ_i(x),  Σ_x μ_e(x, y) = μ_p(y),  μ ≥ 0."""
     forest, scores = instance.forest, instance.scores
     m = pyo.ConcreteModel()
@@ -83,7 +83,7 @@ def _marginals(instance: Instance) -> pyo.ConcreteModel:
     return m
 
 
-def _pairs(instance: Instance, both_ways: bool) -> pyo.ConcreteModel:
+def _pairs(instance: ChainInstance, both_ways: bool) -> pyo.ConcreteModel:
     """Pairs alone, with an edge before each first token and after each last one.
 
     The pair (i, x, y) lies between token i - 1 with label x and token i with label y, counted within its chain from

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
-from colgen.problems.chain_map.kernel_calls import Pieces
+from colgen.problems.chain_map.kernel_calls import KernelCalls
 from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges, room_for
 from colgen.problems.chain_map.kernels.exchange_prices import price_by_exchanges
 from colgen.problems.chain_map.kernels.pair_prices import PairList, Prices, room_for_pairs
 from colgen.problems.chain_map.kernels.tree_prices import price, scratch_for
-from colgen.problems.chain_map.master import MessageDuals, Pairs
+from colgen.problems.chain_map.master import LabelPairs, MessageDuals
 from colgen.solvers.chains.forest import Forest
 from colgen.solvers.chains.tree_messages import Model
 
@@ -79,7 +79,7 @@ class PairPricing(Pricing):
                 if full:
                     self._pairs = room_for_pairs(2 * len(self._pairs.nodes))
 
-        pieces = Pieces(lambda: context.budget.expired or context.seconds_left() == 0.0)
+        pieces = KernelCalls(lambda: context.budget.expired or context.seconds_left() == 0.0)
         done = pieces.run_trees(look, len(active), too_many)
         finished = duals.finished and done == len(active)
         duals.waiting[active[:done]] = False
@@ -93,7 +93,7 @@ class PairPricing(Pricing):
         bounds, values = duals.bounds[active], duals.values[active]
         gaps = np.subtract(bounds, values, out=np.zeros(len(active)), where=bounds != values)  # a tree may have neither
         bound = float(found.max(initial=0.0))
-        pairs = Pairs(nodes, lower, upper)
+        pairs = LabelPairs(nodes, lower, upper)
         if self._gap > 0 and len(found):
             far = np.zeros(len(duals.bounds), dtype=bool)
             far[active] = gaps > self._gap * np.abs(duals.scores[active])

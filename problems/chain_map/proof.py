@@ -15,8 +15,8 @@ from colgen import Sense, Solution
 from colgen.certificate.certifier import Certifier, Record, as_exact
 from colgen.certificate.checker_chains import Labellings as Checked
 from colgen.certificate.scaling import listed, places, whole_numbers
-from colgen.certificate.witness import Point
-from colgen.problems.chain_map.instance import Instance
+from colgen.certificate.witness import WitnessPoint
+from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.kernels.whole_labels import best_scores
 from colgen.problems.chain_map.labellings import Labellings
 from colgen.solvers.chains.forest import NONE
@@ -40,7 +40,7 @@ class ChainCertifier(Certifier):
     needs_duals = False
     states_formulation = False
 
-    def __init__(self, instance: Instance, labels: Callable[[Solution], Labellings]) -> None:
+    def __init__(self, instance: ChainInstance, labels: Callable[[Solution], Labellings]) -> None:
         super().__init__(Sense.MAXIMIZE, "")
         self._instance, self._labels = instance, labels
 
@@ -78,7 +78,7 @@ class ChainCertifier(Certifier):
         total += int(own.tables[forest.table[below], labels[below], labels[forest.parent[below]]].sum())
         return Fraction(total, own.denominator)
 
-    def claim(self, state: Any, point: Point, goal: Fraction | None) -> Record | None:
+    def claim(self, state: Any, point: WitnessPoint, goal: Fraction | None) -> Record | None:
         if goal is None:
             return None
         bound = as_exact(Fraction(self._best, self._whole.denominator))
@@ -107,7 +107,7 @@ class _Whole:
     never: int
 
     @classmethod
-    def of(cls, instance: Instance) -> _Whole:
+    def of(cls, instance: ChainInstance) -> _Whole:
         arrays = instance.scores, instance.pairwise.tables
         nodes, shift = instance.forest.num_nodes, max(map(places, arrays))
         scores, tables = (whole_numbers(array, shift, (32 * (nodes + 1)).bit_length()) for array in arrays)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.budget import Budget
-from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.kernels.exchange_bounds import Exchanges
 from colgen.problems.chain_map.kernels.tree_labels import best_labels, greedy_labels, score_labels
 from colgen.problems.chain_map.kernels.tree_pruning import prune_by_bounds
@@ -72,7 +72,7 @@ class NormalForm(NamedTuple):
     labels: NDArray[np.int32] | None = None
 
 
-def as_it_is(instance: Instance) -> NormalForm:
+def as_it_is(instance: ChainInstance) -> NormalForm:
     """The instance itself, in double precision."""
     pairwise, tops = instance.pairwise.double, np.zeros(instance.forest.num_nodes)
     best = instance.scores.argmax(axis=1).astype(np.int32)
@@ -80,7 +80,7 @@ def as_it_is(instance: Instance) -> NormalForm:
     return NormalForm(model, pairwise, max(instance.size, pairwise.size), np.zeros(instance.num_trees), best)
 
 
-def prune(instance: Instance, budget: Budget | None = None) -> Instance:
+def prune(instance: ChainInstance, budget: Budget | None = None) -> ChainInstance:
     """The same instance with labels forbidden that no best labelling needs, by rule (14).
 
     Raises
@@ -101,16 +101,16 @@ def prune(instance: Instance, budget: Budget | None = None) -> Instance:
     return dataclasses.replace(instance, scores=scores)
 
 
-def pruned(instance: Instance, normal: NormalForm, budget: Budget) -> NormalForm:
+def pruned(instance: ChainInstance, normal: NormalForm, budget: Budget) -> NormalForm:
     """A normal form of an instance without labels that rule (14) excludes."""
     model = normal.model
     scores = np.maximum(model.scores - model.tops[:, np.newaxis], model.low)
-    left = prune(Instance(instance.forest, scores, normal.pairwise), budget)
+    left = prune(ChainInstance(instance.forest, scores, normal.pairwise), budget)
     changed = model._replace(scores=left.scores, tops=np.zeros_like(model.tops), low=-math.inf)
     return normal._replace(model=changed)  # the best label of a node is never excluded
 
 
-def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
+def normal_form(instance: ChainInstance, budget: Budget | None = None) -> NormalForm:
     """A model with the same best labellings, in which no score is so low that differences would lose the others.
 
     Reduced costs are differences, which -inf does not have, and of which -1e12 leaves nothing.  All scores being at
@@ -164,7 +164,7 @@ def normal_form(instance: Instance, budget: Budget | None = None) -> NormalForm:
     return NormalForm(model, pairwise, size, offsets, best, feasible, settled, found)
 
 
-def exchanges_for(instance: Instance, normal: NormalForm, budget: Budget) -> Exchanges | None:
+def exchanges_for(instance: ChainInstance, normal: NormalForm, budget: Budget) -> Exchanges | None:
     """What bounds reduced costs by exchanges; None where other bounds are better, or there is no time to know these.
 
     Penalties are no numbers to take differences of, and single precision must tell the labels apart.

@@ -13,7 +13,7 @@ from colgen.cli.template import Material, check_options, whole_number
 from colgen.core.array_files import arrays_in
 from colgen.core.errors import InputError
 from colgen.core.files import check_readable
-from colgen.problems.chain_map.instance import Instance, read
+from colgen.problems.chain_map.instance import ChainInstance, read
 from colgen.problems.chain_map.learning import Tagger
 
 OPTIONS = {
@@ -25,7 +25,7 @@ BATCH = 1024
 """Sentences that are solved together."""
 
 
-def read_instance(path: Path) -> Instance:
+def read_instance(path: Path) -> ChainInstance:
     """Read an instance."""
     if path.suffix == ".npz":
         return read(path)
@@ -41,7 +41,7 @@ def is_model(path: Path) -> bool:
     return arrays_in(path) >= {"kind", "task", "tags"}
 
 
-def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> Instance:
+def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> ChainInstance:
     """The scores that a tagger gives to a sentence of a text, see :func:`read_text`."""
     number = whole_number(options, "sentence", 1)
     tagger, dtype = Tagger.load(model), precision(options)
@@ -53,7 +53,7 @@ def score_instance(material: Material, model: Path, options: Mapping[str, str]) 
     return tagger.instance(sentences[number - 1 : number], dtype)
 
 
-def score_batches(material: Material, model: Path, options: Mapping[str, str]) -> Iterator[Instance]:
+def score_batches(material: Material, model: Path, options: Mapping[str, str]) -> Iterator[ChainInstance]:
     """The scores of all sentences, so many at once; of a text that is being typed one at once."""
     tagger, dtype = Tagger.load(model), precision(options)
     sentences = read_text(material)

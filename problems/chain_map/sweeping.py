@@ -15,8 +15,8 @@ from colgen.core.solution import Solution
 from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.problems.chain_map.fallback import label_in_a_hurry
-from colgen.problems.chain_map.instance import Instance
-from colgen.problems.chain_map.kernel_calls import Pieces
+from colgen.problems.chain_map.instance import ChainInstance
+from colgen.problems.chain_map.kernel_calls import KernelCalls
 from colgen.problems.chain_map.kernels.tree_labels import best_flips, best_labels, runner_up
 from colgen.problems.chain_map.labellings import Labellings, labelled
 from colgen.solvers.chains.tree_domains import Domains, Sweep
@@ -49,7 +49,7 @@ class SweepPricing(Pricing):
         The labels that were left.
     """
 
-    def __init__(self, instance: Instance, margin: float | None = None) -> None:
+    def __init__(self, instance: ChainInstance, margin: float | None = None) -> None:
         self.instance = instance
         self.margin = margin
         self.found: Labellings | None = None
@@ -73,7 +73,7 @@ class SweepPricing(Pricing):
             Whether there is no time left.
         """
         instance, forest = self.instance, self.instance.forest
-        pieces = Pieces(expired)
+        pieces = KernelCalls(expired)
         slack = None
         if self.margin is not None and math.isfinite(self.margin):
             slack = np.full(instance.num_trees, float(self.margin))
@@ -92,7 +92,7 @@ class SweepPricing(Pricing):
         self.found = Labellings(forest.starts, labels, values, bounds, second)
         return self.found, finished
 
-    def _swept(self, pieces: Pieces, slack: Floats | None) -> tuple[int, Domains]:
+    def _swept(self, pieces: KernelCalls, slack: Floats | None) -> tuple[int, Domains]:
         """How many trees were finished, and the labels that these may need."""
         instance, pairwise = self.instance, self.instance.pairwise
         exchanges = pairwise.exchanges_within(pieces.require)
@@ -109,7 +109,7 @@ class SweepPricing(Pricing):
         return found.trees, found.domains
 
     def _runner_up(
-        self, pieces: Pieces, domains: Domains, labels: NDArray[np.int32], values: Floats
+        self, pieces: KernelCalls, domains: Domains, labels: NDArray[np.int32], values: Floats
     ) -> Labellings | None:
         """Second best labellings; None if there is no time for them."""
         instance = self.instance

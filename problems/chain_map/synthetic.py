@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.pairwise import Pairwise
 
 _BEST = 10
 """Labels of a token whose scores are kept: how far ahead the best are decides what pruning can do."""
 
 
-def stretched(instance: Instance, num_labels: int, seed: int) -> Instance:
+def stretched(instance: ChainInstance, num_labels: int, seed: int) -> ChainInstance:
     """The chains of an instance with another number of labels.
 
     Every new label stands for an old one, whose transitions it has.  The ten best labels of a token have the scores
@@ -33,14 +33,14 @@ def stretched(instance: Instance, num_labels: int, seed: int) -> Instance:
     scores = np.empty((len(ranked), num_labels), dtype=instance.scores.dtype)
     np.put_along_axis(scores, order, quantiles.astype(instance.scores.dtype), axis=1)
     table = np.ascontiguousarray(instance.pairwise.tables[0][np.ix_(stands_for, stands_for)])
-    return Instance(instance.forest, scores, Pairwise(table))
+    return ChainInstance(instance.forest, scores, Pairwise(table))
 
 
-def first_chains(instance: Instance, count: int) -> Instance:
+def first_chains(instance: ChainInstance, count: int) -> ChainInstance:
     """The first chains of an instance."""
     starts = instance.forest.starts[: count + 1]
     end = int(starts[-1])
     forest = instance.forest._replace(
         starts=starts, **{name: getattr(instance.forest, name)[:end] for name in instance.forest._fields[1:]}
     )
-    return Instance(forest, instance.scores[:end], instance.pairwise, instance.labels, instance.nodes[:end])
+    return ChainInstance(forest, instance.scores[:end], instance.pairwise, instance.labels, instance.nodes[:end])

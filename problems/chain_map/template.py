@@ -20,7 +20,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.heuristics import Heuristic
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing
-from colgen.problems.chain_map.instance import Instance
+from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.kernels.tree_labels import are_scored, have_labellings, score_labels
 from colgen.problems.chain_map.labellings import LabelledSolution, Labellings
 from colgen.problems.chain_map.master import ChainMaster
@@ -75,7 +75,7 @@ class ChainMAP(Problem):
 
     def __init__(
         self,
-        instance: Instance,
+        instance: ChainInstance,
         *,
         start: int | str | ArrayLike = "sweep",
         reduced_cost: str = "both",
@@ -197,7 +197,7 @@ class ChainMAP(Problem):
         return dataclasses.replace(found, bounds=np.minimum(found.bounds, latest.bounds))
 
 
-def _checked_start(instance: Instance, start: int | str | ArrayLike) -> int | Ints | None:
+def _checked_start(instance: ChainInstance, start: int | str | ArrayLike) -> int | Ints | None:
     """How domains begin, as the master takes it."""
     if isinstance(start, str):
         if start == "sweep":
@@ -212,7 +212,7 @@ def _checked_start(instance: Instance, start: int | str | ArrayLike) -> int | In
     raise InputError(f"start must be 'sweep', a number of labels, 1 or more, or a label for each node, not {start!r}")
 
 
-def certify(instance: Instance, labels: ArrayLike, rounds: int = 1) -> Labellings:
+def certify(instance: ChainInstance, labels: ArrayLike, rounds: int = 1) -> Labellings:
     """How far given labellings, of beam search say, can be from the best: their values, and bounds on all others.
 
     Parameters
@@ -240,7 +240,7 @@ def certify(instance: Instance, labels: ArrayLike, rounds: int = 1) -> Labelling
 
 
 def decode(
-    scores: ArrayLike | Sequence[ArrayLike] | Instance,
+    scores: ArrayLike | Sequence[ArrayLike] | ChainInstance,
     transitions: ArrayLike | Pairwise | None = None,
     *,
     lengths: ArrayLike | None = None,
@@ -255,7 +255,7 @@ def decode(
     ----------
     scores
         Of one chain, shape (tokens, labels); of several, a list of such arrays, or one array of shape (chains, tokens,
-        labels); or an :class:`Instance`.
+        labels); or an :class:`ChainInstance`.
     transitions
         Shape (labels, labels), or a :class:`Pairwise`, which saves computing its bounds anew in each call.
     lengths
@@ -272,13 +272,13 @@ def decode(
     Labellings
         With values and proved bounds, in the order of the chains.
     """
-    if not isinstance(scores, (Instance, list, tuple)):
+    if not isinstance(scores, (ChainInstance, list, tuple)):
         scores = as_scores(cast(ArrayLike, scores))
-    several = not isinstance(scores, (Instance, list, tuple)) and np.ndim(scores) == 3
+    several = not isinstance(scores, (ChainInstance, list, tuple)) and np.ndim(scores) == 3
     if not several and (lengths is not None or mask is not None):
         what = "lengths" if mask is None else "mask"
         raise InputError(f"{what}: expected scores of shape (chains, tokens, labels) to go with them")
-    if isinstance(scores, Instance):
+    if isinstance(scores, ChainInstance):
         if first is not None or last is not None:
             raise InputError("first, last: expected arrays of scores to go with them, not an Instance")
         instance = scores
@@ -286,11 +286,11 @@ def decode(
         raise InputError("expected transitions of shape (labels, labels)")
     elif several:
         counts = lengths if mask is None else _lengths(mask, lengths, np.shape(scores)[:2])
-        instance = Instance.from_chains(_with_ends(_cut(np.asarray(scores), counts), first, last), transitions)
+        instance = ChainInstance.from_chains(_with_ends(_cut(np.asarray(scores), counts), first, last), transitions)
     elif isinstance(scores, (list, tuple)) and len(scores) and np.ndim(scores[0]) == 2:
-        instance = Instance.from_chains(_with_ends(scores, first, last), transitions)
+        instance = ChainInstance.from_chains(_with_ends(scores, first, last), transitions)
     else:
-        instance = Instance.from_chain(_with_ends([scores], first, last)[0], transitions)
+        instance = ChainInstance.from_chain(_with_ends([scores], first, last)[0], transitions)
     problem = ChainMAP(instance, **options)
     solve(problem)
     return problem.labellings()

@@ -9,7 +9,7 @@ from pathlib import Path
 from colgen.cli.template import Figure, TrainOptions, check_options, whole_number
 from colgen.core.errors import InputError
 from colgen.problems.chain_map.corpus import TASKS, Tagged, Task, read_tagged
-from colgen.problems.chain_map.learning import Examples, train_perceptron, train_svm
+from colgen.problems.chain_map.learning import TaggedExamples, train_perceptron, train_svm
 
 OPTIONS = {
     "task": f"{', '.join(TASKS)}; pos by default",
@@ -34,9 +34,9 @@ def read_corpus(folder: Path, task: Task, part: str) -> list[Tagged]:
     return read_tagged(paths[0], task)
 
 
-def examples_of(sentences: list[Tagged], task: Task) -> Examples:
+def examples_of(sentences: list[Tagged], task: Task) -> TaggedExamples:
     """Sentences to learn from, with all tags of the task."""
-    return Examples.of(sentences, task.tags(tag for sentence in sentences for tag in sentence.tags))
+    return TaggedExamples.of(sentences, task.tags(tag for sentence in sentences for tag in sentence.tags))
 
 
 def train_from_folder(options: TrainOptions) -> list[Figure]:

@@ -23,13 +23,13 @@ Sources: A. Mehrotra and M. A. Trick, *A column generation approach for graph co
 Mathematical Programming Computation 4 (2012).
 """
 
-from colgen.problems.colouring.instance import Instance, from_networkx, mycielski, queens, random, read, write
+from colgen.problems.colouring.instance import ColouringInstance, from_networkx, mycielski, queens, random, read, write
 from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.template import Colouring
 
 __all__ = [
     "Colouring",
-    "Instance",
+    "ColouringInstance",
     "StableSetOracle",
     "from_networkx",
     "mycielski",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 from colgen import solve_complete
-from colgen.problems.colouring.instance import Instance
+from colgen.problems.colouring.instance import ColouringInstance
 from colgen.problems.colouring.model import full
 from colgen.solvers.linear.mip import MIPSolution
 
 
-def solve_full(instance: Instance, formulation: str = "representatives", time_limit: float = math.inf) -> MIPSolution:
+def solve_full(
+    instance: ColouringInstance, formulation: str = "representatives", time_limit: float = math.inf
+) -> MIPSolution:
     """HiGHS on a complete model, presolve on: optimum, bound and branch-and-bound nodes."""
     return solve_complete(full(instance, formulation), time_limit)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from colgen import Certificate, InputError, TimeLimit, solve
-from colgen.problems.colouring.instance import Instance
+from colgen.problems.colouring.instance import ColouringInstance
 from colgen.problems.colouring.template import Colouring
 from colgen.problems.colouring.zykov import VERTEX, whole_numbers
 from colgen.solvers.graphs.stable_set import heaviest
@@ -18,7 +18,7 @@ _DENOMINATORS = (10, 100, 1_000, 10_000, 100_000)
 """Dual values are tried as fractions with denominators up to these."""
 
 
-def exact_bound(instance: Instance, duals: Mapping[int, float | Fraction]) -> Fraction:
+def exact_bound(instance: ColouringInstance, duals: Mapping[int, float | Fraction]) -> Fraction:
     """The bound on the number of colours that dual values prove, in exact arithmetic.
 
     With whole numbers w_v, of which no stable set holds more than W, Σ_v w_v / W colours are needed.
@@ -41,7 +41,7 @@ def exact_bound(instance: Instance, duals: Mapping[int, float | Fraction]) -> Fr
     return Fraction(int(whole.sum()), most) if most else Fraction(0)
 
 
-def verify(instance: Instance, certificate: Certificate | None) -> int:
+def verify(instance: ColouringInstance, certificate: Certificate | None) -> int:
     """The number of colours that a certificate of the root proves to be needed, exactly; 1 without a certificate."""
     if certificate is None:
         return 1
@@ -49,7 +49,7 @@ def verify(instance: Instance, certificate: Certificate | None) -> int:
     return max(math.ceil(exact_bound(instance, duals)), 1)
 
 
-def fractional_chromatic_number(instance: Instance, seconds: float = math.inf) -> Fraction:
+def fractional_chromatic_number(instance: ColouringInstance, seconds: float = math.inf) -> Fraction:
     """The value of the relaxation as a fraction, proved from both sides.
 
     The dual values that column generation ends with are rounded to fractions of small denominators, which prove a

@@ -8,11 +8,11 @@ from colgen.cli.template import Template, of_answer
 from colgen.core.result import Result
 from colgen.problems.colouring.demo import chessboard, without_triangles
 from colgen.problems.colouring.drawing import draw_colouring
-from colgen.problems.colouring.instance import Instance, queens, read, write
+from colgen.problems.colouring.instance import ColouringInstance, queens, read, write
 from colgen.problems.colouring.template import Colouring
 
 
-def _classes(instance: Instance, result: Result) -> list[list[str]]:
+def _classes(instance: ColouringInstance, result: Result) -> list[list[str]]:
     """The vertices of each colour by what they are called, large colours first."""
     members: dict[int, list[str]] = {}
     for label, colour in zip(instance.labels, result.answer, strict=True):
@@ -20,7 +20,7 @@ def _classes(instance: Instance, result: Result) -> list[list[str]]:
     return sorted(members.values(), key=lambda names: -len(names))
 
 
-def _lines(instance: Instance, result: Result) -> Sequence[str]:
+def _lines(instance: ColouringInstance, result: Result) -> Sequence[str]:
     return [f"{number}: {' '.join(names)}" for number, names in enumerate(_classes(instance, result), 1)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from colgen.cli.demonstration import beside
 from colgen.cli.template import DemoLine
 from colgen.problems.colouring.baseline import solve_full
-from colgen.problems.colouring.instance import Instance, mycielski, queens
+from colgen.problems.colouring.instance import ColouringInstance, mycielski, queens
 from colgen.problems.colouring.template import Colouring
 from colgen.solvers.graphs.stable_listing import maximal
 
@@ -20,7 +20,7 @@ def without_triangles() -> list[DemoLine]:
     return [_compare(mycielski(4))]
 
 
-def _compare(instance: Instance) -> DemoLine:
+def _compare(instance: ColouringInstance) -> DemoLine:
     sets = maximal(instance.adjacency, [0] * instance.num_vertices, limit=10**6)
     return beside(
         Colouring(instance),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import InputError
-from colgen.problems.colouring.instance import Instance
+from colgen.problems.colouring.instance import ColouringInstance
 from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _NAMED = 60
 """Vertices of a graph whose names can still be read."""
 
 
-def draw_colouring(instance: Instance, colours: Sequence[int], *, title: str = "") -> Figure:
+def draw_colouring(instance: ColouringInstance, colours: Sequence[int], *, title: str = "") -> Figure:
     """The vertices on a circle, in the order of their colours, with all edges.
 
     Parameters

@@ -22,7 +22,7 @@ LARGEST = 20_000
 
 
 @dataclass(frozen=True)
-class Instance:
+class ColouringInstance:
     """A graph.
 
     Parameters
@@ -112,13 +112,13 @@ class Instance:
         return dict(zip(self.labels, answer, strict=True))
 
 
-def from_networkx(graph: Any, name: str = "") -> Instance:
+def from_networkx(graph: Any, name: str = "") -> ColouringInstance:
     """An instance from an undirected graph of networkx; its nodes become the labels."""
     if not isinstance(graph, nx.Graph) or graph.is_directed():
         raise InputError(f"expected an undirected graph of networkx, not a {type(graph).__name__}")
     labels = tuple(graph.nodes)
     number = {label: k for k, label in enumerate(labels)}
-    return Instance(len(labels), tuple((number[u], number[v]) for u, v in graph.edges()), labels, name)
+    return ColouringInstance(len(labels), tuple((number[u], number[v]) for u, v in graph.edges()), labels, name)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ _GEOMETRY = ("d", "v", "x")
 """Lines that say where the vertices of a geometric graph lie."""
 
 
-def read(path: Path | str) -> Instance:
+def read(path: Path | str) -> ColouringInstance:
     """Read the DIMACS format of colouring: ``p edge VERTICES EDGES``, then ``e U V`` for each edge, vertices from 1.
 
     Lines that begin with c are comments.  An edge may be given in both directions.  Values of vertices, ``n V VALUE``,
@@ -174,7 +174,7 @@ def read(path: Path | str) -> Instance:
         reading.append(f"{len(edges):,} different edges, where the line p announces {announced:,}")
     if values:
         reading.append(f"without the values of vertices ({values:,} lines n)")
-    return Instance(count, tuple(edges), tuple(range(1, count + 1)), path.stem, "; ".join(reading))
+    return ColouringInstance(count, tuple(edges), tuple(range(1, count + 1)), path.stem, "; ".join(reading))
 
 
 def _refuse_binary(path: Path) -> None:
@@ -199,7 +199,7 @@ def _number(path: Path, line: int, word: str, low: int, high: int) -> int:
     return int(word)
 
 
-def write(instance: Instance, path: Path | str) -> None:
+def write(instance: ColouringInstance, path: Path | str) -> None:
     """Write the DIMACS format that :func:`read` reads, vertices by their numbers from 1."""
     lines = [f"p edge {instance.num_vertices} {len(instance.edges)}"]
     lines += [f"e {u + 1} {v + 1}" for u, v in instance.edges]
@@ -209,15 +209,15 @@ def write(instance: Instance, path: Path | str) -> None:
 # --- generators ------------------------------------------------------------------------------------------------------
 
 
-def random(num_vertices: int, seed: int, *, density: float = 0.5) -> Instance:
+def random(num_vertices: int, seed: int, *, density: float = 0.5) -> ColouringInstance:
     """A random graph G(n, p): every pair is an edge with probability ``density``."""
     rng = np.random.default_rng(seed)
     chosen = np.triu(rng.random((num_vertices, num_vertices)) < density, 1)
     edges = tuple((int(u), int(v)) for u, v in np.argwhere(chosen))
-    return Instance(num_vertices, edges, name=f"random-{num_vertices}-{density:g}-{seed}")
+    return ColouringInstance(num_vertices, edges, name=f"random-{num_vertices}-{density:g}-{seed}")
 
 
-def queens(rows: int, columns: int | None = None) -> Instance:
+def queens(rows: int, columns: int | None = None) -> ColouringInstance:
     """The squares of a board; those from which queens attack each other are neighbours."""
     columns = rows if columns is None else columns
     squares = [(i, j) for i in range(rows) for j in range(columns)]
@@ -227,10 +227,10 @@ def queens(rows: int, columns: int | None = None) -> Instance:
         for m, (r, c) in enumerate(squares[:k])
         if i == r or j == c or abs(i - r) == abs(j - c)
     )
-    return Instance(len(squares), edges, tuple(squares), f"queen{rows}_{columns}")
+    return ColouringInstance(len(squares), edges, tuple(squares), f"queen{rows}_{columns}")
 
 
-def mycielski(colours: int) -> Instance:
+def mycielski(colours: int) -> ColouringInstance:
     """Mycielski's graph that needs so many colours (2 or more) and has no triangle."""
     graph = nx.mycielski_graph(colours)
-    return Instance(graph.number_of_nodes(), tuple(graph.edges()), name=f"myciel{colours - 1}")
+    return ColouringInstance(graph.number_of_nodes(), tuple(graph.edges()), name=f"myciel{colours - 1}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from colgen import InputError, artificial
 from colgen.core.lazy_imports import Late
-from colgen.problems.colouring.instance import Instance
+from colgen.problems.colouring.instance import ColouringInstance
 from colgen.solvers.graphs.colouring import saturated_first
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ else:
     pyo = Late("pyomo.environ")
 
 
-def master(instance: Instance) -> pyo.ConcreteModel:
+def master(instance: ColouringInstance) -> pyo.ConcreteModel:
     """The rows of the formulation by stable sets: ``uncoloured`` stands in for the sets to come."""
     return master_of(range(instance.num_vertices))
 
@@ -30,7 +30,7 @@ def master_of(vertices: range | list[int], *, once: bool = False) -> pyo.Concret
     return m
 
 
-def full(instance: Instance, formulation: str = "assignment", colours: int | None = None) -> pyo.ConcreteModel:
+def full(instance: ColouringInstance, formulation: str = "assignment", colours: int | None = None) -> pyo.ConcreteModel:
     """A complete model of the problem, for any solver that Pyomo knows.
 
     Parameters
@@ -48,7 +48,7 @@ def full(instance: Instance, formulation: str = "assignment", colours: int | Non
     raise InputError(f"formulation must be 'assignment' or 'representatives', not {formulation!r}")
 
 
-def assignment(instance: Instance, colours: int | None = None) -> pyo.ConcreteModel:
+def assignment(instance: ColouringInstance, colours: int | None = None) -> pyo.ConcreteModel:
     """``has[v, c]`` whether vertex v has colour c, and whether a colour is ``used``, the first ones first."""
     if colours is None:
         colours = int(saturated_first(instance.adjacency).max()) + 1
@@ -65,7 +65,7 @@ def assignment(instance: Instance, colours: int | None = None) -> pyo.ConcreteMo
     return m
 
 
-def representatives(instance: Instance) -> pyo.ConcreteModel:
+def representatives(instance: ColouringInstance) -> pyo.ConcreteModel:
     """``of[u, v]`` whether v has the colour that is named after u ≤ v, ``of[u, u]`` whether u names one."""
     n, near = instance.num_vertices, instance.adjacency
     pairs = [(u, v) for u in range(n) for v in range(u, n) if not near[u, v]]

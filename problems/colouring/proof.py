@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from colgen import Apart, Decision, PricingContext, Sense, Solution, Together
 from colgen.certificate.certifier import Certifier, Record, Split, as_exact
-from colgen.certificate.witness import Point
-from colgen.problems.colouring.instance import Instance
+from colgen.certificate.witness import WitnessPoint
+from colgen.problems.colouring.instance import ColouringInstance
 from colgen.problems.colouring.zykov import VERTEX, zykov
 from colgen.solvers.graphs.stable_set import heaviest
 
@@ -50,7 +50,7 @@ class ColouringCertifier(Certifier):
 
     def __init__(
         self,
-        instance: Instance,
+        instance: ColouringInstance,
         kept: Callable[[], NDArray[np.int64]],
         colours: Callable[[Solution], Sequence[int]],
     ) -> None:
@@ -86,7 +86,7 @@ class ColouringCertifier(Certifier):
     def start(self) -> State:
         return State()
 
-    def claim(self, state: State, point: Point, goal: Fraction | None) -> Record | None:
+    def claim(self, state: State, point: WitnessPoint, goal: Fraction | None) -> Record | None:
         if goal is None or not point.costs_count:
             return None
         kept, adjacency = self._kept(), self._instance.adjacency

@@ -35,7 +35,7 @@ from colgen.problems.colouring.branching import OnPairs
 from colgen.problems.colouring.critical import critical
 from colgen.problems.colouring.enumeration import StableSetEnumeration
 from colgen.problems.colouring.heuristics import Recolouring, as_solution
-from colgen.problems.colouring.instance import Instance
+from colgen.problems.colouring.instance import ColouringInstance
 from colgen.problems.colouring.model import master_of
 from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.proof import ColouringCertifier
@@ -71,7 +71,7 @@ class Colouring(Problem[list[int]]):
 
     objective_step = 1.0  # colours are whole: a bound of 15.2 proves 16
 
-    def __init__(self, instance: Instance, *, cuts: bool = False) -> None:
+    def __init__(self, instance: ColouringInstance, *, cuts: bool = False) -> None:
         self.instance = instance
         self.cuts = cuts
 
@@ -131,7 +131,7 @@ class Colouring(Problem[list[int]]):
         if len(part) > _PART * len(oracle.vertices) or budget.expired:
             return None
         edges = np.argwhere(np.triu(oracle.adjacency[np.ix_(part, part)]))
-        inner = Colouring(Instance(len(part), tuple((int(u), int(v)) for u, v in edges)))
+        inner = Colouring(ColouringInstance(len(part), tuple((int(u), int(v)) for u, v in edges)))
         certificate = solve(inner, stop=TimeLimit(budget.seconds_left), node_limit=1, heuristics=()).certificate
         if certificate is None:
             return None

@@ -30,7 +30,7 @@ and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations 
 from colgen.problems.coreference.clustering import Clustering, cluster
 from colgen.problems.coreference.clusters import Cluster
 from colgen.problems.coreference.instance import (
-    Instance,
+    CoreferenceInstance,
     communities,
     from_graph,
     modularity,
@@ -51,7 +51,7 @@ __all__ = [
     "Clustering",
     "Coreference",
     "GrowingClusters",
-    "Instance",
+    "CoreferenceInstance",
     "Items",
     "LazyAllLink",
     "cluster",

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from colgen.problems.coreference.clusters import Cluster, as_clusters
-from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.problems.coreference.model import as_duals
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solvers.linear.mip import MIPSolution, solve_mip
@@ -18,7 +18,7 @@ from colgen.solvers.linear.mip import MIPSolution, solve_mip
 # --- heuristics ------------------------------------------------------------------------------------------------------
 
 
-def link_first(instance: Instance) -> list[Cluster]:
+def link_first(instance: CoreferenceInstance) -> list[Cluster]:
     """Each mention joins the closest preceding mention of positive score, or begins an entity (Soon et al., 2001)."""
     entity = np.arange(instance.num_mentions)
     for i in range(1, instance.num_mentions):
@@ -28,7 +28,7 @@ def link_first(instance: Instance) -> list[Cluster]:
     return as_clusters(entity)
 
 
-def link_best(instance: Instance) -> list[Cluster]:
+def link_best(instance: CoreferenceInstance) -> list[Cluster]:
     """Each mention joins the preceding mention of best score, if that is positive (Ng and Cardie, 2002).
 
     Of equal scores the closest mention's counts.
@@ -41,12 +41,12 @@ def link_best(instance: Instance) -> list[Cluster]:
     return as_clusters(entity)
 
 
-def closure(instance: Instance) -> list[Cluster]:
+def closure(instance: CoreferenceInstance) -> list[Cluster]:
     """All pairs of positive score are together, and whatever follows from that by transitivity."""
     return as_clusters(connected_components(sparse.csr_array(instance.scores > 0.0), directed=False)[1])
 
 
-def greedy_joining(instance: Instance) -> list[Cluster]:
+def greedy_joining(instance: CoreferenceInstance) -> list[Cluster]:
     """Join the two clusters of largest total score, until no total is positive (Keuper et al., 2015).
 
     Every cluster keeps its best partner, so that a join costs O(n) time and in the worst case O(n²).
@@ -74,7 +74,7 @@ def greedy_joining(instance: Instance) -> list[Cluster]:
 
 
 def all_link_in_highs(
-    instance: Instance, time_limit: float = math.inf, *, needed_rows_alone: bool = False
+    instance: CoreferenceInstance, time_limit: float = math.inf, *, needed_rows_alone: bool = False
 ) -> MIPSolution:
     """HiGHS on the all-link model: presolve on, one thread, to a gap of zero.
 
@@ -109,7 +109,7 @@ def all_link_in_highs(
     )
 
 
-def transitivity_matrix(instance: Instance, needed_rows_alone: bool = False) -> sparse.csc_array:
+def transitivity_matrix(instance: CoreferenceInstance, needed_rows_alone: bool = False) -> sparse.csc_array:
     """The rows x_ik + x_kj - x_ij ≤ 1, by pair i < j, then by k."""
     n = instance.num_mentions
     first, second = (half[:, None] for half in np.triu_indices(n, 1))
@@ -136,7 +136,9 @@ def clusters_of(pairs: Floats, num_mentions: int) -> list[Cluster]:
     return as_clusters(connected_components(sparse.csr_array(together), directed=False)[1])
 
 
-def ilp_pricing(instance: Instance, duals: ArrayLike, time_limit: float = math.inf) -> tuple[Cluster, MIPSolution]:
+def ilp_pricing(
+    instance: CoreferenceInstance, duals: ArrayLike, time_limit: float = math.inf
+) -> tuple[Cluster, MIPSolution]:
     """HiGHS on the pricing problem as the source states it, equation 7: the best cluster, and what is proved of it.
 
     The arrays are those of ``compile_model(pricing(instance, duals))``, built without Pyomo.  The cluster is empty if

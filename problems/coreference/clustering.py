@@ -14,7 +14,7 @@ from colgen import Termination, solve
 from colgen.core.errors import InputError
 from colgen.core.stop import StopRule
 from colgen.problems.coreference.clusters import Cluster
-from colgen.problems.coreference.instance import Instance
+from colgen.problems.coreference.instance import CoreferenceInstance
 from colgen.problems.coreference.template import Coreference
 from colgen.solvers.arrays import ArrayError, as_batch
 
@@ -56,7 +56,7 @@ class Clustering:
 
 
 @overload
-def cluster(scores: Instance, *, stop: StopRule | Sequence[StopRule] = (), **options: Any) -> Clustering: ...
+def cluster(scores: CoreferenceInstance, *, stop: StopRule | Sequence[StopRule] = (), **options: Any) -> Clustering: ...
 @overload
 def cluster(
     scores: ArrayLike, *, lengths: ArrayLike | None = None, stop: StopRule | Sequence[StopRule] = (), **options: Any
@@ -70,7 +70,7 @@ def cluster(
     ----------
     scores
         Symmetric up to rounding, shape (n, n), positive where two items belong together, -inf where they may not; a
-        batch of them, shape (instances, n, n); or an :class:`Instance`.
+        batch of them, shape (instances, n, n); or an :class:`CoreferenceInstance`.
     lengths
         How many items each instance of a batch has; by default all.
     stop
@@ -88,7 +88,7 @@ def cluster(
     InputError
         If the scores are none of this; in a batch the message names the instance.
     """
-    if isinstance(scores, Instance):
+    if isinstance(scores, CoreferenceInstance):
         if lengths is not None:
             raise InputError("lengths: expected scores of shape (instances, n, n) to go with them, not an Instance")
         return _clustered(scores, stop, options)
@@ -97,11 +97,13 @@ def cluster(
     except ArrayError as error:
         raise InputError(str(error)) from None
     if parts is None:
-        return _clustered(Instance(scores), stop, options)
-    return [_clustered(Instance(part, name=f"scores[{k}]"), stop, options) for k, part in enumerate(parts)]
+        return _clustered(CoreferenceInstance(scores), stop, options)
+    return [_clustered(CoreferenceInstance(part, name=f"scores[{k}]"), stop, options) for k, part in enumerate(parts)]
 
 
-def _clustered(instance: Instance, stop: StopRule | Sequence[StopRule], options: dict[str, Any]) -> Clustering:
+def _clustered(
+    instance: CoreferenceInstance, stop: StopRule | Sequence[StopRule], options: dict[str, Any]
+) -> Clustering:
     result = solve(Coreference(instance, **options), stop=stop)
     score = result.objective if math.isfinite(result.objective) else -math.inf
     return Clustering(result.answer, score, result.dual_bound, result.termination)

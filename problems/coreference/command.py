@@ -15,7 +15,7 @@ from colgen.problems.coreference.conll import conll_lines
 from colgen.problems.coreference.demo import five_cycle, karate_club, random_text
 from colgen.problems.coreference.document import Document
 from colgen.problems.coreference.drawing import draw_clustering, draw_matrix
-from colgen.problems.coreference.instance import Instance, random, read_matrix, write_matrix
+from colgen.problems.coreference.instance import CoreferenceInstance, random, read_matrix, write_matrix
 from colgen.problems.coreference.reading import (
     OPTIONS,
     is_model,
@@ -34,7 +34,7 @@ _WIDTH = 60
 """Of a mention's text, in characters."""
 
 
-def _lines(instance: Instance, result: Result) -> list[str]:
+def _lines(instance: CoreferenceInstance, result: Result) -> list[str]:
     clusters = _largest_first(result.answer)
     several = [cluster for cluster in clusters if len(cluster) > 1]
     lines = [f"{len(cluster):>4}  {_named(instance, cluster)}" for cluster in several[:_SHOWN]]
@@ -45,7 +45,7 @@ def _lines(instance: Instance, result: Result) -> list[str]:
     return lines
 
 
-def _named(instance: Instance, cluster: Cluster) -> str:
+def _named(instance: CoreferenceInstance, cluster: Cluster) -> str:
     """The different names of a cluster's mentions, as many as fit a line or two."""
     names = list(dict.fromkeys(_text(instance, i) for i in cluster))
     shown: list[str] = []
@@ -56,12 +56,12 @@ def _named(instance: Instance, cluster: Cluster) -> str:
     return ", ".join(shown) + (f", ... ({len(names) - len(shown)} more)" if len(names) > len(shown) else "")
 
 
-def _text(instance: Instance, mention: int) -> str:
+def _text(instance: CoreferenceInstance, mention: int) -> str:
     text = str(instance.labels[mention])
     return text if len(text) <= _WIDTH else text[: _WIDTH - 4] + " ..."
 
 
-def _data(instance: Instance, result: Result) -> list[list[dict[str, Any]]]:
+def _data(instance: CoreferenceInstance, result: Result) -> list[list[dict[str, Any]]]:
     return [
         [{"mention": i, "label": _plain(instance.labels[i])} for i in cluster]
         for cluster in _largest_first(result.answer)
@@ -76,7 +76,7 @@ def _largest_first(clusters: Sequence[Cluster]) -> list[Cluster]:
     return sorted(clusters, key=lambda cluster: (-len(cluster), cluster))
 
 
-def _draw(instance: Instance, result: Result) -> Any:
+def _draw(instance: CoreferenceInstance, result: Result) -> Any:
     return (draw_clustering if instance.document is not None else draw_matrix)(instance, result.answer)
 
 
@@ -90,7 +90,7 @@ def _solve_all(
     return (_solved(document, score, stop) for document in documents)
 
 
-def _solved(document: Document, score: Callable[[Document], Instance], stop: Sequence[StopRule]) -> Solved:
+def _solved(document: Document, score: Callable[[Document], CoreferenceInstance], stop: Sequence[StopRule]) -> Solved:
     if not document.mentions:
         return Solved(conll_lines(document, ()), [], Termination.OPTIMAL, 0.0, 0.0)
     instance = score(document)

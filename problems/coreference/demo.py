@@ -9,7 +9,7 @@ from colgen.cli.template import DemoLine
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.problems.coreference.baseline import all_link_in_highs
-from colgen.problems.coreference.instance import Instance, from_graph, modularity, random
+from colgen.problems.coreference.instance import CoreferenceInstance, from_graph, modularity, random
 from colgen.problems.coreference.template import Coreference
 
 
@@ -29,13 +29,13 @@ def karate_club() -> list[DemoLine]:
 def random_text() -> list[DemoLine]:
     """Scores as a pairwise classifier gives them."""
     instance = random(24, 1)
-    return [_compare(Instance(instance.scores, "random scores, 24 mentions"))]
+    return [_compare(CoreferenceInstance(instance.scores, "random scores, 24 mentions"))]
 
 
 class _FromScratch(Coreference):
     """Starts without any answer and without contraction, so that every column shown is a generated one."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: CoreferenceInstance) -> None:
         super().__init__(instance, contracted=False)
 
     def warm_start(self, budget: Budget) -> WarmStart:
@@ -43,7 +43,7 @@ class _FromScratch(Coreference):
         return WarmStart(columns=[self.items.column((k,)) for k in range(len(self.items))])
 
 
-def _compare(instance: Instance) -> DemoLine:
+def _compare(instance: CoreferenceInstance) -> DemoLine:
     return beside(
         _FromScratch(instance),
         instance.check,

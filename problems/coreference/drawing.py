@@ -13,7 +13,7 @@ import numpy as np
 
 from colgen import InputError
 from colgen.problems.coreference.document import Document, Mention
-from colgen.problems.coreference.instance import Instance
+from colgen.problems.coreference.instance import CoreferenceInstance
 from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _WORDS, _ANNOTATION = 11.0, 7.5
 
 
 def draw_clustering(
-    text: Document | Instance,
+    text: Document | CoreferenceInstance,
     clusters: Iterable[Sequence[int]],
     *,
     width: float = 9.0,
@@ -101,7 +101,7 @@ def _numbers(clusters: Sequence[Sequence[int]], like: Sequence[Sequence[int]]) -
     return [matched.get(k) or next(new) for k in range(len(clusters))]
 
 
-def draw_matrix(instance: Instance, clusters: Iterable[Sequence[int]], *, title: str = "") -> Figure:
+def draw_matrix(instance: CoreferenceInstance, clusters: Iterable[Sequence[int]], *, title: str = "") -> Figure:
     """The scores of all pairs, members of a cluster side by side and framed: dark if they speak for being together.
 
     Inside the frames a light cell is a pair that is together in spite of its score; outside, a dark one is apart.

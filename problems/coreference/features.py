@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from colgen import InputError
 from colgen.problems.coreference.document import Document
 from colgen.problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
-from colgen.problems.coreference.mentions import Ints, Kind, MentionTable, Neighbour
+from colgen.problems.coreference.mentions import Ints, MentionKind, MentionTable, Neighbour
 from colgen.problems.coreference.phrases import Determiner
 from colgen.problems.coreference.quotations import BREAK
 from colgen.problems.coreference.rules import antecedents, chains
@@ -93,7 +93,7 @@ def _steps(name: str, values: NDArray[Any], steps: tuple[int, ...] = STEPS) -> N
 
 
 def _unary(t: MentionTable) -> Named:
-    yield from _one_hot("kind", t.kind, Kind)
+    yield from _one_hot("kind", t.kind, MentionKind)
     yield from _one_hot("pronoun", t.pronoun, Pronoun)
     yield from _one_hot("case", t.case, Case)
     yield from _one_hot("determiner", t.determiner, Determiner)
@@ -151,7 +151,7 @@ def _agreement(t: MentionTable, i: Ints, j: Ints) -> Named:
 
 
 def _strings(t: MentionTable, i: Ints, j: Ints) -> Named:
-    full = t.kind != Kind.PRONOUN
+    full = t.kind != MentionKind.PRONOUN
     both = full[i] & full[j]
     head = both & (t.head[i] == t.head[j])
     yield "same text", t.text[i] == t.text[j]
@@ -188,7 +188,7 @@ def _strings(t: MentionTable, i: Ints, j: Ints) -> Named:
 
 
 def _names(t: MentionTable, i: Ints, j: Ints) -> Named:
-    names = (t.kind[i] == Kind.NAME) & (t.kind[j] == Kind.NAME)
+    names = (t.kind[i] == MentionKind.NAME) & (t.kind[j] == MentionKind.NAME)
     yield "names", names
     for part, values in (("title", t.title), ("first name", t.first), ("last name", t.last)):
         yield from _same(part, values, i, j)
@@ -227,8 +227,8 @@ def _places(t: MentionTable, i: Ints, j: Ints) -> Named:
 
 def _nearest_names(t: MentionTable, i: Ints, j: Ints) -> Named:
     """The last name that agrees, at or before each mention."""
-    full = t.kind != Kind.PRONOUN
-    name = (t.kind == Kind.NAME) & (t.animacy != Animacy.THING)
+    full = t.kind != MentionKind.PRONOUN
+    name = (t.kind == MentionKind.NAME) & (t.animacy != Animacy.THING)
     numbers = np.arange(t.num_mentions)
     before = np.where(np.triu(t.agrees & name[:, None], 1), numbers[:, None], -1).max(axis=0, initial=-1)
     nearest = np.where(name, numbers, before)
@@ -247,7 +247,7 @@ def _chains(t: MentionTable, i: Ints, j: Ints) -> Named:
         chain = chains(links)
         yield f"same {name}", chain[i] == chain[j]
         names = np.full(t.num_mentions, -1)
-        for k in np.flatnonzero(t.kind == Kind.NAME)[::-1].tolist():
+        for k in np.flatnonzero(t.kind == MentionKind.NAME)[::-1].tolist():
             names[chain[k]] = t.head[k]
         yield from _same(f"name of the {name}", names[chain], i, j)
         gender = np.zeros(t.num_mentions)
@@ -273,7 +273,7 @@ def _speech(t: MentionTable, i: Ints, j: Ints) -> Named:
     head = np.where(t.speaker >= 0, t.head[t.speaker], -1)
     spoken = np.where(t.speaker >= 0, t.gender[t.speaker], 0)
     for name, first, second in (("the earlier", i, j), ("the later", j, i)):
-        full = t.kind[second] != Kind.PRONOUN
+        full = t.kind[second] != MentionKind.PRONOUN
         yield f"speaker of {name} has the other's head", full & (head[first] == t.head[second])
         yield f"speaker of {name} has another head", full & (head[first] >= 0) & (head[first] != t.head[second])
         for gender in (Gender.MASCULINE, Gender.FEMININE):

@@ -39,7 +39,7 @@ _STEPS = 2.0**31
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
+class CoreferenceInstance:
     """Mentions (or any other items) and a score for each pair of them: positive if the two belong together.
 
     The score of a clustering is the sum of the scores of all pairs that are in one cluster, *each pair counted once*.
@@ -112,13 +112,13 @@ class Instance:
         return clipped
 
     @cached_property
-    def lowered(self) -> Instance:
+    def lowered(self) -> CoreferenceInstance:
         """The instance with rewards as high as it takes and no higher: it has the same best clusterings.
 
         Objectives differ, by the same amount for all clusterings that part none of the units.  This instance itself
         where there is no reward.
         """
-        return self if len(self.units) == self.num_mentions else Instance(self._rewards[0], self.name)
+        return self if len(self.units) == self.num_mentions else CoreferenceInstance(self._rewards[0], self.name)
 
     @cached_property
     def units(self) -> tuple[Cluster, ...]:
@@ -126,7 +126,7 @@ class Instance:
         return tuple(as_clusters(self._rewards[1]))
 
     @cached_property
-    def contracted(self) -> Instance:
+    def contracted(self) -> CoreferenceInstance:
         """The instance whose mentions are the units; objectives are without what pairs inside of units score.
 
         This instance itself where there is no reward.
@@ -140,7 +140,7 @@ class Instance:
                 np.add.reduceat(self.scores[np.ix_(order, order)], starts, axis=0), starts, axis=1
             )
         upper = np.triu(between, 1)
-        return Instance(upper + upper.T, self.name)
+        return CoreferenceInstance(upper + upper.T, self.name)
 
     @cached_property
     def _rewards(self) -> tuple[Floats, NDArray[np.int64]]:
@@ -211,10 +211,12 @@ class Instance:
                 i, j = members[forbidden[0]].tolist()
                 raise ValueError(f"cluster {number} has the mentions {i} and {j}, which are forbidden to be together")
 
-    def restricted_to(self, mentions: Sequence[int]) -> Instance:
+    def restricted_to(self, mentions: Sequence[int]) -> CoreferenceInstance:
         """The instance of some of the mentions, renumbered in the order given."""
         chosen = np.asarray(mentions, dtype=np.intp)
-        return Instance(self.scores[np.ix_(chosen, chosen)], self.name, tuple(self.labels[i] for i in mentions))
+        return CoreferenceInstance(
+            self.scores[np.ix_(chosen, chosen)], self.name, tuple(self.labels[i] for i in mentions)
+        )
 
 
 def _valid(scores: ArrayLike, what: str) -> Floats:
@@ -309,7 +311,7 @@ def _levels(scores: Floats) -> list[tuple[float, float]]:
 _MATRIX = "a matrix as numpy.save or numpy.savez writes it"
 
 
-def read_matrix(path: Path | str) -> Instance:
+def read_matrix(path: Path | str) -> CoreferenceInstance:
     """Read a score matrix: ``.npy``, or ``.npz`` with one array or with an array named ``scores``.
 
     Raises
@@ -323,12 +325,12 @@ def read_matrix(path: Path | str) -> Instance:
     if wanted not in arrays:
         raise InputError(f"{path}: expected one array, or one named 'scores', not {', '.join(arrays) or 'none'}")
     try:
-        return Instance(arrays[wanted], path.stem)
+        return CoreferenceInstance(arrays[wanted], path.stem)
     except InputError as error:
         raise InputError(f"{path}: {str(error).removeprefix(f'{path.stem}: ')}") from None
 
 
-def write_matrix(instance: Instance, path: Path | str) -> None:
+def write_matrix(instance: CoreferenceInstance, path: Path | str) -> None:
     """Write the score matrix as ``.npy`` or ``.npz``, whichever ``path`` ends in."""
     path = Path(path)
     if path.suffix not in (".npz", ".npy"):
@@ -340,7 +342,7 @@ def write_matrix(instance: Instance, path: Path | str) -> None:
             np.save(file, instance.scores)
 
 
-def from_graph(graph: nx.Graph, *, score: str = "weight", absent: float = 0.0, name: str = "") -> Instance:
+def from_graph(graph: nx.Graph, *, score: str = "weight", absent: float = 0.0, name: str = "") -> CoreferenceInstance:
     """An instance from a networkx graph with edge scores; its labels are the nodes.
 
     Parameters
@@ -361,10 +363,12 @@ def from_graph(graph: nx.Graph, *, score: str = "weight", absent: float = 0.0, n
             scores[i, j] = scores[j, i] = float(value)
         except (TypeError, ValueError):
             raise InputError(f"edge ({first!r}, {second!r}): expected a number as its {score}, not {value!r}") from None
-    return Instance(scores, name or graph.name, tuple(nodes))
+    return CoreferenceInstance(scores, name or graph.name, tuple(nodes))
 
 
-def modularity(graph: nx.Graph, *, weight: str | None = "weight", resolution: float = 1.0, name: str = "") -> Instance:
+def modularity(
+    graph: nx.Graph, *, weight: str | None = "weight", resolution: float = 1.0, name: str = ""
+) -> CoreferenceInstance:
     """Modularity clustering as an instance: the modularity of a clustering is its objective plus ``constant``.
 
     The score of nodes i and j is (A_ij - γ k_i k_j / 2m) / m, twice each ordered pair's share: pairs count once here.
@@ -389,22 +393,22 @@ def modularity(graph: nx.Graph, *, weight: str | None = "weight", resolution: fl
     scores = (adjacency - resolution * np.outer(degree, degree) / (2.0 * total)) / total
     # networkx states a loop once in its matrix, and the modularity counts both of its ends.
     alone = 0.5 * float(scores.diagonal().sum() + adjacency.diagonal().sum() / total)
-    return Instance(scores, name or graph.name, tuple(graph), constant=alone)
+    return CoreferenceInstance(scores, name or graph.name, tuple(graph), constant=alone)
 
 
 # --- generators ------------------------------------------------------------------------------------------------------
 
 
-def random_signs(num_mentions: int, seed: int) -> Instance:
+def random_signs(num_mentions: int, seed: int) -> CoreferenceInstance:
     """A dense graph whose scores are +1 or -1, each with probability one half: nothing to hold on to."""
     rng = np.random.default_rng([11, seed])
     upper = np.triu(rng.choice([-1.0, 1.0], size=(num_mentions, num_mentions)), 1)
-    return Instance(upper + upper.T, f"signs-{num_mentions}-{seed}")
+    return CoreferenceInstance(upper + upper.T, f"signs-{num_mentions}-{seed}")
 
 
 def communities(
     num_mentions: int, seed: int, *, num_communities: int = 5, noise: float = 0.1, spread: float = 0.0
-) -> Instance:
+) -> CoreferenceInstance:
     """A dense graph of equal communities: +1 within and -1 between them, but each sign flipped with a probability.
 
     Parameters
@@ -419,13 +423,13 @@ def communities(
     signs = np.where(member[:, None] == member[None, :], 1.0, -1.0)
     signs *= np.where(rng.random((num_mentions, num_mentions)) < noise, -1.0, 1.0)
     upper = np.triu(signs + spread * rng.standard_normal((num_mentions, num_mentions)), 1)
-    return Instance(upper + upper.T, f"communities-{num_mentions}-{seed}")
+    return CoreferenceInstance(upper + upper.T, f"communities-{num_mentions}-{seed}")
 
 
-def random(num_mentions: int, seed: int, *, positive: float = 0.3) -> Instance:
+def random(num_mentions: int, seed: int, *, positive: float = 0.3) -> CoreferenceInstance:
     """Scores uniform in [-1, 1], of which a share ``positive`` is positive, as a pairwise classifier gives them."""
     rng = np.random.default_rng([13, seed])
     shape = (num_mentions, num_mentions)
     values = np.where(rng.random(shape) < positive, rng.random(shape), -rng.random(shape))
     upper = np.triu(values, 1)
-    return Instance(upper + upper.T, f"random-{num_mentions}-{seed}")
+    return CoreferenceInstance(upper + upper.T, f"random-{num_mentions}-{seed}")

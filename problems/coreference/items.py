@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from colgen import Apart, Column, Decision, Together
 from colgen.problems.coreference.clusters import Cluster
-from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.solvers.clusters.dual_proof import settle
 from colgen.solvers.clusters.persistency import contracted as contracted_alone
 from colgen.solvers.clusters.persistency import persistent, undecided
@@ -104,7 +104,7 @@ class Items:
     @classmethod
     def of(
         cls,
-        instance: Instance,
+        instance: CoreferenceInstance,
         *,
         joined: bool = True,
         contracted: bool = True,

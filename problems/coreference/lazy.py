@@ -40,7 +40,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from colgen.problems.coreference.baseline import clusters_of, greedy_joining
 from colgen.problems.coreference.clusters import Cluster, as_clusters
-from colgen.problems.coreference.instance import Instance
+from colgen.problems.coreference.instance import CoreferenceInstance
 from colgen.problems.coreference.model import costs_of_pairs, pairs_alone
 from colgen.problems.coreference.separation import Transitivity, TwoPartition, values
 from colgen.problems.coreference.template import is_plain
@@ -66,7 +66,7 @@ class LazyAllLink(Problem):
     same_problem: ClassVar[bool] = True
     """Whether this class states plain clustering; not inherited by classes that override what states the problem."""
 
-    def __init__(self, instance: Instance, *, strengthen: bool = True) -> None:
+    def __init__(self, instance: CoreferenceInstance, *, strengthen: bool = True) -> None:
         self.instance = instance
         self.strengthen = strengthen
 
@@ -138,16 +138,18 @@ class Joining(Heuristic):
 
     every = 1
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: CoreferenceInstance) -> None:
         self.instance = instance
 
     def search(self, context: HeuristicContext) -> Solution | None:
         x = values(context.relaxation, self.instance.num_mentions)
         kicks = self.instance.num_mentions if context.depth == 0 else 0
-        return improved(self.instance, greedy_joining(Instance(x - 0.5)), kicks, lambda: context.run.expired)
+        return improved(self.instance, greedy_joining(CoreferenceInstance(x - 0.5)), kicks, lambda: context.run.expired)
 
 
-def improved(instance: Instance, clusters: Sequence[Cluster], kicks: int = 0, expired: Expired = never) -> Solution:
+def improved(
+    instance: CoreferenceInstance, clusters: Sequence[Cluster], kicks: int = 0, expired: Expired = never
+) -> Solution:
     """A clustering after local search, as a solution of the all-link model."""
     entity = np.empty(instance.num_mentions, dtype=np.int64)
     for number, cluster in enumerate(clusters):
@@ -159,7 +161,7 @@ def improved(instance: Instance, clusters: Sequence[Cluster], kicks: int = 0, ex
     return as_solution(instance, as_clusters(entity))
 
 
-def as_solution(instance: Instance, clusters: Iterable[Cluster]) -> Solution:
+def as_solution(instance: CoreferenceInstance, clusters: Iterable[Cluster]) -> Solution:
     """A clustering as a solution of the all-link model."""
     clusters = list(clusters)
     together: dict[Key, float] = {

@@ -18,7 +18,7 @@ from colgen.core.files import parse_json, writing
 from colgen.problems.coreference.clusters import Cluster, as_clusters
 from colgen.problems.coreference.document import Document
 from colgen.problems.coreference.features import Floats, PairFeatures, pair_features
-from colgen.problems.coreference.instance import Instance
+from colgen.problems.coreference.instance import CoreferenceInstance
 from colgen.problems.coreference.metrics import Agreement, agreement
 from colgen.problems.coreference.network import Ensemble, fit, together
 from colgen.solvers.arrays import as_float, as_floats
@@ -42,7 +42,7 @@ NUM_NETWORKS, NUM_HIDDEN, NUM_EPOCHS = 4, 64, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Scorer:
+class MentionScorer:
     """A trained pairwise classifier: documents in, probabilities and instances out.
 
     Attributes
@@ -73,7 +73,9 @@ class Scorer:
             )
         return self.ensemble.probabilities(features)
 
-    def instance(self, document: Document, kind: ScoreKind = "probability", *, bias: float = 0.0) -> Instance:
+    def instance(
+        self, document: Document, kind: ScoreKind = "probability", *, bias: float = 0.0
+    ) -> CoreferenceInstance:
         """The document's mentions with the score p - 1/2 or log(p / (1 - p)) of each pair.
 
         Parameters
@@ -82,7 +84,7 @@ class Scorer:
             Added to all scores.  Above zero it makes larger clusters; ``scorer.bias[kind]`` is the tuned one.
         """
         scores = scores_of(self.probabilities(document), kind, bias)
-        return Instance(scores, document.name, document.labels, document)
+        return CoreferenceInstance(scores, document.name, document.labels, document)
 
     def save(self, path: Path | str) -> None:
         """Write the model as arrays; :meth:`load` reads it."""
@@ -98,7 +100,7 @@ class Scorer:
             np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
 
     @classmethod
-    def load(cls, path: Path | str) -> Scorer:
+    def load(cls, path: Path | str) -> MentionScorer:
         """Read a model that :meth:`save` has written.
 
         Raises
@@ -143,7 +145,7 @@ def train(
     num_pairs: int = NUM_PAIRS,
     num_networks: int = NUM_NETWORKS,
     say: Callable[[str], None] | None = None,
-) -> Scorer:
+) -> MentionScorer:
     """Train the pairwise classifier, and choose its biases.
 
     Each network sees a sample of its own, drawn uniformly from *all* pairs of all documents: a clustering adds up the
@@ -194,8 +196,10 @@ def train(
             )
         )
         say(f"network {number + 1} of {num_networks}, trained on {len(chosen):,} of {total:,} pairs")
-    scorer = Scorer(together(networks), features[0].unary_names, features[0].pair_names)
-    return Scorer(scorer.ensemble, scorer.unary_names, scorer.pair_names, tuned(scorer, tune)) if tune else scorer
+    scorer = MentionScorer(together(networks), features[0].unary_names, features[0].pair_names)
+    return (
+        MentionScorer(scorer.ensemble, scorer.unary_names, scorer.pair_names, tuned(scorer, tune)) if tune else scorer
+    )
 
 
 def _together(document: Document) -> NDArray[np.bool_]:
@@ -212,7 +216,7 @@ def _rows(features: PairFeatures, chosen: NDArray[np.int64]) -> Floats:
     return np.hstack([features.unary[i], features.unary[j], features.pairs[chosen]])
 
 
-def tuned(scorer: Scorer, documents: Sequence[Document]) -> dict[ScoreKind, float]:
+def tuned(scorer: MentionScorer, documents: Sequence[Document]) -> dict[ScoreKind, float]:
     """For each kind of score the bias of best CoNLL F1; of equal ones the smallest."""
     probabilities = [scorer.probabilities(document) for document in documents]
     best: dict[ScoreKind, float] = {}

@@ -19,7 +19,7 @@ from colgen.problems.coreference.quotations import quotations
 Ints: TypeAlias = NDArray[np.int64]
 
 
-class Kind(IntEnum):
+class MentionKind(IntEnum):
     """Kinds of mentions."""
 
     PRONOUN, NAME, NOMINAL = range(3)
@@ -84,8 +84,8 @@ class MentionTable:
         self.pronoun, self.case = _ints(p for p, _ in found), _ints(c for _, c in found)
         self.kind = np.where(
             self.pronoun != Pronoun.NONE,
-            int(Kind.PRONOUN),
-            np.where([p.is_name for p in phrases], int(Kind.NAME), int(Kind.NOMINAL)),
+            int(MentionKind.PRONOUN),
+            np.where([p.is_name for p in phrases], int(MentionKind.NAME), int(MentionKind.NOMINAL)),
         )
         self.determiner = _ints(p.determiner for p in phrases)
         self.length = self.end - self.start + 1
@@ -122,7 +122,7 @@ class MentionTable:
             return Number.SINGULAR
         if pronoun != Pronoun.NONE:
             return Number.UNKNOWN
-        if self.kind[i] == Kind.NAME and self.determiner[i] == Determiner.NONE:
+        if self.kind[i] == MentionKind.NAME and self.determiner[i] == Determiner.NONE:
             return Number.SINGULAR
         ends = head.endswith("s") and not head.endswith(("ss", "us", "is")) and head not in lexicon.SINGULAR_IN_S
         counted = self.lower[self.start[i]] in lexicon.PLURAL_DETERMINERS
@@ -158,7 +158,7 @@ class MentionTable:
         weights = {int(Pronoun.HE): 1, int(Pronoun.SHE): -1}
         votes: Counter[int] = Counter()
         cast: Counter[int] = Counter()
-        for i in np.flatnonzero(self.kind != Kind.PRONOUN).tolist():
+        for i in np.flatnonzero(self.kind != MentionKind.PRONOUN).tolist():
             for k in range(i + 1, min(i + 4, self.num_mentions)):
                 if self.sentence[k] > self.sentence[i] + 1:
                     break
@@ -167,7 +167,7 @@ class MentionTable:
                 cast[int(self.head[i])] += abs(vote)
         heads = self.head.tolist()
         masculine = np.array([votes[h] / (cast[h] + 2.0) for h in heads])
-        self.masculine = np.where(self.kind == Kind.PRONOUN, 0.0, masculine)
+        self.masculine = np.where(self.kind == MentionKind.PRONOUN, 0.0, masculine)
         open_ = (self.gender == Gender.UNKNOWN) & (self.animacy != Animacy.THING) & (self.number == Number.SINGULAR)
         self.gender[open_ & (self.masculine > 0.4)] = Gender.MASCULINE
         self.gender[open_ & (self.masculine < -0.4)] = Gender.FEMININE
@@ -212,11 +212,12 @@ class MentionTable:
             voices = [said[m.start].strip("-_") for m in self.document.mentions]
         else:
             voices = [
-                "" if k < 0 or self.kind[k] == Kind.PRONOUN else self.head_words[k] for k in self.speaker.tolist()
+                "" if k < 0 or self.kind[k] == MentionKind.PRONOUN else self.head_words[k]
+                for k in self.speaker.tolist()
             ]
         self.voice = self._number_of(voices)
         apart = (Neighbour.NONE, Neighbour.COMMA, Neighbour.MARK)
-        self.vocative = (self.quote >= 0) & (self.kind != Kind.PRONOUN) & (self.depth == 0)
+        self.vocative = (self.quote >= 0) & (self.kind != MentionKind.PRONOUN) & (self.depth == 0)
         self.vocative &= np.isin(self.before, apart) & np.isin(self.after, apart[1:])
         self.vocative &= np.isin(self.determiner, (Determiner.NONE, Determiner.POSSESSIVE))
         self.entity_type = self._number_of(_entity_types(self.document, self.head_at))

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen import InputError, artificial
 from colgen.core.lazy_imports import Late
 from colgen.problems.coreference.clusters import Cluster
-from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -41,13 +41,13 @@ _MOST_MENTIONS = 16
 """Set partitioning is written down for so many mentions at most: 65,535 clusters."""
 
 
-def master(instance: Instance | int, constant: float = 0.0) -> pyo.ConcreteModel:
+def master(instance: CoreferenceInstance | int, constant: float = 0.0) -> pyo.ConcreteModel:
     """The rows of set partitioning, without any cluster: ``uncovered`` stands in for the columns to come.
 
     They depend on the number of mentions alone, which may be given instead of an instance.  ``constant`` is the score
     of clusters that are in no row because they are known.
     """
-    mentions = instance.num_mentions if isinstance(instance, Instance) else instance
+    mentions = instance.num_mentions if isinstance(instance, CoreferenceInstance) else instance
     m = pyo.ConcreteModel()
     m.mention = pyo.RangeSet(0, mentions - 1)
     m.uncovered = artificial(m.mention)
@@ -56,7 +56,7 @@ def master(instance: Instance | int, constant: float = 0.0) -> pyo.ConcreteModel
     return m
 
 
-def pricing(instance: Instance, duals: ArrayLike) -> pyo.ConcreteModel:
+def pricing(instance: CoreferenceInstance, duals: ArrayLike) -> pyo.ConcreteModel:
     """The cluster of best reduced cost as an integer linear program, equation 7 of the source.
 
     max Σ_{k<l} s_kl p_kl - Σ_i π_i b_i,  where b_i says whether mention i is in the cluster and p_kl whether both k and
@@ -88,7 +88,7 @@ def pricing(instance: Instance, duals: ArrayLike) -> pyo.ConcreteModel:
     return m
 
 
-def full(instance: Instance, formulation: str = "all_link") -> pyo.ConcreteModel:
+def full(instance: CoreferenceInstance, formulation: str = "all_link") -> pyo.ConcreteModel:
     """A complete model of the problem, for any solver that Pyomo knows.
 
     Parameters
@@ -108,7 +108,7 @@ def full(instance: Instance, formulation: str = "all_link") -> pyo.ConcreteModel
     raise ValueError(f"formulation must be 'all_link', 'set_partitioning' or 'lazy', not {formulation!r}")
 
 
-def costs_of_pairs(instance: Instance, *, joined: bool) -> tuple[Floats, NDArray[np.bool_], float]:
+def costs_of_pairs(instance: CoreferenceInstance, *, joined: bool) -> tuple[Floats, NDArray[np.bool_], float]:
     """Return the costs of pairs i < j, which of them are together from the start, and what these score.
 
     Parameters
@@ -127,7 +127,7 @@ def costs_of_pairs(instance: Instance, *, joined: bool) -> tuple[Floats, NDArray
     return costs, together, instance.objective(instance.units)
 
 
-def pairs_alone(instance: Instance, *, joined: bool = False) -> pyo.ConcreteModel:
+def pairs_alone(instance: CoreferenceInstance, *, joined: bool = False) -> pyo.ConcreteModel:
     """``x[i, j]``, i < j: whether two mentions are in one cluster; no rows.
 
     Parameters
@@ -148,7 +148,7 @@ def pairs_alone(instance: Instance, *, joined: bool = False) -> pyo.ConcreteMode
     return m
 
 
-def all_link(instance: Instance) -> pyo.ConcreteModel:
+def all_link(instance: CoreferenceInstance) -> pyo.ConcreteModel:
     """``x[i, j]``, and for each pair i < j and each other mention k the row x_ij ≥ x_ik + x_kj - 1."""
     m = pairs_alone(instance)
     thirds = [(i, j, k) for i, j in m.pair for k in m.mention if k not in (i, j)]
@@ -160,7 +160,7 @@ def all_link(instance: Instance) -> pyo.ConcreteModel:
     return m
 
 
-def set_partitioning(instance: Instance) -> pyo.ConcreteModel:
+def set_partitioning(instance: CoreferenceInstance) -> pyo.ConcreteModel:
     """``x[c]`` for each cluster c, a number whose bits are its mentions: the master with all of its columns."""
     n = instance.num_mentions
     if n > _MOST_MENTIONS:
@@ -173,7 +173,7 @@ def set_partitioning(instance: Instance) -> pyo.ConcreteModel:
     m.cluster = pyo.RangeSet(1, 2**n - 1)
     m.x = pyo.Var(m.cluster, domain=pyo.Binary)
     m.cover = pyo.Constraint(m.mention, rule=lambda m, i: pyo.quicksum(m.x[c] for c in m.cluster if c >> i & 1) == 1)
-    worth = Instance(instance.clipped)
+    worth = CoreferenceInstance(instance.clipped)
     m.score = pyo.Objective(
         expr=pyo.quicksum(worth.objective([members(c)]) * m.x[c] for c in m.cluster), sense=pyo.maximize
     )

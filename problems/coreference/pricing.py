@@ -16,7 +16,7 @@ from colgen import Column, InputError, Pricing, PricingContext, PricingResult
 from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES, power_of_two
 from colgen.problems.coreference.baseline import ilp_pricing
-from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.problems.coreference.items import COVER, Contraction, Items
 from colgen.solvers.clusters.subset import SHORT, Subsets, ascend, promising, search, tabu
 from colgen.solvers.linear.lp import LPStatus
@@ -241,7 +241,7 @@ class ClusterILP(ClusterPricing):
         if not len(profits):
             return PricingResult(bound=0.0, total=self.total(duals, context, 0.0))
         scale = max(power_of_two(scores), power_of_two(profits))  # HiGHS has tolerances for numbers near one
-        cluster, solution = ilp_pricing(Instance(scores / scale), -profits / scale, context.seconds_left())
+        cluster, solution = ilp_pricing(CoreferenceInstance(scores / scale), -profits / scale, context.seconds_left())
         bound = None if context.fixed or solution.bound == np.inf else max(scale * solution.bound, 0.0)
         total = self.total(duals, context, None if bound is None else bound * len(profits))
         cut_off = solution.status is not LPStatus.OPTIMAL and context.budget.expired

@@ -17,10 +17,10 @@ from scipy import sparse
 from colgen import Sense, Solution
 from colgen.certificate.certifier import Certifier, Record, as_exact
 from colgen.certificate.scaling import listed, places, whole_numbers
-from colgen.certificate.witness import Point
+from colgen.certificate.witness import WitnessPoint
 from colgen.core.tolerances import TOLERANCES, power_of_two
 from colgen.problems.coreference.clusters import Cluster
-from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.solvers.clusters.contraction import components
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 
@@ -73,7 +73,7 @@ class ClusterCertifier(Certifier):
 
     states_formulation = False
 
-    def __init__(self, instance: Instance, clusters: Callable[[Solution], Sequence[Cluster]]) -> None:
+    def __init__(self, instance: CoreferenceInstance, clusters: Callable[[Solution], Sequence[Cluster]]) -> None:
         super().__init__(Sense.MAXIMIZE, instance.name)
         self._instance, self._clusters = instance, clusters
 
@@ -113,7 +113,7 @@ class ClusterCertifier(Certifier):
             label[list(cluster)] = number
         return label
 
-    def proof(self, answer: Solution, points: Sequence[Point], goal: Fraction) -> Iterable[Record] | None:
+    def proof(self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction) -> Iterable[Record] | None:
         # Dual values are found for scores of a size, beside which all count; they hold for the given ones as well.
         lowered = self._instance.lowered
         scores = np.where(np.isneginf(lowered.scores), -np.inf, lowered.clipped)

@@ -11,8 +11,8 @@ from colgen.core.array_files import arrays_in
 from colgen.core.files import check_readable
 from colgen.problems.coreference.conll import parse_conll, read_conll
 from colgen.problems.coreference.document import Document
-from colgen.problems.coreference.instance import Instance, read_matrix
-from colgen.problems.coreference.learning import KINDS, Scorer
+from colgen.problems.coreference.instance import CoreferenceInstance, read_matrix
+from colgen.problems.coreference.learning import KINDS, MentionScorer
 
 OPTIONS = {
     "scores": "probability (p - 1/2, the default) or log_odds",
@@ -22,7 +22,7 @@ OPTIONS = {
 }
 
 
-def read_instance(path: Path) -> Instance:
+def read_instance(path: Path) -> CoreferenceInstance:
     """Read a score matrix, ``.npy`` or ``.npz``.
 
     Raises
@@ -44,7 +44,7 @@ def is_model(path: Path) -> bool:
     return "about" in arrays_in(path)
 
 
-def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> Instance:
+def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> CoreferenceInstance:
     """The instance of a document in the CoNLL columns, scored by a trained model.
 
     Parameters
@@ -61,17 +61,17 @@ def score_instance(material: Material, model: Path, options: Mapping[str, str]) 
     return score(choose_document(material.name, read_documents(material), options.get("document")))
 
 
-def scorer_of(model: Path, options: Mapping[str, str]) -> Callable[[Document], Instance]:
+def scorer_of(model: Path, options: Mapping[str, str]) -> Callable[[Document], CoreferenceInstance]:
     """What scores documents as a trained model and options say."""
     check_options(options, OPTIONS)
     kind = options.get("scores", KINDS[0])
     if kind not in KINDS:
         raise InputError(f"option scores: expected {' or '.join(KINDS)}, not {kind!r}")
     most = whole_number(options, "mentions", 1) if "mentions" in options else None
-    scorer = Scorer.load(model)
+    scorer = MentionScorer.load(model)
     bias = scorer.bias[kind] if options.get("bias") == "tuned" else _number("bias", options.get("bias", "0"))
 
-    def score(document: Document) -> Instance:
+    def score(document: Document) -> CoreferenceInstance:
         return scorer.instance(document if most is None else document.truncated(most), kind, bias=bias)
 
     return score

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from colgen.problems.coreference.lexicon import Gender, Number, Pronoun
-from colgen.problems.coreference.mentions import Ints, Kind, MentionTable
+from colgen.problems.coreference.mentions import Ints, MentionKind, MentionTable
 from colgen.problems.coreference.phrases import Determiner
 
 _THIRD = (Pronoun.HE, Pronoun.SHE, Pronoun.IT, Pronoun.THEY)
@@ -66,10 +66,10 @@ class _Rules:
             yield False, self._last(i, lambda k: t.pronoun[k] == Pronoun.WE and t.quote[k] == t.quote[i])
         elif pronoun in _THIRD:
             yield pronoun in (Pronoun.HE, Pronoun.SHE), self._third_person(i)
-        elif t.kind[i] == Kind.NAME:
+        elif t.kind[i] == MentionKind.NAME:
             yield True, self._last(i, lambda k: t.head[k] == t.head[i] and self._one_name(k, i))
             yield False, self._last(i, lambda k: t.first[k] == t.first[i] >= 0 and self._one_name(k, i))
-        elif t.kind[i] == Kind.NOMINAL and t.determiner[i] in (Determiner.DEFINITE, Determiner.POSSESSIVE):
+        elif t.kind[i] == MentionKind.NOMINAL and t.determiner[i] in (Determiner.DEFINITE, Determiner.POSSESSIVE):
             yield False, self._last(i, lambda k: t.core[k] == t.core[i] and self._one_thing(k, i))
             yield False, self._last(i, lambda k: t.head[k] == t.head[i] and self._one_thing(k, i))
 
@@ -123,14 +123,20 @@ class _Rules:
             back = int(t.sentence[i] - t.sentence[k])
             if back > _SENTENCES:
                 break
-            if t.end[k] >= t.end[i] or not t.agrees[k, i] or (t.kind[k] == Kind.PRONOUN and t.pronoun[k] not in _THIRD):
+            if (
+                t.end[k] >= t.end[i]
+                or not t.agrees[k, i]
+                or (t.kind[k] == MentionKind.PRONOUN and t.pronoun[k] not in _THIRD)
+            ):
                 continue
             unknown = t.gender[k] == Gender.UNKNOWN
-            if unknown and t.kind[k] == Kind.NOMINAL and t.number[k] != Number.PLURAL:
+            if unknown and t.kind[k] == MentionKind.NOMINAL and t.number[k] != Number.PLURAL:
                 continue
             cost = 0.8 * back + 0.01 * (i - k)
             cost += 0.5 * (not t.subject[k]) - 1.0 * (t.pronoun[k] == t.pronoun[i]) + 0.2 * (t.depth[k] > 0)
-            cost += 2.0 * ((t.quote[k] < 0) != (t.quote[i] < 0)) + 0.8 * unknown + 0.2 * (t.kind[k] == Kind.PRONOUN)
+            cost += (
+                2.0 * ((t.quote[k] < 0) != (t.quote[i] < 0)) + 0.8 * unknown + 0.2 * (t.kind[k] == MentionKind.PRONOUN)
+            )
             if cost < best_cost:
                 best, best_cost = k, cost
         return best
@@ -138,7 +144,7 @@ class _Rules:
     def _one_name(self, k: int, i: int) -> bool:
         """Whether nothing speaks against two names of one person: no other first name, surname or title."""
         t = self.t
-        if t.kind[k] != Kind.NAME or not t.agrees[k, i] or t.end[k] >= t.start[i]:
+        if t.kind[k] != MentionKind.NAME or not t.agrees[k, i] or t.end[k] >= t.start[i]:
             return False
         return not any(
             values[k] != values[i] and min(values[k], values[i]) >= 0 for values in (t.first, t.last, t.title)
@@ -146,4 +152,4 @@ class _Rules:
 
     def _one_thing(self, k: int, i: int) -> bool:
         t = self.t
-        return t.kind[k] == Kind.NOMINAL and bool(t.agrees[k, i]) and t.end[k] < t.start[i]
+        return t.kind[k] == MentionKind.NOMINAL and bool(t.agrees[k, i]) and t.end[k] < t.start[i]

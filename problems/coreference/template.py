@@ -31,7 +31,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from colgen.problem import rows_of, states_anew
 from colgen.problems.coreference.clusters import Cluster
-from colgen.problems.coreference.instance import Floats, Instance
+from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.problems.coreference.items import COVER, SMALL, Items
 from colgen.problems.coreference.model import master
 from colgen.problems.coreference.pricing import ClusterSearch, GrowingClusters
@@ -118,7 +118,7 @@ class Coreference(Problem[list[Cluster]]):
     """Whether this class states plain clustering; not inherited by classes that override what states the problem."""
 
     def __init__(
-        self, instance: Instance, *, contracted: bool = True, settled: bool = True, smallest: int = SMALL
+        self, instance: CoreferenceInstance, *, contracted: bool = True, settled: bool = True, smallest: int = SMALL
     ) -> None:
         self.instance = instance
         self.contracted = contracted

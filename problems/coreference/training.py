@@ -13,7 +13,7 @@ from colgen import InputError
 from colgen.cli.template import Figure, TrainOptions
 from colgen.problems.coreference.conll import Skip, read_conll
 from colgen.problems.coreference.document import Document
-from colgen.problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, Scorer, evaluate, train
+from colgen.problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, MentionScorer, evaluate, train
 
 _QUICK = 16
 """Documents of a quick training."""
@@ -71,7 +71,7 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
     return figures
 
 
-def quality(name: str, scorer: Scorer, documents: Sequence[Document]) -> list[Figure]:
+def quality(name: str, scorer: MentionScorer, documents: Sequence[Document]) -> list[Figure]:
     """How good a model is on annotated documents: of pairs, and of the clusterings that a local search finds."""
     probabilities = [scorer.probabilities(document) for document in documents]
     p, together = _all_pairs(documents, probabilities)

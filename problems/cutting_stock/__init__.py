@@ -34,7 +34,7 @@ problems using column generation and branch-and-bound*, Annals of Operations Res
 """
 
 from colgen.problems.cutting_stock.instance import (
-    Instance,
+    CuttingStockInstance,
     bin_packing,
     critical,
     natural,
@@ -52,7 +52,7 @@ __all__ = [
     "AtMost",
     "Conflicts",
     "CuttingStock",
-    "Instance",
+    "CuttingStockInstance",
     "Order",
     "PatternOracle",
     "Stock",

@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from colgen import solve_complete
-from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
 from colgen.problems.cutting_stock.model import full
 from colgen.solvers.linear.mip import MIPSolution
 
 
-def best_fit_decreasing(instance: Instance, demands: Sequence[int] | None = None) -> list[tuple[Pattern, int]]:
+def best_fit_decreasing(
+    instance: CuttingStockInstance, demands: Sequence[int] | None = None
+) -> list[tuple[Pattern, int]]:
     """Every piece, widest first, goes into the roll that it fills best; ``demands`` may be what is left to cut."""
     left = instance.demands if demands is None else demands
     rolls = Rolls(instance)
@@ -25,7 +27,7 @@ def best_fit_decreasing(instance: Instance, demands: Sequence[int] | None = None
 class Rolls:
     """Rolls that pieces are put into, those that are cut alike taken together: their number costs nothing."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: CuttingStockInstance) -> None:
         self._roll, self._widths = instance.roll, instance.widths
         self._room: list[int] = []  # increasing
         self._cut: list[tuple[int, dict[int, int]]] = []  # of each room: how many rolls, and what is cut from them
@@ -68,6 +70,8 @@ class Rolls:
         return list(patterns.items())
 
 
-def solve_full(instance: Instance, formulation: str = "arc_flow", time_limit: float = math.inf) -> MIPSolution:
+def solve_full(
+    instance: CuttingStockInstance, formulation: str = "arc_flow", time_limit: float = math.inf
+) -> MIPSolution:
     """HiGHS on a complete model, presolve on: optimum, bound and branch-and-bound nodes."""
     return solve_complete(full(instance, formulation), time_limit)

@@ -10,14 +10,14 @@ from fractions import Fraction
 import numpy as np
 
 from colgen import Certificate, Count, Duals, PricingContext
-from colgen.problems.cutting_stock.instance import Instance
-from colgen.problems.cutting_stock.layout import Layout, as_arc
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
+from colgen.problems.cutting_stock.layout import PatternLayout, as_arc
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
 from colgen.solvers.packing.counted_network import best_counted_packings
 from colgen.solvers.packing.knapsack import best_from
 
 
-def exact_bound(instance: Instance, duals: Mapping[int, float]) -> Fraction:
+def exact_bound(instance: CuttingStockInstance, duals: Mapping[int, float]) -> Fraction:
     """The bound on the number of rolls that dual values prove, in exact arithmetic.
 
     The duals are rounded to multiples p_i / S of a power of two.  If no pattern earns more than V = max Σ_i p_i a_i
@@ -29,7 +29,7 @@ def exact_bound(instance: Instance, duals: Mapping[int, float]) -> Fraction:
     duals
         A value for each item; negative ones and missing ones count as zero.
     """
-    layout = Layout(instance)
+    layout = PatternLayout(instance)
     values = np.array([max(float(duals.get(i, 0.0)), 0.0) for i in range(instance.num_items)])
     if not np.isfinite(values).all() or not values.any():
         return Fraction(0)
@@ -93,7 +93,7 @@ def sharpened(bound: float, oracle: PatternOracle, duals: Duals, context: Pricin
     return max(bound, float(math.ceil(Fraction(total, most)))) if most > 0 else bound
 
 
-def verify(instance: Instance, certificate: Certificate | None) -> int:
+def verify(instance: CuttingStockInstance, certificate: Certificate | None) -> int:
     """The number of rolls that a certificate of the root proves to be needed, exactly.
 
     A run that ended before a round was done has no certificate.  Then there is a warning, and what is verified is the

@@ -7,13 +7,13 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
+from colgen import Bound, Decision, OnOriginalVariable, PricedMarginals, ReducedCostFixing, Solution
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.instance import Pattern
-from colgen.problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
+from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout, as_arc
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
-from colgen.solvers.packing.knapsack import Network
+from colgen.solvers.packing.knapsack import PackingNetwork
 
 _WIDE = 0.3
 """What it counts for, beside how fractional an arc is, that its item is wide."""
@@ -28,9 +28,9 @@ class OnArcFlow(OnOriginalVariable):
     no row; and there is no upper child with more pieces than that.
     """
 
-    makes: Sequence[type[Decision]] = (Bound, ArcsForbidden)
+    makes: Sequence[type[Decision]] = (Bound, PatternArcsForbidden)
 
-    def __init__(self, layout: Layout, oracle: PatternOracle) -> None:
+    def __init__(self, layout: PatternLayout, oracle: PatternOracle) -> None:
         super().__init__(layout.arcs, block=ARC)
         self.layout = layout
         self.oracle = oracle
@@ -86,7 +86,7 @@ class OnArcFlow(OnOriginalVariable):
         first, last = int(net.first_arc[rank]), int(net.first_arc[rank + 1])
         split = first + int(np.searchsorted(net.positions[first:last], position, side="right"))
         halves = (slice(first, split), slice(split, last))
-        return [(ArcsForbidden(self.layout, _all_but(net, half)),) for half in halves]
+        return [(PatternArcsForbidden(self.layout, _all_but(net, half)),) for half in halves]
 
     def _without_row(self, decision: Decision) -> Decision:
         """The same decision without a row, where that is possible."""
@@ -96,10 +96,10 @@ class OnArcFlow(OnOriginalVariable):
         net = self.layout.network
         arc = net.arc(rank, position)
         if decision.upper <= 0.0:
-            return ArcsForbidden(self.layout, _all_but(net, slice(arc, arc + 1)))
+            return PatternArcsForbidden(self.layout, _all_but(net, slice(arc, arc + 1)))
         allowed = _all_but(net, slice(int(net.first_arc[rank]), int(net.first_arc[rank + 1])))
         allowed[arc] = True
-        return ArcsForbidden(self.layout, allowed)
+        return PatternArcsForbidden(self.layout, allowed)
 
     def recover(self, solution: Solution) -> Solution | None:
         """Whole patterns from whole arc flows."""
@@ -132,23 +132,23 @@ class OnArcFlow(OnOriginalVariable):
         return patterns
 
 
-def _all_but(net: Network, closed: slice) -> NDArray[np.bool_]:
+def _all_but(net: PackingNetwork, closed: slice) -> NDArray[np.bool_]:
     """A mask of all arcs but some."""
     mask = np.ones(net.num_arcs, dtype=np.bool_)
     mask[closed] = False
     return mask
 
 
-class ArcFixing(ReducedCostFixing):
+class PatternArcFixing(ReducedCostFixing):
     """Forbids arcs that no better answer can use: an arc whose best pattern wastes more than the gap is in none."""
 
-    makes: Sequence[type[Decision]] = (ArcsForbidden,)
+    makes: Sequence[type[Decision]] = (PatternArcsForbidden,)
 
-    def __init__(self, layout: Layout, oracle: PatternOracle, share: float = 0.02) -> None:
-        def decide(number: int, marginals: Marginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
+    def __init__(self, layout: PatternLayout, oracle: PatternOracle, share: float = 0.02) -> None:
+        def decide(number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
             allowed = np.zeros(layout.network.num_arcs, dtype=np.bool_)
             allowed[np.asarray(marginals.names)[~worse]] = True
-            return (ArcsForbidden(layout, allowed, exhaustive=False),)
+            return (PatternArcsForbidden(layout, allowed, exhaustive=False),)
 
         super().__init__(oracle, share=share, decide=decide)
         self.layout = layout

@@ -9,7 +9,7 @@ from colgen.cli.template import Template, form_of, whole_number
 from colgen.core.result import Result
 from colgen.problems.cutting_stock.demo import bin_packing, textbook, twenty_widths
 from colgen.problems.cutting_stock.drawing import draw_plan
-from colgen.problems.cutting_stock.instance import Instance, Pattern, write
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern, write
 from colgen.problems.cutting_stock.parts import Order, Use
 from colgen.problems.cutting_stock.reading import read_order
 from colgen.problems.cutting_stock.template import CuttingStock
@@ -22,14 +22,14 @@ def _read(path: Path, **options: str) -> Order:
     return read_order(path, problem=whole_number(options, "problem", 1) if "problem" in options else None)
 
 
-def _problem(order: Order | Instance) -> CuttingStock:
+def _problem(order: Order | CuttingStockInstance) -> CuttingStock:
     """The template with the parts that an order has; an instance has none."""
-    if isinstance(order, Instance):
+    if isinstance(order, CuttingStockInstance):
         return CuttingStock(order)
     return CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts)
 
 
-def _lines(order: Order | Instance, result: Result) -> list[str]:
+def _lines(order: Order | CuttingStockInstance, result: Result) -> list[str]:
     order = _as_order(order)
     plan = _plan(order, result)
     width = len(f"{plan[0][1]:,}")
@@ -44,8 +44,8 @@ def _lines(order: Order | Instance, result: Result) -> list[str]:
     return lines
 
 
-def _as_order(order: Order | Instance) -> Order:
-    return Order(order) if isinstance(order, Instance) else order
+def _as_order(order: Order | CuttingStockInstance) -> Order:
+    return Order(order) if isinstance(order, CuttingStockInstance) else order
 
 
 def _on_roll(order: Order, kind: int) -> str:
@@ -59,7 +59,7 @@ def _pieces(order: Order, pattern: Pattern, kind: int) -> str:
     return " + ".join(pieces) + (f", waste {waste}" if waste else "")
 
 
-def _data(order: Order | Instance, result: Result) -> list[dict[str, Any]]:
+def _data(order: Order | CuttingStockInstance, result: Result) -> list[dict[str, Any]]:
     order = _as_order(order)
     instance = order.instance
     return [
@@ -81,7 +81,7 @@ def _plan(order: Order, result: Result) -> list[Use]:
     return sorted(order.uses(result.answer), key=lambda use: (-use[1], use[2], use[0]))
 
 
-def _widest_first(instance: Instance, pattern: Pattern) -> list[tuple[int, int]]:
+def _widest_first(instance: CuttingStockInstance, pattern: Pattern) -> list[tuple[int, int]]:
     return sorted(pattern, key=lambda pair: -instance.widths[pair[0]])
 
 
@@ -89,7 +89,7 @@ def _waste(order: Order, pattern: Pattern, kind: int) -> int:
     return order.rolls.widths[kind] - sum(order.instance.widths[item] * copies for item, copies in pattern)
 
 
-def _drawn(order: Order | Instance, result: Result) -> Any:
+def _drawn(order: Order | CuttingStockInstance, result: Result) -> Any:
     order = _as_order(order)
     uses = order.uses(result.answer)
     if order.stock is None:
@@ -115,5 +115,5 @@ TEMPLATE = Template(
         "exchanges by ranks": lambda problem: CuttingStock(problem.instance, "ranks"),
         "exchanges by subsets": lambda problem: CuttingStock(problem.instance, "subsets"),
     },
-    example=lambda path: write(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211)), path),
+    example=lambda path: write(CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211)), path),
 )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult
 from colgen.core.budget import OutOfBudget
 from colgen.problems.cutting_stock.parts import Order, Stock
-from colgen.problems.cutting_stock.stock import Kind
+from colgen.problems.cutting_stock.stock import RollKind
 from colgen.solvers.packing.conflicts import best_compatible
 
 Packed: TypeAlias = tuple[int, tuple[int, ...]]
@@ -118,7 +118,7 @@ class ConflictOracle(Pricing):
 
     def __init__(self, nodes: MergedPieces, stock: Stock, kind: int, columns: int = 150) -> None:
         self.nodes = nodes
-        self.kind = Kind(kind, stock, len(nodes.pieces.items))
+        self.kind = RollKind(kind, stock, len(nodes.pieces.items))
         self.cost_bound = self.kind.cost
         self.multiplicity = self.kind.multiplicity
         self.columns = columns

@@ -7,13 +7,13 @@ from colgen.cli.demonstration import beside
 from colgen.cli.template import DemoLine
 from colgen.core.budget import Budget
 from colgen.problems.cutting_stock.baseline import solve_full
-from colgen.problems.cutting_stock.instance import Instance, from_items, uniform
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, from_items, uniform
 from colgen.problems.cutting_stock.template import CuttingStock
 
 
 def textbook() -> list[DemoLine]:
     """The example of the textbooks: four widths, hundreds of pieces."""
-    return [_compare(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211), "textbook, 4 widths"))]
+    return [_compare(CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211), "textbook, 4 widths"))]
 
 
 def bin_packing() -> list[DemoLine]:
@@ -25,7 +25,7 @@ def bin_packing() -> list[DemoLine]:
 def twenty_widths() -> list[DemoLine]:
     """A random instance."""
     instance = uniform(20, 4, roll=100, widths=(10, 70))
-    return [_compare(Instance(instance.roll, instance.widths, instance.demands, "random, 20 widths"))]
+    return [_compare(CuttingStockInstance(instance.roll, instance.widths, instance.demands, "random, 20 widths"))]
 
 
 class _FromScratch(CuttingStock):
@@ -35,7 +35,7 @@ class _FromScratch(CuttingStock):
         return WarmStart(super().warm_start(budget).duals)
 
 
-def _compare(instance: Instance) -> DemoLine:
+def _compare(instance: CuttingStockInstance) -> DemoLine:
     return beside(
         _FromScratch(instance),
         instance.check,
@@ -48,7 +48,7 @@ def _compare(instance: Instance) -> DemoLine:
     )
 
 
-def number_of_patterns(instance: Instance) -> int:
+def number_of_patterns(instance: CuttingStockInstance) -> int:
     """How many patterns there are, exactly: one count a width in use, item by item."""
     ways = [1] + [0] * instance.roll
     for width, demand in zip(instance.widths, instance.demands, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from colgen import InputError
-from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
 from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _GREYS = ("0.55", "0.9", "0.7", "1.0")
 
 
 def draw_plan(
-    instance: Instance,
+    instance: CuttingStockInstance,
     plan: Sequence[tuple[Pattern, int]],
     *,
     most: int = 30,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from colgen.problems.cutting_stock.instance import Instance
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
 
 _MULTIPLES = 50
 """Of the second family: larger k round so little that they come to what the widths are themselves."""
@@ -25,7 +25,7 @@ _TRIED = 200
 """Of the first family, at most: each is a pass over all items."""
 
 
-def dual_feasible(instance: Instance) -> list[Fraction]:
+def dual_feasible(instance: CuttingStockInstance) -> list[Fraction]:
     """Dual values of the items by the function that bounds the rolls best; the material's where none bounds better."""
     roll, widths, demands = instance.roll, instance.widths, instance.demands
     best, values = _total(widths, demands, roll), [Fraction(width, roll) for width in widths]

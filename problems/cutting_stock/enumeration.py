@@ -12,7 +12,7 @@ from colgen.core.columns import Key
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.baseline import Rolls
 from colgen.problems.cutting_stock.heuristics import as_solution
-from colgen.problems.cutting_stock.instance import Instance
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.layout import as_arc
 from colgen.problems.cutting_stock.pricing import PatternOracle
 from colgen.solvers.packing.knapsack import best_from, packings_above
@@ -33,7 +33,7 @@ class PatternEnumeration(Enumeration):
 
     seconds = 30.0
 
-    def __init__(self, instance: Instance, oracle: PatternOracle, limit: int = 10_000) -> None:
+    def __init__(self, instance: CuttingStockInstance, oracle: PatternOracle, limit: int = 10_000) -> None:
         self.instance = instance
         self.oracle = oracle
         self.limit = limit

@@ -17,19 +17,19 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TypeAlias
 
-from colgen.problems.cutting_stock.instance import Instance
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
 
 Exchange: TypeAlias = tuple[int, tuple[int, ...]]
 """A piece of an item, and the items that it is cut down to, a piece each."""
 
 
-def ranks(instance: Instance) -> tuple[Exchange, ...]:
+def ranks(instance: CuttingStockInstance) -> tuple[Exchange, ...]:
     """Each item for the next smaller one: those make an exchange of any two."""
     order = sorted(range(instance.num_items), key=lambda i: -instance.widths[i])
     return tuple((wide, (narrow,)) for wide, narrow in pairwise(order))
 
 
-def subsets(instance: Instance) -> tuple[Exchange, ...]:
+def subsets(instance: CuttingStockInstance) -> tuple[Exchange, ...]:
     """The same, and each item for the two others that fill it best, where two fit."""
     order = sorted(range(instance.num_items), key=lambda i: instance.widths[i])
     widths = [instance.widths[i] for i in order]
@@ -49,5 +49,5 @@ def subsets(instance: Instance) -> tuple[Exchange, ...]:
     return tuple(found)
 
 
-EXCHANGES: dict[str, Callable[[Instance], tuple[Exchange, ...]]] = {"ranks": ranks, "subsets": subsets}
+EXCHANGES: dict[str, Callable[[CuttingStockInstance], tuple[Exchange, ...]]] = {"ranks": ranks, "subsets": subsets}
 """By the names that the template knows them by."""

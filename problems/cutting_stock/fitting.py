@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
 
 
-def first_fit_decreasing(instance: Instance) -> list[tuple[Pattern, int]]:
+def first_fit_decreasing(instance: CuttingStockInstance) -> list[tuple[Pattern, int]]:
     """Every piece, widest first, goes into the first roll that has room.
 
     That fills roll after roll with the widest pieces that still fit, so a filled roll repeats while the demands last.

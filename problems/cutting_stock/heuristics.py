@@ -9,17 +9,17 @@ import numpy as np
 from colgen import Column, Heuristic, HeuristicContext, Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.baseline import best_fit_decreasing
-from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
 from colgen.problems.cutting_stock.pricing import PatternOracle
 
 
-class Rounding(Heuristic):
+class PlanRounding(Heuristic):
     """Round the patterns' values down, or up if nothing is cut in excess; pack what is left best fit decreasing."""
 
     quick = True
     every = 1
 
-    def __init__(self, instance: Instance, oracle: PatternOracle) -> None:
+    def __init__(self, instance: CuttingStockInstance, oracle: PatternOracle) -> None:
         self.instance = instance
         self.oracle = oracle
 

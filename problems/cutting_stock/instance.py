@@ -26,7 +26,7 @@ MOST_PIECES = 10**8
 
 
 @dataclass(frozen=True)
-class Instance:
+class CuttingStockInstance:
     """A cutting stock instance.
 
     Parameters
@@ -122,17 +122,17 @@ class Instance:
         return total
 
 
-def from_items(roll: int, items: Iterable[int], name: str = "") -> Instance:
+def from_items(roll: int, items: Iterable[int], name: str = "") -> CuttingStockInstance:
     """An instance from single pieces, equal widths made one item, widest first (bin packing)."""
     counts = Counter(as_whole(width, "each of the items") for width in items)
     widths = tuple(sorted(counts, reverse=True))
-    return Instance(roll, widths, tuple(counts[w] for w in widths), name)
+    return CuttingStockInstance(roll, widths, tuple(counts[w] for w in widths), name)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def read(path: Path | str) -> Instance:
+def read(path: Path | str) -> CuttingStockInstance:
     """Read BPPLIB's text format: number of items n, roll width, then n lines with a width, or a width and a demand.
 
     Numbers may be separated by any white space as long as each line holds one record.
@@ -145,7 +145,7 @@ def read(path: Path | str) -> Instance:
     return parse(read_text(path), Path(path))
 
 
-def parse(text: str, path: Path) -> Instance:
+def parse(text: str, path: Path) -> CuttingStockInstance:
     """What :func:`read` makes of the text of a file."""
     lines = text.splitlines()
     records = [(number, line.split()) for number, line in enumerate(lines, 1) if line.split()]
@@ -172,7 +172,7 @@ def parse(text: str, path: Path) -> Instance:
         raise InputError(f"{path}: the instance has no items")
     widths = tuple(sorted(demands, reverse=True))
     try:
-        return Instance(roll, widths, tuple(demands[w] for w in widths), path.stem)
+        return CuttingStockInstance(roll, widths, tuple(demands[w] for w in widths), path.stem)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -188,7 +188,7 @@ def _numbers(path: Path, line: int, words: Sequence[str]) -> list[int]:
     return numbers
 
 
-def write(instance: Instance, path: Path | str) -> None:
+def write(instance: CuttingStockInstance, path: Path | str) -> None:
     """Write the text format that :func:`read` reads, with width and demand on a line."""
     lines = [str(instance.num_items), str(instance.roll)]
     lines += [f"{w} {d}" for w, d in zip(instance.widths, instance.demands, strict=True)]
@@ -205,23 +205,25 @@ def uniform(
     roll: int = 1000,
     widths: tuple[int, int] = (100, 700),
     demands: tuple[int, int] = (10, 100),
-) -> Instance:
+) -> CuttingStockInstance:
     """Random cutting stock: distinct widths and demands, each uniform in its range (ends included)."""
     rng = np.random.default_rng(seed)
     chosen = rng.choice(np.arange(widths[0], widths[1] + 1), num_items, replace=False)
     wanted = rng.integers(demands[0], demands[1] + 1, num_items)
     order = np.argsort(-chosen)
     name = f"uniform-{num_items}-{seed}"
-    return Instance(roll, tuple(chosen[order].tolist()), tuple(wanted[order].tolist()), name)
+    return CuttingStockInstance(roll, tuple(chosen[order].tolist()), tuple(wanted[order].tolist()), name)
 
 
-def bin_packing(num_items: int, seed: int, *, roll: int = 1000, widths: tuple[int, int] = (1, 800)) -> Instance:
+def bin_packing(
+    num_items: int, seed: int, *, roll: int = 1000, widths: tuple[int, int] = (1, 800)
+) -> CuttingStockInstance:
     """Random bin packing: single pieces of uniform widths; 160 to 200 pieces up to 0.8 C look like hard28."""
     rng = np.random.default_rng(seed)
     return from_items(roll, rng.integers(widths[0], widths[1] + 1, num_items).tolist(), f"bin-{num_items}-{seed}")
 
 
-def wide_pieces(seed: int) -> Instance:
+def wide_pieces(seed: int) -> CuttingStockInstance:
     """Random bin packing in the kind of Scholl's HARD sets: 200 pieces, no two alike, on rolls of 100,000.
 
     Source: A. Scholl, R. Klein, C. Jürgens, *BISON: a fast hybrid procedure for exactly solving the one-dimensional bin
@@ -232,13 +234,13 @@ def wide_pieces(seed: int) -> Instance:
     return from_items(100_000, pieces.tolist(), f"wide-pieces-{seed}")
 
 
-def long_rolls(seed: int) -> Instance:
+def long_rolls(seed: int) -> CuttingStockInstance:
     """Random cutting stock of 100 widths on rolls of 500,000, where few sums of widths meet."""
     found = uniform(100, seed, roll=500_000, widths=(50_000, 350_000), demands=(1, 100))
     return replace(found, name=f"long-rolls-{seed}")
 
 
-def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> Instance:
+def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> CuttingStockInstance:
     """Bin packing in which every roll of the optimum holds exactly three pieces without waste (Falkenauer, 1996)."""
     rng = np.random.default_rng(seed)
     pieces: list[int] = []
@@ -252,7 +254,7 @@ def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> Instance:
     return from_items(roll, pieces, f"triplets-{num_rolls}-{seed}")
 
 
-def natural(seed: int) -> Instance:
+def natural(seed: int) -> CuttingStockInstance:
     """Bin packing of 160, 180 or 200 pieces with uniform widths up to 0.8 C, like the set hard28.
 
     Nearly all draws are easy.  In the few that are not, the relaxation lies so little below a whole number K that an
@@ -266,7 +268,7 @@ def natural(seed: int) -> Instance:
     return from_items(1000, rng.integers(1, 801, int(rng.choice([160, 180, 200]))).tolist(), f"natural-{seed}")
 
 
-def critical(seed: int, last_width: int) -> Instance:
+def critical(seed: int, last_width: int) -> CuttingStockInstance:
     """Bin packing like :func:`natural` with the last piece as wide as the relaxation allows.
 
     Where ``last_width`` is the largest width at which the relaxation does not pass a whole number K, every roll of an
@@ -278,7 +280,7 @@ def critical(seed: int, last_width: int) -> Instance:
     return from_items(1000, [*pieces[:-1], last_width], f"critical-{seed}")
 
 
-def near_integer(seed: int) -> Instance:
+def near_integer(seed: int) -> CuttingStockInstance:
     """Bin packing whose material fills a whole number of rolls but for a few units of 10 000.
 
     Rounding the relaxation up then gives nearly no room for waste, and pieces may be so narrow that a roll holds a

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Column, Columns, Decision, InputError
-from colgen.problems.cutting_stock.instance import Instance, Pattern
-from colgen.solvers.packing.knapsack import Network, NetworkTooLargeError, network
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
+from colgen.solvers.packing.knapsack import NetworkTooLargeError, PackingNetwork, network
 
 Arc: TypeAlias = tuple[int, int]
 """``(rank, position)``: a piece of the item of this rank at this position."""
@@ -24,7 +24,7 @@ def as_arc(variable: Hashable) -> Arc:
     return cast(Arc, variable)
 
 
-class Patterns(Sequence[Pattern]):
+class LaidOutPatterns(Sequence[Pattern]):
     """Patterns of one round, as arrays; of most of them nobody asks for more.
 
     Attributes
@@ -52,14 +52,14 @@ class Patterns(Sequence[Pattern]):
         return self._made[k]
 
 
-class Layout:
+class PatternLayout:
     """Lays patterns out from position 0, widest item first.
 
     Items are numbered by *rank* here: rank 0 is the widest.  The arc ``(rank, position)`` is a piece of that item at
     that position.  The arcs that any pattern has are those of :attr:`network`, and have numbers there.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: CuttingStockInstance) -> None:
         widths = np.array(instance.widths, dtype=np.int64)
         self.roll = instance.roll
         self.item_of_rank = np.argsort(-widths, kind="stable")
@@ -73,7 +73,7 @@ class Layout:
         self._last: tuple[Columns | None, NDArray[np.int64], NDArray[np.int64]] = (None, no, no)
 
     @cached_property
-    def network(self) -> Network:
+    def network(self) -> PackingNetwork:
         """The arcs of all patterns; what it takes is bounded by the sums of widths that fit into the roll.
 
         Raises
@@ -83,14 +83,14 @@ class Layout:
         """
         return self.lay_network()
 
-    def lay_network(self, look: Callable[[], object] = lambda: None) -> Network:
+    def lay_network(self, look: Callable[[], object] = lambda: None) -> PackingNetwork:
         """The same; ``look`` is called every few hundredths of a second while it is laid, and may raise."""
         if "network" not in self.__dict__:
             try:
                 self.__dict__["network"] = network(self.widths, self.demands, self.roll, look=look)
             except NetworkTooLargeError as error:
                 raise InputError(f"the instance is too large for its pricing problem: {error}") from None
-        net: Network = self.__dict__["network"]
+        net: PackingNetwork = self.__dict__["network"]
         return net
 
     @cached_property
@@ -125,13 +125,13 @@ class Layout:
         ranks = np.flatnonzero(copies)
         return tuple(zip(self.item_of_rank[ranks].tolist(), copies[ranks].tolist(), strict=True))
 
-    def patterns(self, packings: NDArray[np.int64]) -> Patterns:
+    def patterns(self, packings: NDArray[np.int64]) -> LaidOutPatterns:
         """The patterns of several packings, one a row."""
         flat = packings.ravel()
         pieces = flat.nonzero()[0]
         owners, ranks = np.divmod(pieces, packings.shape[1])
         starts = np.searchsorted(owners, np.arange(len(packings) + 1))
-        return Patterns(starts, self.item_of_rank[ranks], flat[pieces])
+        return LaidOutPatterns(starts, self.item_of_rank[ranks], flat[pieces])
 
     def arcs(self, column: Column) -> Mapping[Hashable, float]:
         """The arcs of a column's pattern, each with value 1: the original variables that the pattern sets."""
@@ -191,7 +191,7 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class ArcsForbidden(Decision):
+class PatternArcsForbidden(Decision):
     """No pattern may use an arc outside ``open_arcs``, a mask of the arcs of the layout's network.
 
     Attributes
@@ -200,7 +200,7 @@ class ArcsForbidden(Decision):
         False where reduced costs forbade the arcs: answers no better than the incumbent may then be lost.
     """
 
-    layout: Layout
+    layout: PatternLayout
     open_arcs: NDArray[np.bool_]
     exhaustive: bool = True
 
@@ -223,7 +223,7 @@ class ArcsForbidden(Decision):
 class Full(Decision):
     """Every pattern fills its roll: a better plan has nothing to waste."""
 
-    layout: Layout
+    layout: PatternLayout
     exhaustive: bool = False
 
     def allows(self, column: Column) -> bool:

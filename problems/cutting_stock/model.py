@@ -9,7 +9,7 @@ from colgen import artificial, exchange
 from colgen.core.lazy_imports import Late
 from colgen.problems.cutting_stock.exchanges import Exchange
 from colgen.problems.cutting_stock.fitting import first_fit_decreasing
-from colgen.problems.cutting_stock.instance import Instance
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -17,7 +17,7 @@ else:
     pyo = Late("pyomo.environ")
 
 
-def master(instance: Instance, exchanges: Sequence[Exchange] = ()) -> pyo.ConcreteModel:
+def master(instance: CuttingStockInstance, exchanges: Sequence[Exchange] = ()) -> pyo.ConcreteModel:
     """The rows of the pattern formulation, without any pattern: ``unmet`` stands in for the columns to come.
 
     ``cut_down[k]`` is a piece that is used for smaller ones: zero in every answer.
@@ -37,7 +37,7 @@ def master(instance: Instance, exchanges: Sequence[Exchange] = ()) -> pyo.Concre
     return m
 
 
-def full(instance: Instance, formulation: str = "arc_flow", rolls: int | None = None) -> pyo.ConcreteModel:
+def full(instance: CuttingStockInstance, formulation: str = "arc_flow", rolls: int | None = None) -> pyo.ConcreteModel:
     """A complete model of the problem, for any solver that Pyomo knows.
 
     Parameters
@@ -55,7 +55,7 @@ def full(instance: Instance, formulation: str = "arc_flow", rolls: int | None = 
     raise ValueError(f"formulation must be 'arc_flow' or 'assignment', not {formulation!r}")
 
 
-def arc_flow(instance: Instance) -> pyo.ConcreteModel:
+def arc_flow(instance: CuttingStockInstance) -> pyo.ConcreteModel:
     """Rolls as paths from 0 to C whose arcs are pieces.
 
     Positions are those that pieces laid out widest first can reach, and a piece only follows one at least as wide (the
@@ -91,7 +91,7 @@ def arc_flow(instance: Instance) -> pyo.ConcreteModel:
     return m
 
 
-def reached_arcs(instance: Instance) -> set[tuple[int, int]]:
+def reached_arcs(instance: CuttingStockInstance) -> set[tuple[int, int]]:
     """Pieces ``(from, to)`` of patterns that are laid out widest first, no more copies than demanded."""
     reached = {0}
     arcs: set[tuple[int, int]] = set()
@@ -110,7 +110,7 @@ def reached_arcs(instance: Instance) -> set[tuple[int, int]]:
     return arcs
 
 
-def assignment(instance: Instance, rolls: int | None = None) -> pyo.ConcreteModel:
+def assignment(instance: CuttingStockInstance, rolls: int | None = None) -> pyo.ConcreteModel:
     """``cut[i, r]`` pieces of item i from roll r, and whether a roll is used."""
     if rolls is None:
         rolls = instance.objective(first_fit_decreasing(instance))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.core.numbers import as_whole
-from colgen.problems.cutting_stock.instance import LARGEST_ROLL, Instance, Pattern
+from colgen.problems.cutting_stock.instance import LARGEST_ROLL, CuttingStockInstance, Pattern
 
 Use: TypeAlias = tuple[Pattern, int, int]
 """A pattern, how many rolls are cut by it, and the number of their width in the stock."""
@@ -180,7 +180,7 @@ class Order:
         If parts contradict each other, or go together in no way that is known here.
     """
 
-    instance: Instance
+    instance: CuttingStockInstance
     stock: Stock | None = None
     patterns: AtMost | None = None
     conflicts: Conflicts | None = None

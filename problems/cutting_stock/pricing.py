@@ -7,15 +7,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Column, Columns, Count, Duals, Marginals, Pricing, PricingContext, PricingResult
+from colgen import Bound, Column, Columns, Count, Duals, PricedMarginals, Pricing, PricingContext, PricingResult
 from colgen.core.budget import OutOfBudget
-from colgen.core.terms import Priced
+from colgen.core.terms import PricedTerms
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.instance import Pattern
-from colgen.problems.cutting_stock.layout import ArcsForbidden, Full, Layout, as_arc
+from colgen.problems.cutting_stock.layout import Full, PatternArcsForbidden, PatternLayout, as_arc
 from colgen.solvers.packing.arc_values import arc_values, arc_work
 from colgen.solvers.packing.counted_network import best_counted_packings
-from colgen.solvers.packing.knapsack import NEVER, Network, best_from, filled, packings_by_first_item, restricted
+from colgen.solvers.packing.knapsack import NEVER, PackingNetwork, best_from, filled, packings_by_first_item, restricted
 
 Floats = NDArray[np.float64]
 
@@ -56,10 +56,10 @@ class PatternOracle(Pricing):
     cost_bound = 1.0  # every pattern costs a roll: Farley's bound holds
     prices = frozenset({Count})
 
-    def __init__(self, layout: Layout, columns: int | None = None) -> None:
+    def __init__(self, layout: PatternLayout, columns: int | None = None) -> None:
         self.layout = layout
         self.columns = columns
-        self._network: Network | None = None
+        self._network: PackingNetwork | None = None
         self._situation: tuple[object, ...] | None = None
         self.fills = self.overflowed = False
 
@@ -92,17 +92,17 @@ class PatternOracle(Pricing):
         # While a dive has fixed columns, patterns are limited to what is still demanded, which proves nothing.
         bound = None if context.fixed else weight - most
 
-        def marginals() -> Marginals | None:
+        def marginals() -> PricedMarginals | None:
             if arc_work(net) > _WORK:
                 return None
             through = arc_values(net, values, profits, look=context.budget.require)
             arcs = np.arange(net.num_arcs) if net.origin is None else net.origin
-            return Marginals(np.where(through > NEVER, weight - through, math.inf), arcs)
+            return PricedMarginals(np.where(through > NEVER, weight - through, math.inf), arcs)
 
         return PricingResult(columns, bound, reduced_costs, marginals=marginals)
 
     def _counted(
-        self, net: Network, values: Floats, profits: Floats, cuts: Priced[Count], context: PricingContext
+        self, net: PackingNetwork, values: Floats, profits: Floats, cuts: PricedTerms[Count], context: PricingContext
     ) -> tuple[Floats, NDArray[np.int64], float]:
         """What packings earn that pay for cuts and are worth a roll or nearly, those, and what none earns more than."""
         layout, weight, most = self.layout, context.cost_weight, float(values[0, 0])
@@ -139,7 +139,7 @@ class PatternOracle(Pricing):
         """The column of a pattern."""
         return Column(1.0, {("demand", item): copies for item, copies in pattern}, pattern)
 
-    def network(self, context: PricingContext) -> Network:
+    def network(self, context: PricingContext) -> PackingNetwork:
         """The arcs that the branching decisions leave, for the copies still demanded; kept for the next call."""
         situation = (context.decisions, context.fixed)
         if self._network is None or situation != self._situation:
@@ -160,7 +160,7 @@ class PatternOracle(Pricing):
             self._network, self._situation = net, situation
         return self._network
 
-    def profits(self, net: Network, duals: Duals) -> NDArray[np.float64]:
+    def profits(self, net: PackingNetwork, duals: Duals) -> NDArray[np.float64]:
         """What each arc earns: the dual of its item's row, and of its own branching row if it has one."""
         demand = np.asarray(duals["demand"])[self.layout.item_of_rank]
         profits = net.spread(demand)
@@ -171,11 +171,11 @@ class PatternOracle(Pricing):
         return profits
 
 
-def allowed_arcs(layout: Layout, context: PricingContext) -> NDArray[np.bool_] | None:
+def allowed_arcs(layout: PatternLayout, context: PricingContext) -> NDArray[np.bool_] | None:
     """Mask of the network's arcs that the decisions allow, None if they allow all."""
     allowed: NDArray[np.bool_] | None = None
     for decision in context.decisions:
-        if isinstance(decision, ArcsForbidden):
+        if isinstance(decision, PatternArcsForbidden):
             allowed = decision.open_arcs.copy() if allowed is None else allowed & decision.open_arcs
         elif isinstance(decision, Bound) and decision.upper <= 0:
             if allowed is None:

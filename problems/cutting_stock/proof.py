@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from colgen import Bound, Count, Decision, Duals, Sense, Solution
 from colgen.certificate.certifier import Record
 from colgen.certificate.theorems import KnapsackCertifier, Place, Rounded
-from colgen.problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
+from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout, as_arc
 from colgen.problems.cutting_stock.pricing import ARC
 
 
 class PlanCertifier(KnapsackCertifier):
     """The formulation with equations, for superfluous pieces of a plan can be left out; pieces lie widest first."""
 
-    def __init__(self, layout: Layout, demands: Sequence[int], widths: Sequence[int], name: str) -> None:
+    def __init__(self, layout: PatternLayout, demands: Sequence[int], widths: Sequence[int], name: str) -> None:
         super().__init__(Sense.MINIMIZE, name, self._program_of, "positions")
         self._layout, self._demands, self._widths = layout, list(demands), list(widths)
 
@@ -112,7 +112,7 @@ class PlanCertifier(KnapsackCertifier):
                 return (0, rank, position, position), int(decision.lower) - 1, [*other, k]
         net = self._layout.network
         for k, decision in enumerate(decisions):
-            if not isinstance(decision, ArcsForbidden) or not decision.exhaustive:
+            if not isinstance(decision, PatternArcsForbidden) or not decision.exhaustive:
                 return None
             shut = np.flatnonzero(~decision.open_arcs)
             if len(shut) and shut[-1] - shut[0] == len(shut) - 1:  # one after the other

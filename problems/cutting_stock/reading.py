@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from colgen import InputError
 from colgen.core.files import parse_json, read_text, write_text
-from colgen.problems.cutting_stock.instance import Instance, parse
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, parse
 from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 
 _FIELDS = ("name", "roll", "items", "stock", "patterns", "conflicts")
@@ -105,7 +105,7 @@ def _library(path: Path, records: Records, problem: int) -> Order:
     if parts > 1:
         reading += f"; sizes in parts of {1 / Decimal(parts)}"
     try:
-        instance = Instance(int(capacity * parts), widths, tuple(demands[w] for w in widths), name)
+        instance = CuttingStockInstance(int(capacity * parts), widths, tuple(demands[w] for w in widths), name)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     return Order(instance, reading=reading)
@@ -174,7 +174,7 @@ def _order(content: Any, name: str) -> Order:
             if not isinstance(pair, list):
                 raise InputError(f"conflicts are pairs of items, not {repr(pair)[:40]}")
         conflicts = Conflicts(tuple(pairs))
-    instance = Instance(
+    instance = CuttingStockInstance(
         max(stock.widths) if stock is not None else fields["roll"],
         tuple(item["width"] for item in items),
         tuple(item.get("demand", 1) for item in items),

@@ -16,7 +16,7 @@ from colgen import (
     Columns,
     Decision,
     Duals,
-    Marginals,
+    PricedMarginals,
     Pricing,
     PricingContext,
     PricingResult,
@@ -26,12 +26,12 @@ from colgen import (
 from colgen.core.budget import OutOfBudget
 from colgen.problems.cutting_stock.branching import OnArcFlow
 from colgen.problems.cutting_stock.instance import Pattern
-from colgen.problems.cutting_stock.layout import ArcsForbidden, Layout, as_arc
+from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout, as_arc
 from colgen.problems.cutting_stock.parts import Stock
 from colgen.problems.cutting_stock.pricing import ARC
-from colgen.problems.cutting_stock.stock import Kind, assigned
+from colgen.problems.cutting_stock.stock import RollKind, assigned
 from colgen.solvers.packing.arc_values import arc_values, arc_work
-from colgen.solvers.packing.knapsack import NEVER, Network, best_from, packings_by_first_item, restricted
+from colgen.solvers.packing.knapsack import NEVER, PackingNetwork, best_from, packings_by_first_item, restricted
 
 Rolled: TypeAlias = tuple[int, Pattern]
 """What a column stands for: a kind of roll, and the pattern that is cut from it."""
@@ -40,7 +40,7 @@ _WORK = 1e9
 """Elementary steps above which fixing arcs costs more than it saves: some seconds."""
 
 
-class RollLayout(Layout):
+class RollLayout(PatternLayout):
     """Patterns laid out from position 0 of whatever roll they are cut from: the arcs are those of the widest one."""
 
     def arcs(self, column: Column) -> Mapping[Hashable, float]:
@@ -54,8 +54,8 @@ class RollLayout(Layout):
 
 
 @dataclass(frozen=True, eq=False)
-class RollArcsForbidden(ArcsForbidden):
-    """The same as :class:`ArcsForbidden`, of patterns on one kind of roll."""
+class RollArcsForbidden(PatternArcsForbidden):
+    """The same as :class:`PatternArcsForbidden`, of patterns on one kind of roll."""
 
     kind: int = 0
 
@@ -75,10 +75,10 @@ class RollOracle(Pricing):
 
     def __init__(self, layout: RollLayout, stock: Stock, kind: int) -> None:
         self.layout = layout
-        self.kind = Kind(kind, stock, int(layout.demands.sum()))
+        self.kind = RollKind(kind, stock, int(layout.demands.sum()))
         self.cost_bound = self.kind.cost
         self.multiplicity = self.kind.multiplicity
-        self._network: Network | None = None
+        self._network: PackingNetwork | None = None
         self._situation: tuple[object, ...] | None = None
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
@@ -104,12 +104,12 @@ class RollOracle(Pricing):
         chosen = improving if len(improving) else order[:1]
         columns = self.batch(packings[chosen], duals)
 
-        def marginals() -> Marginals | None:
+        def marginals() -> PricedMarginals | None:
             if arc_work(net) > _WORK:
                 return None
             through = arc_values(net, values, profits, look=context.budget.require)
             arcs = np.arange(net.num_arcs) if net.origin is None else net.origin
-            return Marginals(np.where(through > NEVER, charge - through, math.inf), arcs)
+            return PricedMarginals(np.where(through > NEVER, charge - through, math.inf), arcs)
 
         return PricingResult(
             columns, charge - best if proved else None, (charge - earned[chosen]).tolist(), marginals=marginals
@@ -131,7 +131,7 @@ class RollOracle(Pricing):
         entries = {("demand", item): float(copies) for item, copies in pattern}
         return Column(self.kind.cost, {**entries, **self.kind.coefficients()}, (self.kind.number, pattern))
 
-    def network(self, context: PricingContext) -> Network:
+    def network(self, context: PricingContext) -> PackingNetwork:
         """The arcs that fit onto the roll and that the decisions leave, for the copies still demanded; kept."""
         situation = (context.decisions, context.fixed)
         if self._network is None or situation != self._situation:
@@ -139,7 +139,7 @@ class RollOracle(Pricing):
             net = layout.lay_network(context.budget.require)
             allowed = net.states[net.heads] <= self.kind.width
             for decision in context.decisions:
-                if isinstance(decision, ArcsForbidden):
+                if isinstance(decision, PatternArcsForbidden):
                     if not isinstance(decision, RollArcsForbidden) or decision.kind == self.kind.number:
                         allowed &= decision.open_arcs
                 elif isinstance(decision, Bound) and decision.upper <= 0 and decision.key[0] == ARC:
@@ -153,7 +153,7 @@ class RollOracle(Pricing):
             self._network, self._situation = restricted(net, np.maximum(demands, 0), allowed), situation
         return self._network
 
-    def profits(self, net: Network, duals: Duals) -> NDArray[np.float64]:
+    def profits(self, net: PackingNetwork, duals: Duals) -> NDArray[np.float64]:
         """What each arc earns: the dual of its item's row, and of its own branching row if it has one."""
         profits = net.spread(np.asarray(duals["demand"])[self.layout.item_of_rank])
         for arc, dual in duals.items(ARC):
@@ -198,7 +198,7 @@ class RollArcFixing(ReducedCostFixing):
         super().__init__(oracles, share=share, decide=self._arcs)
         self.layout = layout
 
-    def _arcs(self, number: int, marginals: Marginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
+    def _arcs(self, number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
         allowed = np.zeros(self.layout.network.num_arcs, dtype=np.bool_)
         allowed[np.asarray(marginals.names)[~worse]] = True
         return (RollArcsForbidden(self.layout, allowed, exhaustive=False, kind=number),)

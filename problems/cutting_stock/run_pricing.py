@@ -15,8 +15,8 @@ from colgen import (
     Decision,
     Duals,
     InputError,
-    Marginals,
     OnOriginalVariable,
+    PricedMarginals,
     Pricing,
     PricingContext,
     PricingResult,
@@ -24,12 +24,12 @@ from colgen import (
     Solution,
 )
 from colgen.core.budget import OutOfBudget
-from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
 from colgen.solvers.packing.arc_values import arc_values
 from colgen.solvers.packing.knapsack import (
     NEVER,
-    Network,
     NetworkTooLargeError,
+    PackingNetwork,
     best_from,
     network,
     packings_by_first_item,
@@ -79,14 +79,14 @@ class RunNetwork:
     rolls: int
     items: Ints
     adds: Ints
-    net: Network
+    net: PackingNetwork
     first: int
 
 
 class Runs:
     """The networks of all numbers of rolls: laid out when they are first asked for."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: CuttingStockInstance) -> None:
         self.instance = instance
         self._networks: list[RunNetwork] = []
 
@@ -195,7 +195,7 @@ class Priced:
     """A network as it was priced: what its rolls cost before anything is cut, what arcs earn, and what paths do."""
 
     run: RunNetwork
-    net: Network
+    net: PackingNetwork
     charge: float
     profits: Floats
     values: Floats
@@ -218,7 +218,7 @@ class RunOracle(Pricing):
         self.runs = runs
         self.multiplicity = float(most)
         self.columns = columns
-        self._nets: list[Network] = []
+        self._nets: list[PackingNetwork] = []
         self._situation: tuple[object, ...] | None = None
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
@@ -244,7 +244,7 @@ class RunOracle(Pricing):
         chosen = improving[: self.columns] if improving else found[:1]
         columns = [self.runs.encode(structure) for _, structure in chosen]
 
-        def marginals() -> Marginals:
+        def marginals() -> PricedMarginals:
             through, names = list[Floats](), list[Ints]()
             for each in priced:
                 value = arc_values(each.net, each.values, each.profits, look=context.budget.require)
@@ -252,7 +252,7 @@ class RunOracle(Pricing):
                 origin = np.arange(each.net.num_arcs) if each.net.origin is None else each.net.origin
                 names.append(each.run.first + origin)
             nothing = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
-            return Marginals(np.concatenate(through or nothing[0]), np.concatenate(names or nothing[1]))
+            return PricedMarginals(np.concatenate(through or nothing[0]), np.concatenate(names or nothing[1]))
 
         return PricingResult(columns, best, [reduced for reduced, _ in chosen], marginals=marginals)
 
@@ -284,7 +284,7 @@ class RunOracle(Pricing):
             found.append(Priced(run, net, charge, profits, best_from(net, profits, look=look)))
         return found
 
-    def _networks(self, context: PricingContext) -> list[Network]:
+    def _networks(self, context: PricingContext) -> list[PackingNetwork]:
         """The networks that the decisions leave, kept for the next call."""
         if not self._nets or context.decisions != self._situation:
             open_arcs = np.ones(self.runs.num_arcs, dtype=np.bool_)
@@ -368,7 +368,7 @@ class RunArcFixing(ReducedCostFixing):
         super().__init__(oracle, decide=self._arcs)
         self.runs = runs
 
-    def _arcs(self, number: int, marginals: Marginals, worse: Mask) -> Sequence[Decision]:
+    def _arcs(self, number: int, marginals: PricedMarginals, worse: Mask) -> Sequence[Decision]:
         allowed = np.zeros(self.runs.num_arcs, dtype=np.bool_)
         allowed[np.asarray(marginals.names)[~worse]] = True
         return (RunArcsForbidden(self.runs, allowed),)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
 from colgen.solvers.packing.knapsack import bounded_knapsack
 
 Plan: TypeAlias = list[tuple[Pattern, int]]
@@ -20,7 +20,9 @@ _REBUILT = (2, 2, 3)
 """How many patterns of a plan are built anew."""
 
 
-def improved(instance: Instance, most: int, rounds: int, over: Callable[[], bool], seed: int = 0) -> list[Plan]:
+def improved(
+    instance: CuttingStockInstance, most: int, rounds: int, over: Callable[[], bool], seed: int = 0
+) -> list[Plan]:
     """Plans with at most so many patterns, each better than the one before; none where none is found.
 
     The first has a pattern for each group of items, or is built.  Then some of its patterns are left out, and what they
@@ -57,7 +59,7 @@ def _cost(plan: Plan) -> int:
     return sum(rolls for _, rolls in plan)
 
 
-def _built(instance: Instance, left: list[int], most: int, rng: np.random.Generator) -> Plan | None:
+def _built(instance: CuttingStockInstance, left: list[int], most: int, rng: np.random.Generator) -> Plan | None:
     """A plan for what is left, one pattern after the other, each with little waste for its number of rolls."""
     widths, roll, plan = np.array(instance.widths), instance.roll, Plan()
     dear, closing = float(rng.choice([1.0, 2.0, 4.0, 8.0])), 1.0 + 0.3 * rng.random()
@@ -91,7 +93,7 @@ def _built(instance: Instance, left: list[int], most: int, rng: np.random.Genera
     return plan
 
 
-def _filled(instance: Instance, left: Sequence[int], n: int, closing: float) -> Pattern:
+def _filled(instance: CuttingStockInstance, left: Sequence[int], n: int, closing: float) -> Pattern:
     """The pattern that n rolls are cut by with most material, pieces that complete an item counting more."""
     items = [i for i, count in enumerate(left) if count]
     each = [(i, left[i] // n, n) for i in items] + [(i, 1, left[i] % n) for i in items]
@@ -112,7 +114,7 @@ def _filled(instance: Instance, left: Sequence[int], n: int, closing: float) -> 
 # --- each item in one pattern ----------------------------------------------------------------------------------------
 
 
-def grouped(instance: Instance, demands: Sequence[int], most: int, *, improve: bool = True) -> Plan | None:
+def grouped(instance: CuttingStockInstance, demands: Sequence[int], most: int, *, improve: bool = True) -> Plan | None:
     """A plan in which each item has one pattern: items in groups, improved by moving and exchanging them.
 
     Returns
@@ -153,7 +155,7 @@ def grouped(instance: Instance, demands: Sequence[int], most: int, *, improve: b
     ]
 
 
-def _rolls(instance: Instance, demands: Sequence[int], group: Sequence[int]) -> float:
+def _rolls(instance: CuttingStockInstance, demands: Sequence[int], group: Sequence[int]) -> float:
     """The fewest rolls that one pattern makes all pieces of some items from; infinite if a roll does not hold them."""
     widths, roll = instance.widths, instance.roll
     if not group:

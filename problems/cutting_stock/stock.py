@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from colgen import Column, Duals, OnOriginalVariable, PricingContext, Solution, artificial
 from colgen.problems.cutting_stock.dual_feasible import dual_feasible
-from colgen.problems.cutting_stock.instance import Instance, Pattern
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
 from colgen.problems.cutting_stock.parts import Stock, Use
 
 SUPPLY = "supply"
@@ -39,7 +39,7 @@ def master(demands: Sequence[int], stock: Stock) -> pyo.ConcreteModel:
     return m
 
 
-class Kind:
+class RollKind:
     """One kind of roll as pricing problems see it.
 
     Attributes
@@ -117,7 +117,7 @@ def assigned(lengths: Sequence[tuple[int, Pattern, int]], solution: Solution, st
     return uses
 
 
-def material(instance: Instance, stock: Stock) -> dict[tuple[str, int], float]:
+def material(instance: CuttingStockInstance, stock: Stock) -> dict[tuple[str, int], float]:
     """Dual values that bound the cost by the material alone: of the items, and of the limited kinds.
 
     They are those of min Σ c_k X_k over Σ C_k X_k ≥ W, 0 ≤ X_k ≤ s_k: rolls are used by what a unit of their width

@@ -35,14 +35,14 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from colgen.problems.cutting_stock.bound import sharpened
-from colgen.problems.cutting_stock.branching import ArcFixing, OnArcFlow
+from colgen.problems.cutting_stock.branching import OnArcFlow, PatternArcFixing
 from colgen.problems.cutting_stock.dual_feasible import dual_feasible
 from colgen.problems.cutting_stock.enumeration import PatternEnumeration
 from colgen.problems.cutting_stock.exchanges import EXCHANGES
 from colgen.problems.cutting_stock.fitting import first_fit_decreasing
-from colgen.problems.cutting_stock.heuristics import Rounding, as_solution
-from colgen.problems.cutting_stock.instance import Instance, Pattern
-from colgen.problems.cutting_stock.layout import Layout
+from colgen.problems.cutting_stock.heuristics import PlanRounding, as_solution
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
+from colgen.problems.cutting_stock.layout import PatternLayout
 from colgen.problems.cutting_stock.model import master
 from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 from colgen.problems.cutting_stock.pricing import PatternOracle
@@ -84,7 +84,7 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
 
     def __init__(
         self,
-        instance: Instance,
+        instance: CuttingStockInstance,
         exchanges: str | None = None,
         *,
         stock: Stock | None = None,
@@ -100,7 +100,7 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
             self.objective_step = self.variant.objective_step
         self.instance = instance
         self.exchanges = () if exchanges is None else EXCHANGES[exchanges](instance)
-        self.layout = Layout(instance)
+        self.layout = PatternLayout(instance)
         self.oracle = PatternOracle(self.layout)
 
     @handed_on
@@ -165,7 +165,7 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
 
     @handed_on
     def reductions(self) -> Sequence[Reduction]:
-        return (FullRolls(self.layout), ArcFixing(self.layout, self.oracle))
+        return (FullRolls(self.layout), PatternArcFixing(self.layout, self.oracle))
 
     @handed_on
     def separation(self) -> Sequence[Separation]:
@@ -181,7 +181,7 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
 
     @handed_on
     def heuristics(self) -> Sequence[Heuristic]:
-        rounding = Rounding(self.instance, self.oracle)
+        rounding = PlanRounding(self.instance, self.oracle)
         first = DivingFirst(self.layout, 8, rounding)
         return (rounding, first, Diving(8, proper="demand", polish=rounding))
 

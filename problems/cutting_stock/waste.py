@@ -24,7 +24,7 @@ from colgen import (
 )
 from colgen.core.columns import Row
 from colgen.core.decision import fractionality
-from colgen.problems.cutting_stock.layout import Full, Layout
+from colgen.problems.cutting_stock.layout import Full, PatternLayout
 from colgen.problems.cutting_stock.pricing import PatternOracle
 
 _LEAST = 0.01
@@ -36,7 +36,7 @@ class FullRolls(Reduction):
 
     makes: Sequence[type[Decision]] = (Full,)
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: PatternLayout) -> None:
         self.layout = layout
 
     def reduce(self, context: ReductionContext) -> Sequence[Decision]:
@@ -50,7 +50,7 @@ class DivingFirst(Diving):
 
     quick = True
 
-    def __init__(self, layout: Layout, tries: int, polish: Heuristic) -> None:
+    def __init__(self, layout: PatternLayout, tries: int, polish: Heuristic) -> None:
         super().__init__(tries, proper="demand", polish=polish)
         self.layout = layout
 
@@ -58,7 +58,7 @@ class DivingFirst(Diving):
         return super().search(context) if wastes_nothing(self.layout, context.run.target) else None
 
 
-def wastes_nothing(layout: Layout, rolls: float) -> bool:
+def wastes_nothing(layout: PatternLayout, rolls: float) -> bool:
     """Whether so many rolls are as much as there is material."""
     return round(rolls) * layout.roll == sum(width * demand for width, demand in zip(*layout.pieces, strict=True))
 

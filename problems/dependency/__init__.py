@@ -8,17 +8,17 @@ batches; for each pair of tokens a bound on all triples with them is known offli
 
 from colgen.problems.dependency.conll import conll_lines, parse_conll, read_conll, write_conll
 from colgen.problems.dependency.features.vocabulary import Encoded, Vocabulary
-from colgen.problems.dependency.learning import Learner, Settings
+from colgen.problems.dependency.learning import MiraLearner, MiraSettings
 from colgen.problems.dependency.scorer import SentenceScorer, Weights
 from colgen.problems.dependency.sentence import Heads, Sentence, check_tree, find_cycle, is_projective
 
 __all__ = [
     "Encoded",
     "Heads",
-    "Learner",
+    "MiraLearner",
     "Sentence",
     "SentenceScorer",
-    "Settings",
+    "MiraSettings",
     "Vocabulary",
     "Weights",
     "check_tree",

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.problems.dependency.features.arc_label_scores import NOTHING, Lists, best_of_arcs, mark_relations
+from colgen.problems.dependency.features.arc_label_scores import NOTHING, LabelLists, best_of_arcs, mark_relations
 from colgen.problems.dependency.features.growing import least_kept, lengthen, owned
 from colgen.problems.dependency.features.label_scores import HEAD, keys_of_tree, rows_of
 from colgen.problems.dependency.features.margin_updates import norm_of_marks, settle_marks, step_of_marks
@@ -248,7 +248,7 @@ class GrowingArcLabels:
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Put back what :meth:`state` gave."""
         entries, held = len(arrays["after"]), len(arrays["weights"])
-        self._lists = Lists(
+        self._lists = LabelLists(
             np.array([(held - entries) // max(len(self.relations), 1), entries]),
             np.array(arrays["first"], dtype=np.int32),
             owned(arrays["after"], np.int32, entries),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from colgen.certificate.certifier import Record
 from colgen.certificate.checker_pricing import NO
-from colgen.certificate.checker_trees import Trees as Checked
+from colgen.certificate.checker_trees import TreePricing as Checked
 from colgen.certificate.scaling import listed, places, whole_numbers
 from colgen.problems.dependency.sentence import cycle_of_arcs
 from colgen.solvers.trees.eisner import Parts, best_tree
@@ -49,7 +49,7 @@ class TreeScores:
     projective: bool
 
 
-class Products:
+class ExactProducts:
     """Factors as arrays: an entry an arc of each."""
 
     def __init__(self, factors: Sequence[tuple[Sequence[Arc], float]]) -> None:
@@ -101,7 +101,7 @@ class WholeScores:
     """
 
     def __init__(self, scores: TreeScores) -> None:
-        self._scores, self.products = scores, Products(scores.factors)
+        self._scores, self.products = scores, ExactProducts(scores.factors)
         chains, values = scores.grandparents, self.products.scores
         self.shift = max(map(places, (scores.arcs, values, np.zeros(0) if chains is None else chains)))
         size = len(scores.arcs)

@@ -28,7 +28,7 @@ from colgen.problems.dependency.features.label_scores import (
     RIGHT,
     SIDES,
     LabelIndex,
-    Scores,
+    LabelScores,
     Templates,
     keys_of_tree,
     label_index,
@@ -106,7 +106,7 @@ class Labels:
 
     relations: tuple[str, ...]
     sizes: Ints
-    scores: Scores
+    scores: LabelScores
 
     @cached_property
     def _index(self) -> LabelIndex:
@@ -141,7 +141,7 @@ class Labels:
         weights = as_floats(arrays["labels.weights"], "labels.weights", shape=(total,), dtype=np.float32)
         shape = (vocabulary.num_tags, len(relations) + 1, len(relations))
         transitions = as_floats(arrays["labels.transitions"], "labels.transitions", shape=shape, dtype=np.float32)
-        return Labels(relations, vocabulary.sizes, Scores(keys, starts, which, weights, transitions))
+        return Labels(relations, vocabulary.sizes, LabelScores(keys, starts, which, weights, transitions))
 
 
 def templates_of(templates: Sequence[tuple[int, int, int, int]], sizes: Ints) -> Templates:
@@ -245,7 +245,7 @@ class _Perceptron:
         )
         return int(wrong)
 
-    def averaged(self, keys: Ints) -> Scores:
+    def averaged(self, keys: Ints) -> LabelScores:
         """The average of the weights over all steps, those that are not zero; nothing can be learned afterwards."""
         mean = self._sums  # there may be no room for a third array
         mean /= np.float32(-self._step)
@@ -254,4 +254,4 @@ class _Perceptron:
         used = np.unique(rows)
         starts = np.searchsorted(rows, np.append(used, len(mean)))
         transitions = (self._transitions - self._transition_sums / self._step).astype(np.float32)
-        return Scores(keys[used], starts, relations.astype(np.int64), mean[rows, relations], transitions)
+        return LabelScores(keys[used], starts, relations.astype(np.int64), mean[rows, relations], transitions)

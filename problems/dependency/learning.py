@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.problems.dependency.arc_labels import GrowingArcLabels
-from colgen.problems.dependency.features.factored_scores import Table, table_of
+from colgen.problems.dependency.features.factored_scores import WeightTable, table_of
 from colgen.problems.dependency.features.growing_arcs import GrowingArcs
 from colgen.problems.dependency.features.margin_updates import (
     mark_between,
@@ -47,7 +47,7 @@ _STATE = 2
 
 
 @dataclass(frozen=True)
-class Settings:
+class MiraSettings:
     """How to learn.
 
     Attributes
@@ -91,7 +91,7 @@ RELATIONS = "tree", "arcs", "both"
 class _Triples:
     """A table of triples that learns: weights, sums for the average, and the features of the step at hand."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: WeightTable) -> None:
         self.table = table
         self.sums = np.zeros_like(table.values)
         self._held = int((table.keys >= 0).sum())
@@ -135,7 +135,7 @@ class _Triples:
         self.sums = np.ascontiguousarray(both.values[:, 1:])
         self._held = len(keys)
 
-    def averaged(self, steps: float, least: float) -> Table:
+    def averaged(self, steps: float, least: float) -> WeightTable:
         """The averaged weights; those not above ``least`` are left out."""
         keys, both = self.state()
         mean = (both[:, :1].astype(np.float64) - both[:, 1:] / steps).astype(np.float32)
@@ -143,7 +143,7 @@ class _Triples:
         return table_of(self.table, keys[kept], np.ascontiguousarray(mean[kept]))
 
 
-class Learner:
+class MiraLearner:
     """Averaged 1-best MIRA over arcs, grandparent parts and consecutive sibling parts.
 
     Parameters
@@ -159,7 +159,7 @@ class Learner:
         The sentences' codes.
     """
 
-    def __init__(self, sentences: Sequence[Sentence], decode: Decoder, settings: Settings) -> None:
+    def __init__(self, sentences: Sequence[Sentence], decode: Decoder, settings: MiraSettings) -> None:
         if not sentences:
             raise InputError("expected sentences to learn from, there are none")
         if settings.relations is None:

@@ -58,7 +58,7 @@ def _num_trees(there: NDArray[np.bool_], most: int) -> int:
 
 
 @dataclass
-class Pool:
+class TreePool:
     """The best trees so far, no more than ``k``, best first, with what they lose."""
 
     k: int

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from colgen import Sense, Solution
 from colgen.certificate.certifier import Certifier, Record, as_exact
-from colgen.certificate.witness import Point
-from colgen.problems.dependency.exact import Arc, Products, TreeScores, WholeScores
+from colgen.certificate.witness import WitnessPoint
+from colgen.problems.dependency.exact import Arc, ExactProducts, TreeScores, WholeScores
 from colgen.solvers.trees.arborescence import arborescence
 from colgen.solvers.trees.eisner import Parts, best_tree
 
@@ -88,7 +88,7 @@ class TreeCertifier(Certifier):
     def objective(self, solution: Solution) -> Fraction:
         return Fraction(self._whole.total([int(h) for h in self._heads(solution)]), 2**self._whole.shift)
 
-    def proof(self, answer: Solution, points: Sequence[Point], goal: Fraction) -> Iterator[Record] | None:
+    def proof(self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction) -> Iterator[Record] | None:
         tree = np.array([-1, *self._heads(answer)], dtype=np.int64)
         records = list(self._lines(tree, goal))
         return iter(records) if records[-1] else None
@@ -154,7 +154,7 @@ class TreeCertifier(Certifier):
         return _Dual(chains, np.ones(len(self._products.of)))
 
     @property
-    def _products(self) -> Products:
+    def _products(self) -> ExactProducts:
         return self._whole.products
 
     def _tighten(self, dual: _Dual, tree: NDArray[np.int64] | None) -> None:

@@ -21,13 +21,13 @@ from colgen.problems.dependency.features.arc_scores import ArcIndex, arc_index, 
 from colgen.problems.dependency.features.factored_scores import (
     RELATIONS,
     ROW,
-    Table,
+    WeightTable,
     empty_table,
     score_triples,
     table_of,
 )
 from colgen.problems.dependency.features.score_bounds import bound_table, score_bounds
-from colgen.problems.dependency.features.triple_lists import Lists, lists_of
+from colgen.problems.dependency.features.triple_lists import TripleLists, lists_of
 from colgen.problems.dependency.features.vocabulary import (
     ARC_TEMPLATES,
     GRANDPARENT_TEMPLATES,
@@ -81,10 +81,10 @@ class Weights:
     """
 
     vocabulary: Vocabulary
-    arcs: Table
+    arcs: WeightTable
     between: NDArray[np.float32]
-    grandparents: Table
-    siblings: Table
+    grandparents: WeightTable
+    siblings: WeightTable
     single_root: bool = False
     parts: tuple[str, ...] = ("grandparents", "siblings")
     labels: Labels | None = None
@@ -103,7 +103,7 @@ class Weights:
         return Weights(vocabulary, arcs, between, grandparents, siblings, single_root)
 
     @cached_property
-    def bounds(self) -> dict[str, Table]:
+    def bounds(self) -> dict[str, WeightTable]:
         """The largest scores of triples by what is known of them, computed once and offline."""
         return {
             "parent_child": bound_table(self.grandparents, (1, 2), _PARENT_CHILD),
@@ -113,7 +113,7 @@ class Weights:
         }
 
     @cached_property
-    def lists(self) -> tuple[Lists, Lists]:
+    def lists(self) -> tuple[TripleLists, TripleLists]:
         """Of grandparents and siblings, what is said of two of their tokens, computed once and offline."""
         return lists_of(self.grandparents, GRANDPARENTS), lists_of(self.siblings, SIBLINGS)
 
@@ -148,7 +148,7 @@ class Weights:
         arrays: dict[str, NDArray[np.generic]] = {"between": self.between}
         arrays["arcs.keys"], arrays["arcs.values"] = self.arcs.keys, self.arcs.values
         for name in ("grandparents", "siblings"):
-            table: Table = getattr(self, name)
+            table: WeightTable = getattr(self, name)
             held = np.flatnonzero(table.keys >= 0)
             held = held[np.argsort(table.keys[held])]  # whatever room the table has
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys[held], table.values[held]
@@ -200,7 +200,7 @@ class Weights:
         empty = Weights.zero(vocabulary)
         tables = []
         for name in ("arcs", "grandparents", "siblings"):
-            table: Table = getattr(empty, name)
+            table: WeightTable = getattr(empty, name)
             keys = as_integers(arrays[f"{name}.keys"], f"{name}.keys", shape=("features",), low=0)
             shape = (len(keys), table.values.shape[1])
             rows = as_floats(arrays[f"{name}.values"], f"{name}.values", shape=shape, dtype=np.float32)
@@ -279,7 +279,7 @@ class SentenceScorer:
         """
         return self._triples(SIBLINGS, self.weights.siblings, triples)
 
-    def _triples(self, kind: int, table: Table, triples: ArrayLike) -> Floats:
+    def _triples(self, kind: int, table: WeightTable, triples: ArrayLike) -> Floats:
         parts = np.ascontiguousarray(triples, dtype=np.int64).reshape(-1, 3)
         self.scored[kind] += len(parts)
         return score_triples(self.encoded.codes, table, kind, parts)

@@ -42,7 +42,7 @@ non-projective head automata*, EMNLP 2010.
 from colgen.problems.grandparent_parsing.automata import AutomataParsing
 from colgen.problems.grandparent_parsing.dual import CombinatorialDual
 from colgen.problems.grandparent_parsing.instance import (
-    Instance,
+    GrandparentInstance,
     PartScores,
     from_scores,
     random,
@@ -54,7 +54,7 @@ from colgen.problems.grandparent_parsing.pairs import PairParsing
 from colgen.problems.grandparent_parsing.parser import parse
 from colgen.problems.grandparent_parsing.parses import Parse
 from colgen.problems.grandparent_parsing.pricing import Arcs, GrandparentParts, SiblingParts
-from colgen.problems.grandparent_parsing.separation import ArcGP, Crossing, Cuts
+from colgen.problems.grandparent_parsing.separation import ArcGP, Crossing, TreeCuts
 from colgen.problems.grandparent_parsing.standard import StandardScores, standard_scores
 from colgen.problems.grandparent_parsing.template import GrandparentParsing
 from colgen.problems.grandparent_parsing.tightening import Tightening
@@ -65,10 +65,10 @@ __all__ = [
     "AutomataParsing",
     "CombinatorialDual",
     "Crossing",
-    "Cuts",
+    "TreeCuts",
     "GrandparentParsing",
     "GrandparentParts",
-    "Instance",
+    "GrandparentInstance",
     "PairParsing",
     "Parse",
     "PartScores",

@@ -44,7 +44,7 @@ from colgen.problems.dependency.proof import TreeCertifier
 from colgen.problems.dependency.sentence import Heads, check_tree, is_projective
 from colgen.problems.grandparent_parsing.instance import (
     Floats,
-    Instance,
+    GrandparentInstance,
     Ints,
     Mask,
     PartScores,
@@ -68,7 +68,7 @@ from colgen.problems.grandparent_parsing.standard import StandardScores, is_sing
 from colgen.problems.grandparent_parsing.tree_list import TreeList, first_order
 from colgen.problems.grandparent_parsing.work import Work, is_plain, laid_out
 from colgen.solvers.compiling import working_clock
-from colgen.solvers.trees.backbone import OutOfTimeError
+from colgen.solvers.trees.backbone import TreeTimeError
 
 WIDTH = 2
 """Candidate heads a modifier at the start."""
@@ -185,10 +185,10 @@ class AutomataParsing(Problem):
         return LagrangianMaster(Sense.MAXIMIZE, lambda duals: self.standard.constant)
 
     def pricing(self) -> Pricing:
-        return BestTree(self)
+        return BestAutomataTree(self)
 
     def bounding(self) -> Bounding:
-        return Ascent(self)
+        return AutomataAscent(self)
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnCandidates(),)
@@ -246,7 +246,7 @@ class AutomataParsing(Problem):
                 tree, score = self.ascended(work.arcs, duals, duals.candidates, -math.inf, None, ITERATIONS)
                 self._best = _Best(tree, score)
                 duals = duals.extended(self.listed.fill(work, duals.candidates, tree), work.arcs)
-        except OutOfTimeError:
+        except TreeTimeError:
             pass
         return duals
 
@@ -254,7 +254,7 @@ class AutomataParsing(Problem):
         """The parts and their bounds, laid out for kernels; those of a class of one's own are all scored first."""
         if self._work is None:
             standard = self.standard
-            if not isinstance(self.scores, Instance) and not is_plain(self.scores):
+            if not isinstance(self.scores, GrandparentInstance) and not is_plain(self.scores):
                 dense = dense_scores(self.scores, single_root=self.single_root, expired=lambda: budget.expired)
                 if dense is None:
                     raise OutOfBudget(budget.reason or Termination.TIME_LIMIT)
@@ -336,7 +336,7 @@ class AutomataParsing(Problem):
 
         def scores() -> TreeScores:
             given = self.scores
-            instance = given if isinstance(given, Instance) else from_scores(given, siblings=False)
+            instance = given if isinstance(given, GrandparentInstance) else from_scores(given, siblings=False)
             return TreeScores(instance.arcs, instance.grandparent_scores, (), self.single_root, self.projective)
 
         return TreeCertifier(getattr(self.scores, "name", ""), scores, self.answer)  # type: ignore[arg-type]
@@ -393,7 +393,7 @@ def tree_solution(heads: Heads, score: float) -> Solution:
     return Solution(score, ((Column(score, {}, heads, ("tree", heads)), 1.0),))
 
 
-class BestTree(Pricing):
+class BestAutomataTree(Pricing):
     """The bound on all trees at multipliers: arborescence, head automata, and prices of the arcs outside.
 
     Attributes
@@ -439,7 +439,7 @@ class BestTree(Pricing):
             try:
                 if proved and -math.inf < bound and duals.target < bound:
                     bound = max(duals.target, min(bound, self._by_arcs(duals, arcs)))
-            except OutOfTimeError:
+            except TreeTimeError:
                 proved = False
         if proved:
             return PricingResult(total=bound)
@@ -456,7 +456,7 @@ class BestTree(Pricing):
         self.short, self.priced = np.zeros_like(duals.candidates), duals
         try:
             return PricingResult(total=problem.listed.within(problem._work, duals.left, arcs))
-        except OutOfTimeError:
+        except TreeTimeError:
             return PricingResult(total=problem._work.standard.bound, cut_off=True)
 
     def _by_arcs(self, duals: Multipliers, arcs: Floats) -> float:
@@ -485,7 +485,7 @@ def _holds_all(left: Mask | None, arcs: Floats) -> bool:
     return left is not None and bool((left | (arcs == -math.inf)).all())
 
 
-class Ascent(Bounding):
+class AutomataAscent(Bounding):
     """Ascends over candidate arcs until no other arc matters, and the bound meets a tree or does not improve."""
 
     def __init__(self, problem: AutomataParsing) -> None:
@@ -496,7 +496,7 @@ class Ascent(Bounding):
         problem, run = self.problem, parts.run
         if run.expired:
             return Bounded(Outcome.STOPPED, math.inf, None, run.budget.reason)
-        oracle = next(oracle for oracle in parts.oracles if isinstance(oracle, BestTree))
+        oracle = next(oracle for oracle in parts.oracles if isinstance(oracle, BestAutomataTree))
         work = problem.prepare(run.budget)
         arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
         self._proved = []
@@ -539,7 +539,7 @@ class Ascent(Bounding):
                 complete = False
                 if listed is not None and best.tree is not None and node.number == 0:
                     # With good trees known, few arcs have to be looked at.
-                    with suppress(OutOfTimeError):
+                    with suppress(TreeTimeError):
                         listed.look_around(work, duals.candidates, [best.tree])
                 for _ in range(self._rounds(len(arcs))):
                     if listed is not None:
@@ -592,7 +592,9 @@ class Ascent(Bounding):
         listed = self.problem.listed
         return ROUNDS if listed is None or self.problem.k > 1 else min(size // PROJECTIVE_SIZE, ROUNDS)
 
-    def _priced(self, node: NodeState, parts: Parts, oracle: BestTree, duals: Multipliers) -> tuple[Mask, Proved]:
+    def _priced(
+        self, node: NodeState, parts: Parts, oracle: BestAutomataTree, duals: Multipliers
+    ) -> tuple[Mask, Proved]:
         """A round of the engine's: what the oracle proves, and which arcs have to become candidates."""
         clock = working_clock()
         proved = prove(parts.master, parts.oracles, duals, parts.context(node), parts.settings)

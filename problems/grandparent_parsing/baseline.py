@@ -18,7 +18,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.grandparent_parsing.instance import Floats, PartScores, as_heads, refuse_pairs, refuse_projective
 from colgen.problems.grandparent_parsing.model import complete
-from colgen.problems.grandparent_parsing.separation import Cuts
+from colgen.problems.grandparent_parsing.separation import TreeCuts
 from colgen.solvers.trees.arborescence import arborescence
 
 _SHAPES = FormulationCache(12)  # that of 40 tokens takes 40 MB
@@ -85,7 +85,7 @@ def solve_complete(
     compiled = compiled_complete(tokens, formulation, connectivity=connectivity, single_root=single_root)
     block = compiled.column_blocks["z"]
     heads, modifiers = np.array(block.indices).T
-    cuts = Cuts(tokens)
+    cuts = TreeCuts(tokens)
     started = time.process_time()
     filled, parts = _with_scores(compiled, scores)
     program = LinearMaster(filled, dual_first=True)

@@ -85,7 +85,7 @@ class OnArc(BranchingRule):
         return kind(frozenset(arcs), frozenset(arc for arc in arcs if self.template[arc]))
 
 
-class ArcFixing(Reduction):
+class TreeArcFixing(Reduction):
     """Forbids arcs whose reduced cost shows that no tree better than the incumbent has them.
 
     At the dual values of the bound, a tree with an arc of reduced cost r < 0 scores at most the bound plus r.

@@ -19,7 +19,14 @@ from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.grandparent_parsing import reading, training
 from colgen.problems.grandparent_parsing.automata import AutomataParsing
 from colgen.problems.grandparent_parsing.demo import sentence, short_sentence
-from colgen.problems.grandparent_parsing.instance import Instance, PartScores, random, read, wants_projective, write
+from colgen.problems.grandparent_parsing.instance import (
+    GrandparentInstance,
+    PartScores,
+    random,
+    read,
+    wants_projective,
+    write,
+)
 from colgen.problems.grandparent_parsing.pairs import PairParsing
 from colgen.problems.grandparent_parsing.parses import Parse, parsed_list
 from colgen.problems.grandparent_parsing.reading import (
@@ -44,7 +51,7 @@ def _problem(scores: PartScores) -> GrandparentParsing | AutomataParsing:
         if wanted.best > 1 or wanted.projective:
             return _of_wanted(scores, wanted)
         return GrandparentParsing(scores, single_root=wanted.single_root)
-    if isinstance(scores, Instance) and scores.pair_scores is not None:
+    if isinstance(scores, GrandparentInstance) and scores.pair_scores is not None:
         return PairParsing(scores)
     return AutomataParsing(scores) if wants_projective(scores) else GrandparentParsing(scores)
 

@@ -35,8 +35,8 @@ Mask = NDArray[np.bool_]
 class PartScores(Protocol):
     """Scores of a sentence's parts: what a parser asks for.
 
-    :class:`Instance` has them in arrays, :class:`~colgen.problems.dependency.scorer.SentenceScorer` computes those that
-    are asked for from a trained model; a class of your own may do anything else.
+    :class:`GrandparentInstance` has them in arrays, :class:`~colgen.problems.dependency.scorer.SentenceScorer` computes
+    those that are asked for from a trained model; a class of your own may do anything else.
     """
 
     def __len__(self) -> int:
@@ -81,7 +81,7 @@ class PartScores(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
+class GrandparentInstance:
     """Scores in arrays, indexed by vertices: 0 is the root, tokens are counted from 1.
 
     Parameters
@@ -152,7 +152,7 @@ class Instance:
             if table is not None:
                 table.setflags(write=False)
 
-    def with_pairs(self, pair_scores: ArrayLike) -> Instance:
+    def with_pairs(self, pair_scores: ArrayLike) -> GrandparentInstance:
         """The instance with these scores of pairs."""
         self._require_finite_parts()  # which penalties, once they are there, look like
         return replace(self, pair_scores=_numbers(pair_scores, "pair_scores"))
@@ -296,7 +296,7 @@ def pair_objective(scores: Floats, heads: Sequence[int]) -> float:
 
 def has_siblings(scores: PartScores) -> bool:
     """Whether consecutive siblings are scored."""
-    if isinstance(scores, Instance):
+    if isinstance(scores, GrandparentInstance):
         return scores.sibling_scores is not None
     return "siblings" in getattr(getattr(scores, "weights", None), "parts", ("siblings",))
 
@@ -314,13 +314,17 @@ def refuse_projective(scores: object, name: str) -> None:
 
 def refuse_pairs(scores: object, name: str) -> None:
     """Say that what is called by this name would leave out the pairs of an instance that has them."""
-    if isinstance(scores, Instance) and scores.pair_scores is not None:
+    if isinstance(scores, GrandparentInstance) and scores.pair_scores is not None:
         raise InputError(f"{name} knows no scores of pairs of modifiers: PairParsing does, and parse")
 
 
 def allowed(scores: PartScores, result: Result[Heads], *, siblings: bool = True) -> Result[Heads]:
     """A run's result; none of its answer where that has a part that is ruled out, which all are worse than."""
-    if not isinstance(scores, Instance) or result.answer is None or scores.allows(result.answer, siblings=siblings):
+    if (
+        not isinstance(scores, GrandparentInstance)
+        or result.answer is None
+        or scores.allows(result.answer, siblings=siblings)
+    ):
         return result
     without = replace(result, objective=-math.inf, solution=None, answer=cast(Heads, None))
     if not result.is_optimal:
@@ -330,7 +334,7 @@ def allowed(scores: PartScores, result: Result[Heads], *, siblings: bool = True)
 
 def allowed_trees(scores: PartScores, result: Result[Any]) -> Result[Any]:
     """The same for a list of trees, best first: those that have such a part are left out, and the last is another."""
-    if not isinstance(scores, Instance) or result.answer is None:
+    if not isinstance(scores, GrandparentInstance) or result.answer is None:
         return result
     kept = [heads for heads in result.answer if scores.allows(heads)]
     if len(kept) == len(result.answer):
@@ -357,7 +361,7 @@ def random(
     strength: float = 0.5,
     single_root: bool = False,
     pairs: bool = False,
-) -> Instance:
+) -> GrandparentInstance:
     """Random scores: arcs favour near heads, parts are ``strength`` times as large, and half as large those of pairs.
 
     Parts of one sign pattern repeat between tokens of the same kind, as those of a trained model do.
@@ -375,7 +379,7 @@ def random(
         return strength * (rng.normal(size=(5, 5, 5))[by_kind] + 0.3 * rng.normal(size=(size, size, size)))
 
     grandparents, consecutive = parts(), parts() if siblings else None
-    return Instance(
+    return GrandparentInstance(
         arcs,
         grandparents,
         consecutive,
@@ -385,7 +389,9 @@ def random(
     )
 
 
-def from_scores(scores: PartScores, *, siblings: bool = True, single_root: bool = False, name: str = "") -> Instance:
+def from_scores(
+    scores: PartScores, *, siblings: bool = True, single_root: bool = False, name: str = ""
+) -> GrandparentInstance:
     """All scores of a lazy scorer in arrays: n³ of either kind."""
     found = dense_scores(scores, siblings=siblings, single_root=single_root, name=name)
     assert found is not None
@@ -399,7 +405,7 @@ def dense_scores(
     single_root: bool = False,
     name: str = "",
     expired: Callable[[], bool] = lambda: False,
-) -> Instance | None:
+) -> GrandparentInstance | None:
     """As :func:`from_scores`; None if ``expired`` says that time is up."""
     size = len(scores) + 1
     vertices = np.arange(size)
@@ -417,7 +423,9 @@ def dense_scores(
             return None
     if not (np.isfinite(grandparents).all() and np.isfinite(consecutive).all()):
         raise InputError("expected scores of parts that are finite numbers; those of an Instance alone may be -inf")
-    return Instance(np.array(scores.arcs), grandparents, consecutive if siblings else None, single_root, name)
+    return GrandparentInstance(
+        np.array(scores.arcs), grandparents, consecutive if siblings else None, single_root, name
+    )
 
 
 def _fill(table: Floats, real: Mask, first: int, find: Callable[[Ints], Floats]) -> None:
@@ -436,7 +444,7 @@ def _numbers(given: ArrayLike, name: str) -> Floats:
         raise InputError(str(error)) from None
 
 
-def write(instance: Instance, path: Path | str) -> None:
+def write(instance: GrandparentInstance, path: Path | str) -> None:
     """Write an instance as numpy's ``.npz``."""
     arrays = {"arcs": instance.arc_scores, "single_root": np.array(instance.single_root)}
     if instance.projective:
@@ -451,11 +459,12 @@ def write(instance: Instance, path: Path | str) -> None:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-def read(path: Path | str) -> Instance:
+def read(path: Path | str) -> GrandparentInstance:
     """Read an instance that :func:`write` has written, or any ``.npz`` with ``arcs`` and maybe more.
 
     ``arcs[h, m]`` is the score of the arc from h to m, tokens from 1, the root 0; ``grandparents[g, h, m]`` that of two
-    arcs in a row, ``siblings`` and ``pairs`` as :class:`Instance` has them, ``single_root`` and ``projective`` too.
+    arcs in a row, ``siblings`` and ``pairs`` as :class:`GrandparentInstance` has them, ``single_root`` and
+    ``projective`` too.
 
     Raises
     ------
@@ -463,7 +472,7 @@ def read(path: Path | str) -> Instance:
         If the file is something else.
     """
     with reading(path, "arrays 'arcs' and 'grandparents'", required=["arcs"]) as given:
-        instance = Instance(
+        instance = GrandparentInstance(
             given["arcs"],
             given.get("grandparents"),
             given.get("siblings"),

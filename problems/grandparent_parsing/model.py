@@ -39,7 +39,7 @@ import numpy as np
 
 from colgen import InputError, artificial
 from colgen.core.lazy_imports import Late
-from colgen.problems.grandparent_parsing.instance import Instance, refuse_projective
+from colgen.problems.grandparent_parsing.instance import GrandparentInstance, refuse_projective
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -142,7 +142,7 @@ def sides(tokens: int) -> list[tuple[int, int]]:
 
 
 def full(
-    instance: Instance, formulation: str = "all", *, connectivity: str = "flow", siblings: bool | None = None
+    instance: GrandparentInstance, formulation: str = "all", *, connectivity: str = "flow", siblings: bool | None = None
 ) -> pyo.ConcreteModel:
     """A complete model of an instance, for any solver that Pyomo knows.
 

@@ -15,7 +15,7 @@ import numpy as np
 from colgen import Termination, solve
 from colgen.core.stop import StopRule, TimeLimit
 from colgen.problems.dependency.pool import checked_k
-from colgen.problems.grandparent_parsing.instance import Floats, Instance, Mask
+from colgen.problems.grandparent_parsing.instance import Floats, GrandparentInstance, Mask
 from colgen.problems.grandparent_parsing.pairs import PairParsing
 from colgen.problems.grandparent_parsing.parses import Parse, parsed_pairs
 from colgen.solvers.trees.arborescence import arborescence
@@ -25,7 +25,7 @@ _ROUNDING = 1e-9
 
 
 def best_with_pairs(
-    instance: Instance, k: int, *, single_root: bool | None = None, stop: StopRule | Sequence[StopRule] = ()
+    instance: GrandparentInstance, k: int, *, single_root: bool | None = None, stop: StopRule | Sequence[StopRule] = ()
 ) -> list[Parse]:
     """The k best trees of an instance with scores of pairs, each by branch and bound of its own; see :func:`parse`.
 
@@ -78,7 +78,7 @@ def best_with_pairs(
     return found
 
 
-def _most_with_pairs(instance: Instance) -> Floats:
+def _most_with_pairs(instance: GrandparentInstance) -> Floats:
     """The most that each arc can bring, with the parts that it closes and half of all pairs that it can be in."""
     most: Floats = instance.arcs + instance.head_modifier_bounds + np.maximum(instance.head_sibling_bounds, 0.0)
     most[1:] += instance.parent_child_bounds[1:]

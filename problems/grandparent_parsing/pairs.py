@@ -43,7 +43,7 @@ from colgen.core.columns import Key
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES, power_of_two
 from colgen.problems.dependency.sentence import Heads, is_projective
-from colgen.problems.grandparent_parsing.instance import Floats, Instance, pair_objective, pairs_of
+from colgen.problems.grandparent_parsing.instance import Floats, GrandparentInstance, pair_objective, pairs_of
 from colgen.problems.grandparent_parsing.separation import Crossing, arc_values
 from colgen.problems.grandparent_parsing.standard import StandardScores, standard_scores
 from colgen.problems.grandparent_parsing.template import GrandparentParsing
@@ -78,7 +78,7 @@ class PairParsing(GrandparentParsing):
 
     def __init__(
         self,
-        instance: Instance,
+        instance: GrandparentInstance,
         pair_scores: ArrayLike | None = None,
         *,
         projective: bool | None = None,
@@ -104,7 +104,7 @@ class PairParsing(GrandparentParsing):
         return replace(found, arcs=arcs, floor=-np.inf, known=None, unit=unit)
 
     def pricing(self) -> Sequence[Pricing]:
-        return (*super().pricing(), Pairs(self.pairs))
+        return (*super().pricing(), SiblingPairs(self.pairs))
 
     def separation(self) -> Sequence[Separation]:
         crossing = [Crossing(self.tokens)] if self.projective else []
@@ -132,7 +132,7 @@ class PairParsing(GrandparentParsing):
         return super().check(heads) + pair_objective(self.pairs, heads)
 
 
-class Pairs(Pricing):
+class SiblingPairs(Pricing):
     """Pairs of positive reduced cost; ``scores`` are 0 where there is no pair."""
 
     def __init__(self, scores: Floats) -> None:

@@ -16,7 +16,7 @@ from colgen import solve
 from colgen.core.errors import InputError
 from colgen.core.stop import StopRule
 from colgen.problems.grandparent_parsing.automata import AutomataParsing
-from colgen.problems.grandparent_parsing.instance import Instance, PartScores
+from colgen.problems.grandparent_parsing.instance import GrandparentInstance, PartScores
 from colgen.problems.grandparent_parsing.pair_lists import best_with_pairs
 from colgen.problems.grandparent_parsing.pairs import PairParsing
 from colgen.problems.grandparent_parsing.parses import Parse, parsed, parsed_list, parsed_pairs
@@ -66,9 +66,9 @@ def parse(
     scores
         Scores of arcs, an array or whatever makes one, shape (n + 1, n + 1) by head and modifier, the root first, -inf
         where there is no arc, or a batch of them, shape (sentences, n + 1, n + 1); more arrays
-        (:class:`~colgen.problems.grandparent_parsing.instance.Instance`); a trained model's scorer, or a class of your
-        own (all of whose parts are then scored).  An instance with scores of pairs goes to branch and bound at once
-        (:class:`~colgen.problems.grandparent_parsing.pairs.PairParsing`).
+        (:class:`~colgen.problems.grandparent_parsing.instance.GrandparentInstance`); a trained model's scorer, or a
+        class of your own (all of whose parts are then scored).  An instance with scores of pairs goes to branch and
+        bound at once (:class:`~colgen.problems.grandparent_parsing.pairs.PairParsing`).
     lengths
         How many tokens each sentence of a batch has; by default n.
     single_root
@@ -104,11 +104,11 @@ def parse(
             raise InputError(str(error)) from None
         if batch is not None:
             options: dict[str, Any] = {"single_root": single_root, "projective": projective, "k": k, "stop": stop}
-            return [parse(Instance(own), **options) for own in batch]
-        scores = Instance(scores)
+            return [parse(GrandparentInstance(own), **options) for own in batch]
+        scores = GrandparentInstance(scores)
     elif lengths is not None:
         raise InputError("lengths: expected scores of shape (sentences, n + 1, n + 1) to go with them")
-    if isinstance(scores, Instance) and scores.pair_scores is not None:
+    if isinstance(scores, GrandparentInstance) and scores.pair_scores is not None:
         if projective is not None:
             scores = replace(scores, projective=projective)
         if k is not None:

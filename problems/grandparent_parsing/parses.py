@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from colgen import Result, Termination
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.grandparent_parsing.automata import AutomataParsing
-from colgen.problems.grandparent_parsing.instance import Instance, tree_objective
+from colgen.problems.grandparent_parsing.instance import GrandparentInstance, tree_objective
 from colgen.problems.grandparent_parsing.pairs import PairParsing
 from colgen.problems.grandparent_parsing.tree_list import first_order
 from colgen.reporting.compared import proved_by_engine
@@ -60,7 +60,7 @@ def parsed(problem: AutomataParsing, result: Result) -> Parse:
     counts = _counts(problem)
     if heads is None and result.termination is not Termination.INFEASIBLE:
         heads = _any_tree(problem)  # there was no time for any
-        if heads is not None and isinstance(problem.scores, Instance) and not problem.scores.allows(heads):
+        if heads is not None and isinstance(problem.scores, GrandparentInstance) and not problem.scores.allows(heads):
             return Parse(None, -math.inf, result.dual_bound, result.termination, len(result.nodes), *counts)
     if heads is None:
         return Parse(None, -math.inf, -math.inf, Termination.INFEASIBLE, 0, *counts)
@@ -82,7 +82,7 @@ def parsed_list(problem: AutomataParsing, result: Result) -> list[Parse]:
         any_tree = None if trees else _any_tree(problem)
         trees = trees if any_tree is None else [any_tree]
         scores = problem.scores
-        trees = [heads for heads in trees if not isinstance(scores, Instance) or scores.allows(heads)]
+        trees = [heads for heads in trees if not isinstance(scores, GrandparentInstance) or scores.allows(heads)]
     ranked = sorted(((tree_objective(problem.scores, heads), heads) for heads in trees), key=lambda pair: -pair[0])
     bound, counts, by_engine = _bound(problem, result), _counts(problem), proved_by_engine(result)
     found = []

@@ -74,7 +74,7 @@ class TreeDuals:
     pi: Floats | None = None
 
 
-class Parts(Pricing):
+class PartOracle(Pricing):
     """What both oracles share: dual values as matrices, and the reduced costs of arcs.
 
     Parameters
@@ -172,7 +172,7 @@ class Parts(Pricing):
         return columns
 
 
-class GrandparentParts(Parts):
+class GrandparentParts(PartOracle):
     """Grandparent parts of positive reduced cost: filter arcs (p, c), then g, and only then score.
 
     Parameters
@@ -342,7 +342,7 @@ _AT_ONCE = 2**18
 """So many triples of vertices are looked at in one step, about."""
 
 
-class SiblingParts(Parts):
+class SiblingParts(PartOracle):
     """Sibling parts of positive reduced cost: filter arcs (h, m), then s, and only then score."""
 
     kind = "sibling"

@@ -16,7 +16,7 @@ from colgen.problems.dependency.conll import conll_lines
 from colgen.problems.dependency.reading import SENTENCE, TREES, WantedTrees, choose_sentence, heads_data
 from colgen.problems.dependency.scorer import SentenceScorer, Weights
 from colgen.problems.dependency.sentence import Heads, Sentence
-from colgen.problems.grandparent_parsing.instance import Instance, read
+from colgen.problems.grandparent_parsing.instance import GrandparentInstance, read
 from colgen.problems.grandparent_parsing.parser import parse
 from colgen.problems.grandparent_parsing.parses import Parse
 
@@ -34,7 +34,7 @@ class ScoredSentence(SentenceScorer):
     wanted: WantedTrees = field(default_factory=WantedTrees)
 
 
-def read_instance(path: Path) -> Instance:
+def read_instance(path: Path) -> GrandparentInstance:
     """Read scores, ``.npz``.
 
     Raises

@@ -54,7 +54,7 @@ class Rounded(Protocol):
         """What differences of scores are relative to."""
 
 
-class Rounding(Heuristic):
+class TreeRounding(Heuristic):
     """The best tree of a fractional solution, improved by other heads that the solution uses, one at a time."""
 
     every = 1

@@ -16,7 +16,7 @@ from colgen.solvers.flows.min_cut import violated_cuts
 _TOLERANCE = TOLERANCES.feasibility
 
 
-class Cuts(Separation):
+class TreeCuts(Separation):
     """Σ_{h not in S, m in S} z_hm ≥ 1 for sets S of tokens, separated exactly by minimum cuts.
 
     Parameters

@@ -21,7 +21,14 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.problems.dependency.features.margin_updates import tree_triples
 from colgen.problems.dependency.scorer import SentenceScorer, Weights
 from colgen.problems.dependency.sentence import Heads
-from colgen.problems.grandparent_parsing.instance import Floats, Instance, Mask, PartScores, as_heads, tree_objective
+from colgen.problems.grandparent_parsing.instance import (
+    Floats,
+    GrandparentInstance,
+    Mask,
+    PartScores,
+    as_heads,
+    tree_objective,
+)
 from colgen.problems.grandparent_parsing.kernels.second_order import restricted
 from colgen.problems.grandparent_parsing.kernels.tree_parts import given_parts
 from colgen.solvers.trees.arborescence import arborescence
@@ -215,7 +222,7 @@ def _floor(scores: StandardScores, known: Heads | None) -> tuple[float, Heads | 
 def _good_tree(scores: StandardScores, first: Heads) -> tuple[float, Heads]:
     """The first tree and what it is worth; or a better one, where single parts are all that is wrong with the first."""
     worth, given = tree_objective(scores, first), scores.given
-    if not isinstance(given, Instance):
+    if not isinstance(given, GrandparentInstance):
         return worth, first
     vertices = np.array([-1, *first], dtype=np.int64)
     parts = [scores.grandparents(tree_triples(vertices, 0)), scores.siblings(tree_triples(vertices, 1))]
@@ -238,13 +245,13 @@ def _good_tree(scores: StandardScores, first: Heads) -> tuple[float, Heads]:
     return max(trees)
 
 
-def _largest_above(scores: Instance, arcs: Floats, low: float) -> float:
+def _largest_above(scores: GrandparentInstance, arcs: Floats, low: float) -> float:
     """The size of the largest score that is not as low as this."""
     tables = [arcs, *_tables(scores)]
     return max(float(np.abs(table).max(initial=0.0, where=np.isfinite(table) & (table >= low))) for table in tables)
 
 
-def _small(scores: Instance, arcs: Floats) -> float:
+def _small(scores: GrandparentInstance, arcs: Floats) -> float:
     """A score that is among the smaller ones, whatever a few, or most, rule out."""
     tables = [table for table in (arcs, scores.grandparent_scores, scores.sibling_scores) if table is not None]
     sample = np.abs(np.concatenate([table.ravel()[:: max(1, table.size // _SAMPLE)] for table in tables]))
@@ -257,12 +264,12 @@ def _lowest(scores: PartScores, arcs: Floats) -> float:
     least = float(arcs.min(initial=0.0, where=arcs > -np.inf))
     if isinstance(scores, SentenceScorer):
         return least
-    if not isinstance(scores, Instance):
+    if not isinstance(scores, GrandparentInstance):
         return -math.inf
     return min(least, *(float(table.min(initial=0.0)) for table in _tables(scores)), 0.0)
 
 
-def _tables(scores: Instance, *, whole: bool = True) -> list[Floats]:
+def _tables(scores: GrandparentInstance, *, whole: bool = True) -> list[Floats]:
     """The scores of the parts that there can be: what the tables have in other places means nothing.
 
     ``whole``: with the penalties of parts that are ruled out.
@@ -298,7 +305,7 @@ def _unit(scores: PartScores, arcs: Floats, floor: float, *, whole: bool = True)
     tables: list[Floats | None] = [arcs]
     if isinstance(scores, SentenceScorer):
         largest = _largest_weight(scores.weights)
-    elif isinstance(scores, Instance):
+    elif isinstance(scores, GrandparentInstance):
         largest = 0.0
         tables += _tables(scores, whole=whole)
     else:
@@ -308,7 +315,7 @@ def _unit(scores: PartScores, arcs: Floats, floor: float, *, whole: bool = True)
         if table is not None:
             here = np.abs(table)
             largest = max(largest, float(here.max(initial=0.0, where=np.isfinite(here) & (table > floor))))
-    if not largest and isinstance(scores, Instance):
+    if not largest and isinstance(scores, GrandparentInstance):
         # All trees are worth the same.  Bounds may not know it: they also look at places that no part has, of which a
         # penalty there is none of their business.
         bounds = (scores.parent_child_bounds, scores.head_modifier_bounds, scores.head_sibling_bounds)

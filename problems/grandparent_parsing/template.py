@@ -48,12 +48,12 @@ from colgen.problems.dependency.features.margin_updates import tree_triples
 from colgen.problems.dependency.proof import TreeCertifier
 from colgen.problems.dependency.scorer import SentenceScorer
 from colgen.problems.dependency.sentence import Heads, check_tree
-from colgen.problems.grandparent_parsing.branching import ArcFixing, OnArc
+from colgen.problems.grandparent_parsing.branching import OnArc, TreeArcFixing
 from colgen.problems.grandparent_parsing.compiled import arc_ends, compiled_master
 from colgen.problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
 from colgen.problems.grandparent_parsing.instance import (
     Floats,
-    Instance,
+    GrandparentInstance,
     Ints,
     Mask,
     PartScores,
@@ -72,13 +72,13 @@ from colgen.problems.grandparent_parsing.pricing import (
     SLICE,
     Arcs,
     GrandparentParts,
-    Parts,
+    PartOracle,
     SiblingParts,
     TreeDuals,
     vertices_of,
 )
-from colgen.problems.grandparent_parsing.rounding import Rounding
-from colgen.problems.grandparent_parsing.separation import ArcGP, Cuts, arc_values
+from colgen.problems.grandparent_parsing.rounding import TreeRounding
+from colgen.problems.grandparent_parsing.separation import ArcGP, TreeCuts, arc_values
 from colgen.problems.grandparent_parsing.standard import StandardScores, standard_scores
 from colgen.problems.grandparent_parsing.starting import FirstTree, begin_at, first_tree
 from colgen.problems.grandparent_parsing.tightening import Tightening
@@ -106,7 +106,7 @@ class GrandparentParsing(Problem):
     scores
         An instance, a lazy scorer, or an array of arc scores by head and modifier.
     grandparent_scores, sibling_scores
-        If ``scores`` is an array: see :class:`~colgen.problems.grandparent_parsing.instance.Instance`.
+        If ``scores`` is an array: see :class:`~colgen.problems.grandparent_parsing.instance.GrandparentInstance`.
     siblings
         Whether consecutive siblings are scored; by default if the scores say so.
     formulation
@@ -151,13 +151,13 @@ class GrandparentParsing(Problem):
     ) -> None:
         if iterations < 1:
             raise InputError(f"expected one iteration of the combinatorial dual or more, not {iterations}")
-        if isinstance(scores, Instance | SentenceScorer | PartScores):
+        if isinstance(scores, GrandparentInstance | SentenceScorer | PartScores):
             if grandparent_scores is not None or sibling_scores is not None:
                 raise InputError("a scorer has the scores of its parts itself: give arrays, or a scorer, not both")
             self.scores: PartScores = scores
         else:
             given = [None if part is None else np.asarray(part) for part in (grandparent_scores, sibling_scores)]
-            self.scores = Instance(np.asarray(scores), given[0], given[1], bool(single_root))
+            self.scores = GrandparentInstance(np.asarray(scores), given[0], given[1], bool(single_root))
         if not self.takes_pairs:
             refuse_projective(self.scores, type(self).__name__)
             refuse_pairs(self.scores, type(self).__name__)
@@ -250,9 +250,9 @@ class GrandparentParsing(Problem):
         return found
 
     @property
-    def part_oracles(self) -> list[Parts]:
+    def part_oracles(self) -> list[PartOracle]:
         """Those of parts."""
-        return [oracle for oracle in self.oracles if isinstance(oracle, Parts)]
+        return [oracle for oracle in self.oracles if isinstance(oracle, PartOracle)]
 
     def _holds(self, key: Key) -> bool:
         return self._is_stated and self._master is not None and key in self._master.table.position
@@ -318,7 +318,7 @@ class GrandparentParsing(Problem):
         for oracle in self.part_oracles:
             if isinstance(oracle, GrandparentParts):
                 oracle.remember(*self._found.known())
-        cuts = Cuts(self.tokens)  # what proves the dual's bound
+        cuts = TreeCuts(self.tokens)  # what proves the dual's bound
         return [cuts.row(members) for members in self._found.sets()]
 
     def require(self) -> None:
@@ -331,7 +331,7 @@ class GrandparentParsing(Problem):
     def separation(self) -> Sequence[Separation]:
         rules: list[Separation] = []
         if self.connectivity == "cuts":
-            rules.append(Cuts(self.tokens))
+            rules.append(TreeCuts(self.tokens))
         if self.arc_formulation != "all":
             rules.append(ArcGP(self.tokens))
         return rules
@@ -349,10 +349,10 @@ class GrandparentParsing(Problem):
         return (self.rule,)
 
     def reductions(self) -> Sequence[Reduction]:
-        return () if self._master is None else (ArcFixing(self._master, self.rule),)
+        return () if self._master is None else (TreeArcFixing(self._master, self.rule),)
 
     def heuristics(self) -> Sequence[Heuristic]:
-        return (Rounding(self),)
+        return (TreeRounding(self),)
 
     def certifier(self) -> Certifier:
         if self.siblings or _changed(type(self)):  # not what the checker knows
@@ -360,7 +360,7 @@ class GrandparentParsing(Problem):
 
         def scores() -> TreeScores:
             given = self.scores
-            instance = given if isinstance(given, Instance) else from_scores(given, siblings=False)
+            instance = given if isinstance(given, GrandparentInstance) else from_scores(given, siblings=False)
             return TreeScores(instance.arcs, instance.grandparent_scores, (), self.single_root, False)
 
         return TreeCertifier(getattr(self.scores, "name", ""), scores, self.answer)
@@ -435,7 +435,7 @@ class GrandparentParsing(Problem):
         for oracle in self.oracles:
             if isinstance(oracle, Arcs):
                 columns += [oracle.column((h, m)) for m, h in enumerate(heads, 1) if not self.present[h, m]]
-            elif isinstance(oracle, Parts):
+            elif isinstance(oracle, PartOracle):
                 columns += oracle.take(tree_triples(vertices, 0 if oracle.kind == "grandparent" else 1))
         variables: dict[Key, float] = {("z", (h, m)): 1.0 for m, h in enumerate(heads, 1) if self.present[h, m]}
         integer = frozenset(variables)

@@ -17,7 +17,7 @@ from colgen.problems.dependency.corpus import Corpus, read_corpus
 from colgen.problems.dependency.evaluation import Attachment, attachment
 from colgen.problems.dependency.features.vocabulary import Encoded, Vocabulary
 from colgen.problems.dependency.labels import learn_labels
-from colgen.problems.dependency.learning import RELATIONS, Learner, Settings
+from colgen.problems.dependency.learning import RELATIONS, MiraLearner, MiraSettings
 from colgen.problems.dependency.scorer import Weights
 from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.dependency.training import attachment_figures, run_passes
@@ -25,8 +25,8 @@ from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
 from colgen.problems.grandparent_parsing.reading import parse_sentences
 
 EPOCHS = 15
-AGGRESSIVENESS = Settings.aggressiveness
-ATTENUATION = Settings.attenuation
+AGGRESSIVENESS = MiraSettings.aggressiveness
+ATTENUATION = MiraSettings.attenuation
 
 _QUICK = 150
 """Sentences of a quick training."""
@@ -52,7 +52,7 @@ _PARTS = {
 
 def train(
     sentences: Sequence[Sentence],
-    settings: Settings,
+    settings: MiraSettings,
     *,
     tune: Sequence[Sentence] = (),
     state: Path | None = None,
@@ -88,14 +88,14 @@ def train(
 
 def _learned(
     sentences: Sequence[Sentence],
-    settings: Settings,
+    settings: MiraSettings,
     tune: Sequence[Sentence],
     state: Path | None,
     best: Path,
     say: Callable[[str], None],
 ) -> tuple[Sequence[Encoded], Vocabulary, Weights | None]:
     """Learn all but the relations of trees; codes, and the last weights if ``best`` has no better ones."""
-    learner = Learner(sentences, NarrowDecoder(), settings)
+    learner = MiraLearner(sentences, NarrowDecoder(), settings)
     reached = -1.0
     kept = learner.kept_in(state)
     arrays = kept.read()
@@ -163,7 +163,7 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     options.say(f"{len(corpus.learn)} sentences to learn from{chooses}")
     state = options.model.with_name(options.model.name + ".training")
     attenuation = _positive("attenuation", options.options.get("attenuation", str(ATTENUATION)))
-    settings = Settings(epochs, aggressiveness, options.seed, _PARTS[parts], attenuation, relations=relations)
+    settings = MiraSettings(epochs, aggressiveness, options.seed, _PARTS[parts], attenuation, relations=relations)
     weights = train(corpus.learn, settings, tune=corpus.tune, state=state, say=options.say)
     weights.save(options.model)
     options.say(f"{options.model} is written")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from colgen.problems.dependency.pool import Pool
+from colgen.problems.dependency.pool import TreePool
 from colgen.problems.dependency.sentence import Heads, is_projective
 from colgen.problems.grandparent_parsing.instance import Floats, Ints, Mask, as_heads
 from colgen.problems.grandparent_parsing.kernels.deadlines import expired
@@ -18,7 +18,7 @@ from colgen.problems.grandparent_parsing.kernels.second_order import narrowed
 from colgen.problems.grandparent_parsing.kernels.tree_lists import list_all, list_near
 from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of
 from colgen.problems.grandparent_parsing.work import Work
-from colgen.solvers.trees.backbone import Backbone, NonProjective, OutOfTimeError, Projective
+from colgen.solvers.trees.backbone import Backbone, NonProjective, Projective, TreeTimeError
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_grandsibling import best_of_parts
 from colgen.solvers.trees.eisner_items import IMPOSSIBLE, NEG
@@ -43,7 +43,7 @@ class TreeList:
     """
 
     def __init__(self, k: int, *, projective: bool, single_root: bool) -> None:
-        self.pool = Pool(k)
+        self.pool = TreePool(k)
         self.projective, self.single_root = projective, single_root
         self.is_complete = False
 
@@ -187,7 +187,7 @@ class TreeList:
                 expired=_looking,
             )
         except TimeoutError:
-            raise OutOfTimeError from None
+            raise TreeTimeError from None
         if found is not None:
             self.keep(work, found[1], found[0])
         return found
@@ -220,4 +220,4 @@ def _looking() -> bool:
 
 def _look() -> None:
     if expired():
-        raise OutOfTimeError
+        raise TreeTimeError

@@ -13,7 +13,7 @@ from colgen.problems.dependency.decisions import restrict
 from colgen.problems.dependency.features.score_bounds import score_ends
 from colgen.problems.dependency.scorer import SentenceScorer
 from colgen.problems.dependency.sentence import Heads
-from colgen.problems.grandparent_parsing.instance import Floats, Instance, PartScores, tree_objective
+from colgen.problems.grandparent_parsing.instance import Floats, GrandparentInstance, PartScores, tree_objective
 from colgen.problems.grandparent_parsing.kernels import tree_parts
 from colgen.problems.grandparent_parsing.kernels.arc_prices import Bounds
 from colgen.problems.grandparent_parsing.standard import StandardScores
@@ -27,7 +27,7 @@ class Work:
     """What kernels look things up in: facts about a sentence, in whatever order they are found out."""
 
     standard: StandardScores
-    parts: tree_parts.Parts
+    parts: tree_parts.TreeParts
     bounds: Bounds
 
     @property
@@ -60,7 +60,7 @@ def is_plain(scores: PartScores) -> bool:
     )
 
 
-def laid_out(standard: StandardScores) -> tuple[tree_parts.Parts, Bounds]:
+def laid_out(standard: StandardScores) -> tuple[tree_parts.TreeParts, Bounds]:
     """Parts, and upper bounds on the parts that an arc closes."""
     scores = standard.given
     size = len(scores) + 1
@@ -80,7 +80,7 @@ def laid_out(standard: StandardScores) -> tuple[tree_parts.Parts, Bounds]:
         pairs = weights.bounds["parent_child"], weights.bounds["head_modifier"]
         parts = tree_parts.lazy_parts(codes, weights.grandparents, weights.siblings, *pairs, grandparents)
     else:
-        assert isinstance(scores, Instance)
+        assert isinstance(scores, GrandparentInstance)
         tables = [
             None if table is None else standard.raised(table)
             for table in (scores.grandparent_scores, scores.sibling_scores)

@@ -30,13 +30,13 @@ parsing*, ACL 2007.
 from colgen.problems.nonlocal_parsing.bound import TreeBounding
 from colgen.problems.nonlocal_parsing.columns import ParsingByColumns
 from colgen.problems.nonlocal_parsing.factors import Factors, either, valency
-from colgen.problems.nonlocal_parsing.instance import Instance, random, read, write
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance, random, read, write
 from colgen.problems.nonlocal_parsing.template import NonlocalParsing
 from colgen.solvers.trees.eisner import Parts
 
 __all__ = [
     "Factors",
-    "Instance",
+    "NonlocalInstance",
     "NonlocalParsing",
     "ParsingByColumns",
     "Parts",

@@ -10,7 +10,7 @@ import numpy as np
 
 from colgen import compile_model, solve_complete
 from colgen.problems.dependency.sentence import Heads
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.model import full
 from colgen.solvers.linear.lp import LPStatus
 
@@ -27,7 +27,7 @@ class Compared:
     variables: int
 
 
-def in_highs(instance: Instance, formulation: str = "chart", time_limit: float = math.inf) -> Compared:
+def in_highs(instance: NonlocalInstance, formulation: str = "chart", time_limit: float = math.inf) -> Compared:
     """HiGHS on a complete model: presolve on, one thread, to a gap of zero."""
     form = compile_model(full(instance, formulation))
     started = time.process_time()

@@ -14,15 +14,15 @@ from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Part
 from colgen.core.budget import Budget
 from colgen.problems.dependency.decisions import ArcDecision, NoBetter, restrict
 from colgen.problems.nonlocal_parsing.factors import Floats, Ints
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.kernels import tree_bound
 from colgen.problems.nonlocal_parsing.kernels.products import tighten_below
 from colgen.problems.nonlocal_parsing.kernels.screening import bound_many
-from colgen.problems.nonlocal_parsing.kernels.tree_bound import FIXING, POLYAK, SUBGRADIENT, Scores, bound_node
+from colgen.problems.nonlocal_parsing.kernels.tree_bound import FIXING, POLYAK, SUBGRADIENT, NodeScores, bound_node
 from colgen.problems.nonlocal_parsing.losses import Losses, NearOne
-from colgen.problems.nonlocal_parsing.pool import Effort, Pool
+from colgen.problems.nonlocal_parsing.pool import BestTreePool, Effort
 from colgen.problems.nonlocal_parsing.pricing import BestTrees, Shares, scores_of
-from colgen.solvers.trees.backbone import OutOfTimeError
+from colgen.solvers.trees.backbone import TreeTimeError
 from colgen.solvers.trees.eisner_items import NEG
 
 Method = Literal["fixing", "polyak", "subgradient"]
@@ -36,7 +36,7 @@ _GRACE = 10
 """Slices of some milliseconds that trees may take when there is no time left."""
 
 
-class Ascent:
+class ShareAscent:
     """Looks for shares and trees of one sentence.
 
     Parameters
@@ -62,8 +62,8 @@ class Ascent:
 
     def __init__(
         self,
-        instance: Instance,
-        pool: Pool,
+        instance: NonlocalInstance,
+        pool: BestTreePool,
         effort: Effort,
         *,
         method: Method,
@@ -77,7 +77,7 @@ class Ascent:
         self._lower_bounds = lower_bounds
         self.losses = Losses(instance, lambda: budget.expired)
         self.near = self.losses.near_one()
-        self.last: tuple[Scores, tree_bound.Bounded, Shares] | None = None
+        self.last: tuple[NodeScores, tree_bound.Bounded, Shares] | None = None
 
     def watch(self, budget: Budget) -> None:
         """What dynamic programs look at from now on."""
@@ -94,7 +94,7 @@ class Ascent:
                 duals, bounded = self.bound(scores, fresh=True)
                 if self.pool.k > 1 and bounded.outcome != tree_bound.EMPTY:
                     self.list_trees(scores, root=True)
-            except OutOfTimeError:
+            except TreeTimeError:
                 duals = Shares(self.near)
             if self.losses.expired() or not self.near.is_coarse(self.pool.least):
                 return duals
@@ -106,7 +106,7 @@ class Ascent:
             self.near = self.losses.near_one(self.pool.least)
         return coarse
 
-    def bound(self, scores: Scores, *, fresh: bool) -> tuple[Shares, tree_bound.Bounded]:
+    def bound(self, scores: NodeScores, *, fresh: bool) -> tuple[Shares, tree_bound.Bounded]:
         """Bring the bound of a node down; ``scores`` are left where it is best, ``fresh``: from a start of its own."""
         near = self.near
         search = (
@@ -135,7 +135,7 @@ class Ascent:
         if tree not in self.pool.trees:
             self.pool.add(tree, self.losses.of(tree))
 
-    def list_trees(self, scores: Scores, root: bool) -> Floats:
+    def list_trees(self, scores: NodeScores, root: bool) -> Floats:
         """Put ψ's k best trees of a node into the pool; how much each product is to blame for the gaps at these."""
         k, size = self.pool.k, self.instance.parts.size
         tilted, heads = np.empty((size, size)), np.empty(size, dtype=np.int64)
@@ -157,14 +157,14 @@ class Ascent:
             return
         try:
             trees = self.losses.by_arcs(self.pool.k, _GRACE)
-        except OutOfTimeError:
+        except TreeTimeError:
             return
         if len(trees) < self.pool.k:  # there are no more
             self.pool.k = max(len(trees), 1)
         for tree in trees:
             self.keep(tree)
 
-    def _ascend(self, scores: Scores) -> None:
+    def _ascend(self, scores: NodeScores) -> None:
         """Answers from the lower bound π: tightened at a tree, its best tree is no worse; so in turn, a few times."""
         backbone, size = self.near.backbone, self.instance.parts.size
         heads, tilted = np.empty(size, dtype=np.int64), np.empty((size, size))
@@ -193,7 +193,7 @@ class TreeBounding(Bounding):
         Whether a node starts at its parent's p; False: at a start of its own.
     """
 
-    def __init__(self, ascent: Callable[[], Ascent], warm: bool) -> None:
+    def __init__(self, ascent: Callable[[], ShareAscent], warm: bool) -> None:
         self._ascent, self.warm = ascent, warm
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
@@ -214,7 +214,7 @@ class TreeBounding(Bounding):
                 gap = bounded.gap
                 if pool.k > 1 and bounded.outcome != tree_bound.EMPTY:
                     gap = ascent.list_trees(scores, node.number == 0)
-            except OutOfTimeError:
+            except TreeTimeError:
                 break
             if run.budget.reason is not None:
                 break
@@ -227,20 +227,20 @@ class TreeBounding(Bounding):
         self._announce(ascent, parts)
         return Bounded(Outcome.STOPPED, math.inf, termination=run.budget.reason, duals=Shares(ascent.near))
 
-    def _start(self, near: NearOne, node: NodeState) -> tuple[Scores, bool]:
+    def _start(self, near: NearOne, node: NodeState) -> tuple[NodeScores, bool]:
         """Scores of a node: those of its parent, as long as they speak of the same numbers; whether they are fresh."""
         if node.start is None or node.start[0] is not near:
             return scores_of(near, node.decisions), True
-        scores: Scores = node.start[1].copy()
+        scores: NodeScores = node.start[1].copy()
         scores.arc[~restrict(scores.arc > 0.5 * NEG, node.decisions[-1:])] = NEG
         return scores, not self.warm
 
-    def _announce(self, ascent: Ascent, parts: Parts) -> None:
+    def _announce(self, ascent: ShareAscent, parts: Parts) -> None:
         if ascent.pool.is_full:
             parts.take(ascent.pool.solution(ascent.instance), "a dynamic program")
 
 
-def blamed(scores: Scores, gap: Floats, at_bound: Ints) -> Solution:
+def blamed(scores: NodeScores, gap: Floats, at_bound: Ints) -> Solution:
     """The tree at which the bound is attained, and what differs from it in the arc that is to blame for the gap."""
     arc = _largest_gap(scores, gap, len(at_bound))
     tree = tuple(at_bound[1:].tolist())
@@ -278,7 +278,7 @@ class OnBlame(BranchingRule):
         return [[*common, ArcDecision(h, m, required)] for required in (held, not held)]
 
 
-def _largest_gap(scores: Scores, gap: Floats, size: int) -> int | None:
+def _largest_gap(scores: NodeScores, gap: Floats, size: int) -> int | None:
     """The undecided arc whose factors are to blame for most of the gap; None if there is no gap."""
     if not len(scores.score):
         return None

@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.problems.dependency.sentence import Heads
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.losses import backbone_of
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import NEG
@@ -18,7 +18,7 @@ _ROUNDING = 1e-9
 """Of sums of scores, relative to their size."""
 
 
-def checked(instance: Instance, heads: Heads) -> float:
+def checked(instance: NonlocalInstance, heads: Heads) -> float:
     """The score of a tree.
 
     Raises
@@ -32,7 +32,7 @@ def checked(instance: Instance, heads: Heads) -> float:
         raise InfeasibleAnswerError(str(error)) from None
 
 
-def checked_list(instance: Instance, trees: Sequence[Heads], k: int, size: float = 0.0) -> float:
+def checked_list(instance: NonlocalInstance, trees: Sequence[Heads], k: int, size: float = 0.0) -> float:
     """The score of the last of k trees.
 
     Parameters

@@ -46,11 +46,11 @@ from colgen.problems.dependency.decisions import ArcDecision
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.nonlocal_parsing.checking import checked
 from colgen.problems.nonlocal_parsing.factors import Floats, Ints
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.losses import Losses, Relative, backbone_of
 from colgen.problems.nonlocal_parsing.model import master
 from colgen.problems.nonlocal_parsing.template import NonlocalParsing
-from colgen.solvers.trees.backbone import OutOfTimeError
+from colgen.solvers.trees.backbone import TreeTimeError
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import NEG
 
@@ -66,7 +66,7 @@ _GUESSING = 1.0
 class ParsingByColumns(Problem):
     """The best tree by branch and price.  The answer is the head of each word."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: NonlocalInstance) -> None:
         self.instance = instance
         self.objective_step = instance.step
 
@@ -81,9 +81,9 @@ class ParsingByColumns(Problem):
         return relative
 
     @cached_property
-    def products(self) -> Products:
+    def products(self) -> ProductRows:
         """The factors' rows."""
-        return Products.of(self.relative.instance)
+        return ProductRows.of(self.relative.instance)
 
     @property
     def scale(self) -> float:  # type: ignore[override]
@@ -97,10 +97,10 @@ class ParsingByColumns(Problem):
         return self.products.formulation(self.relative.constant)
 
     def pricing(self) -> Pricing:
-        return BestTree(self.relative.instance, self.products)
+        return TreeOracle(self.relative.instance, self.products)
 
     def branching(self) -> Sequence[BranchingRule]:
-        return (OnArcs(),)
+        return (OnTreeArcs(),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         # What scores too little for any better tree is clipped: with this tree in hand, none with such a part is taken.
@@ -119,12 +119,12 @@ class ParsingByColumns(Problem):
         return checked(self.instance, answer)
 
 
-class BestTree(Pricing):
+class TreeOracle(Pricing):
     """The tree of best reduced cost, by the dynamic program: exact."""
 
     multiplicity = 1.0
 
-    def __init__(self, instance: Instance, products: Products) -> None:
+    def __init__(self, instance: NonlocalInstance, products: ProductRows) -> None:
         self.instance, self.products = instance, products
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
@@ -146,7 +146,7 @@ class BestTree(Pricing):
                     allowed[h, m] = False
         try:
             found = best(instance, parts, allowed, lambda: context.seconds_left() <= 0.0)
-        except OutOfTimeError:
+        except TreeTimeError:
             return PricingResult()
         if found is None:
             return PricingResult(bound=context.sense.hopeless)
@@ -155,7 +155,7 @@ class BestTree(Pricing):
 
 
 def best(
-    instance: Instance,
+    instance: NonlocalInstance,
     parts: Parts,
     allowed: NDArray[np.bool_],
     expired: Callable[[], bool] = lambda: False,
@@ -173,7 +173,7 @@ def best(
     return None if value <= NEG / 2 else (value, tuple(heads[1:].tolist()))
 
 
-class OnArcs(BranchingRule):
+class OnTreeArcs(BranchingRule):
     """An arc is in the tree or is not: the one whose value is nearest to one half."""
 
     makes: Sequence[type[Decision]] = (ArcDecision,)
@@ -191,7 +191,7 @@ class OnArcs(BranchingRule):
 
 
 @dataclass(frozen=True, eq=False)
-class Products:
+class ProductRows:
     """The factors that count, as rows of the master.
 
     Attributes
@@ -217,7 +217,7 @@ class Products:
     at_least: list[Key]
 
     @staticmethod
-    def of(instance: Instance) -> Products:
+    def of(instance: NonlocalInstance) -> ProductRows:
         """The rows of an instance's factors."""
         factors = instance.nonlocal_factors
         lengths = np.diff(factors.start)
@@ -227,7 +227,7 @@ class Products:
         positive, owners = arcs[above], np.repeat(numbers, lengths)[above]
         members = numbers[factors.scores < 0.0]
         pairs = map(tuple, np.column_stack([owners, positive]).tolist())
-        return Products(
+        return ProductRows(
             factors.scores[factors.scores != 0.0],
             positive,
             owners,
@@ -288,7 +288,7 @@ def _blocks(parts: Sequence[tuple[str, Sequence[Key]]]) -> dict[str, Block]:
     return found
 
 
-def tree_column(instance: Instance, products: Products, heads: Heads) -> Column:
+def tree_column(instance: NonlocalInstance, products: ProductRows, heads: Heads) -> Column:
     """The column of a tree."""
     has, totals = products.counted(heads)
     coefficients: dict[Key, float] = {("one_tree", None): 1.0}

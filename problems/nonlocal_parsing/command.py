@@ -17,11 +17,11 @@ from colgen.problems.dependency.reading import heads_data, read_sentences
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.nonlocal_parsing import training
 from colgen.problems.nonlocal_parsing.demo import bracketed, planted, random_factors
-from colgen.problems.nonlocal_parsing.instance import Instance, read, write
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance, read, write
 from colgen.problems.nonlocal_parsing.reading import (
     OPTIONS,
-    ScoredSentence,
-    Scorer,
+    NonlocalScorer,
+    NonlocalSentence,
     is_model,
     read_instance,
     score_instance,
@@ -31,20 +31,20 @@ from colgen.problems.nonlocal_parsing.template import NonlocalParsing
 from colgen.problems.nonlocal_parsing.training import train_from_files
 
 
-def _problem(instance: Instance) -> NonlocalParsing:
-    if not isinstance(instance, ScoredSentence):
+def _problem(instance: NonlocalInstance) -> NonlocalParsing:
+    if not isinstance(instance, NonlocalSentence):
         return NonlocalParsing(instance)
     return NonlocalParsing(instance, k=instance.best, narrow=instance.narrow)
 
 
-def _trees(instance: Instance, result: Result) -> list[Heads]:
+def _trees(instance: NonlocalInstance, result: Result) -> list[Heads]:
     """The trees of an answer, best first."""
-    several = isinstance(instance, ScoredSentence) and instance.best > 1
+    several = isinstance(instance, NonlocalSentence) and instance.best > 1
     return list(result.answer) if several else [result.answer]
 
 
-def _lines(instance: Instance, result: Result) -> Sequence[str]:
-    if isinstance(instance, ScoredSentence):
+def _lines(instance: NonlocalInstance, result: Result) -> Sequence[str]:
+    if isinstance(instance, NonlocalSentence):
         return _conll(instance, result)
     words = ("root", *instance.words)
     width = max(map(len, words))
@@ -54,7 +54,7 @@ def _lines(instance: Instance, result: Result) -> Sequence[str]:
     ]
 
 
-def _conll(instance: ScoredSentence, result: Result) -> list[str]:
+def _conll(instance: NonlocalSentence, result: Result) -> list[str]:
     """The sentence with its best trees, one below the other; with several, a comment says what each scores."""
     assert instance.sentence is not None  # that of the model's scores
     if result.answer is None:
@@ -68,13 +68,13 @@ def _conll(instance: ScoredSentence, result: Result) -> list[str]:
     return lines
 
 
-def _data(instance: Instance, result: Result) -> Any:
-    told = instance.relations if isinstance(instance, ScoredSentence) else lambda heads: None
+def _data(instance: NonlocalInstance, result: Result) -> Any:
+    told = instance.relations if isinstance(instance, NonlocalSentence) else lambda heads: None
     trees = [heads_data(instance.words, heads, told(heads)) for heads in _trees(instance, result)]
-    return trees if isinstance(instance, ScoredSentence) and instance.best > 1 else trees[0]
+    return trees if isinstance(instance, NonlocalSentence) and instance.best > 1 else trees[0]
 
 
-def _draw(instance: Instance, result: Result) -> Any:
+def _draw(instance: NonlocalInstance, result: Result) -> Any:
     return draw_tree(instance.words, _trees(instance, result)[0])
 
 
@@ -84,11 +84,11 @@ def _solve_all(
     """All sentences with the heads of their best trees."""
     if "sentence" in options:
         return None
-    scorer = Scorer(Model.load(model), options)
+    scorer = NonlocalScorer(Model.load(model), options)
     return (_solved(scorer.score(sentence), stop) for sentence in read_sentences(material))
 
 
-def _solved(instance: ScoredSentence, stop: Sequence[StopRule]) -> Solved:
+def _solved(instance: NonlocalSentence, stop: Sequence[StopRule]) -> Solved:
     result = solve(_problem(instance), stop=stop)
     data = None if result.answer is None else _data(instance, result)
     found = (result.termination, result.objective, result.dual_bound)
@@ -114,7 +114,7 @@ TEMPLATE = Template(
     score_options=OPTIONS,
     solve_all=_solve_all,
     is_model=is_model,
-    scope=lambda instance: instance.scope if isinstance(instance, ScoredSentence) else "",
+    scope=lambda instance: instance.scope if isinstance(instance, NonlocalSentence) else "",
     form=form_of(read),
     example=lambda path: write(bracketed(), path),
     suffix=".npz",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from colgen import InputError, TimeLimit, solve
 from colgen.problems.dependency.sentence import Heads, Sentence
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.problems.nonlocal_parsing.template import NonlocalParsing
 from colgen.solvers.trees.eisner import best_tree
@@ -49,7 +49,7 @@ def accuracy(sentences: Sequence[Sentence], found: Sequence[Heads]) -> Accuracy:
     return Accuracy(right, words, right_words, real_words)
 
 
-def decode(instance: Instance, limit: float = _LIMIT) -> Heads | None:
+def decode(instance: NonlocalInstance, limit: float = _LIMIT) -> Heads | None:
     """The best tree, by the plain dynamic program where there are no factors; None if none was found in time."""
     if not len(instance.nonlocal_factors) and instance.projective:
         found = best_tree(instance.parts, allowed=instance.usable, single_root=instance.single_root)

@@ -10,7 +10,7 @@ from colgen import solve
 from colgen.cli.template import DemoLine
 from colgen.problems.nonlocal_parsing.baseline import in_highs
 from colgen.problems.nonlocal_parsing.factors import Factors
-from colgen.problems.nonlocal_parsing.instance import Instance, random
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance, random
 from colgen.problems.nonlocal_parsing.template import NonlocalParsing
 from colgen.solvers.compiling import working_clock
 from colgen.solvers.trees.eisner import Parts
@@ -27,7 +27,7 @@ def random_factors() -> list[DemoLine]:
     return [_compare(instance)]
 
 
-def bracketed() -> Instance:
+def bracketed() -> NonlocalInstance:
     """An invented sentence: the arc scores hang the second bracket from the wrong word, a factor puts it right."""
     words = ("we", "saw", "(", "or", "heard", ")", "the", "train")
     heads = (2, 0, 5, 5, 2, 8, 8, 2)
@@ -35,7 +35,7 @@ def bracketed() -> Instance:
     scores[np.array(heads), np.arange(1, 9)] = 2.0
     scores[5, 6] = 1.0
     factors = Factors.of(9, [(((5, 3), (5, 6)), 2.5), (((8, 6), (8, 7), (2, 8)), 0.5)])
-    return Instance(Parts(scores), factors, words=words, name="brackets, an invented sentence of 8 words")
+    return NonlocalInstance(Parts(scores), factors, words=words, name="brackets, an invented sentence of 8 words")
 
 
 def num_trees(num_words: int) -> int:
@@ -43,7 +43,7 @@ def num_trees(num_words: int) -> int:
     return math.comb(3 * num_words - 2, num_words - 1) // num_words
 
 
-def _compare(instance: Instance) -> DemoLine:
+def _compare(instance: NonlocalInstance) -> DemoLine:
     solve(NonlocalParsing(random(4, 0, order=instance.parts.order)))  # compiles the kernels, which is nobody's speed
     started = working_clock()
     complete = in_highs(instance, time_limit=30.0)

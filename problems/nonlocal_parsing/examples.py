@@ -30,7 +30,7 @@ class Example(NamedTuple):
     heads: Ints
 
 
-class Examples:
+class ParsedExamples:
     """Sentences to learn from, encoded once for all models that learn from them.
 
     Parameters

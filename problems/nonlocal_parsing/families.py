@@ -220,7 +220,7 @@ class Pattern:
     same: tuple[tuple[int, int], ...] = ()
 
 
-class Patterns(Family):
+class FactorPatterns(Family):
     """Factors of a user's pattern, one weight for all of them."""
 
     relations = 1
@@ -278,14 +278,16 @@ def _pair(first: str, last: str) -> Pattern:
 
 
 ENGLISH = (
-    Patterns("parentheses", _pair("(", ")")),
-    Patterns("brackets", _pair("[", "]")),
-    Patterns("quotes", _pair('"', '"')),
-    Patterns("dashes", _pair("-", "-")),
-    Patterns("rather_than", Pattern(({"forms": "rather"}, {"forms": "than"}), ((1, 0),), adjacent=True)),
-    Patterns("such_as", Pattern(({"forms": "such"}, {"forms": "as"}), ((0, 1),), adjacent=True)),
-    Patterns("as_well_as", Pattern(({"forms": "as"}, {"forms": "well"}, {"forms": "as"}), ((0, 1), (0, 2)), True)),
-    Patterns("because_of", Pattern(({"forms": "because"}, {"forms": "of"}), ((0, 1),), adjacent=True)),
+    FactorPatterns("parentheses", _pair("(", ")")),
+    FactorPatterns("brackets", _pair("[", "]")),
+    FactorPatterns("quotes", _pair('"', '"')),
+    FactorPatterns("dashes", _pair("-", "-")),
+    FactorPatterns("rather_than", Pattern(({"forms": "rather"}, {"forms": "than"}), ((1, 0),), adjacent=True)),
+    FactorPatterns("such_as", Pattern(({"forms": "such"}, {"forms": "as"}), ((0, 1),), adjacent=True)),
+    FactorPatterns(
+        "as_well_as", Pattern(({"forms": "as"}, {"forms": "well"}, {"forms": "as"}), ((0, 1), (0, 2)), True)
+    ),
+    FactorPatterns("because_of", Pattern(({"forms": "because"}, {"forms": "of"}), ((0, 1),), adjacent=True)),
 )
 """Patterns of English, in the manner of the source's thirteen: pairs of signs, and fixed phrases."""
 

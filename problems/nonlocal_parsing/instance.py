@@ -26,7 +26,7 @@ _PARTS = ("arcs", "siblings", "outermost", "grandchildren", "triples", "kinds")
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
+class NonlocalInstance:
     """A sentence's scores: the best tree is wanted, local parts and non-local factors added up.
 
     Parameters
@@ -121,7 +121,7 @@ class Instance:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def write(instance: Instance, path: Path | str) -> None:
+def write(instance: NonlocalInstance, path: Path | str) -> None:
     """Write an instance, numpy's ``.npz``."""
     parts, factors = instance.parts, instance.nonlocal_factors
     arrays = {name: getattr(parts, name) for name in _PARTS if getattr(parts, name) is not None}
@@ -140,7 +140,7 @@ def write(instance: Instance, path: Path | str) -> None:
         )
 
 
-def read(path: Path | str) -> Instance:
+def read(path: Path | str) -> NonlocalInstance:
     """Read what :func:`write` wrote, numpy's ``.npz``.
 
     ``arcs``, the scores of heads (rows) and modifiers (columns), the root first, is all that must be there.
@@ -160,7 +160,7 @@ def read(path: Path | str) -> Instance:
             factors = Factors(parts.size, held["start"], held["factor_arcs"], held["scores"])
         named = [name for name in ("single_root", "projective") if name in held]
         flags = {name: bool(as_booleans(held[name], name, shape=())) for name in named}
-        return Instance(
+        return NonlocalInstance(
             parts,
             factors,
             held.get("allowed"),
@@ -190,7 +190,7 @@ def random(
     whole: bool = False,
     single_root: bool = True,
     projective: bool = True,
-) -> Instance:
+) -> NonlocalInstance:
     """Normal scores of local parts, and factors over two to four arcs that can be together in a tree.
 
     Parameters
@@ -228,7 +228,7 @@ def random(
         if len(arcs) > 1:
             score = float(rng.integers(-3, 4)) if whole else strength * float(rng.normal())
             factors.append((arcs, score))
-    return Instance(
+    return NonlocalInstance(
         parts,
         Factors.of(size, factors),
         single_root=single_root,

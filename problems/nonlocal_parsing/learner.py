@@ -18,7 +18,7 @@ from colgen.problems.dependency.features.tuple_scores import mark_tuples, table_
 from colgen.problems.dependency.features.vocabulary import Encoded
 from colgen.problems.dependency.training import Say, one_pass
 from colgen.problems.nonlocal_parsing.decoding import decode
-from colgen.problems.nonlocal_parsing.examples import Example, Examples, tree_tuples
+from colgen.problems.nonlocal_parsing.examples import Example, ParsedExamples, tree_tuples
 from colgen.problems.nonlocal_parsing.kernels import factor_sets
 from colgen.problems.nonlocal_parsing.local_parts import Tuples, tree_arcs
 from colgen.problems.nonlocal_parsing.scoring import Model
@@ -46,7 +46,7 @@ class _Average:
         return mean
 
 
-class Learner:
+class PerceptronLearner:
     """A model in training.
 
     Parameters
@@ -64,7 +64,7 @@ class Learner:
 
     def __init__(
         self,
-        examples: Examples,
+        examples: ParsedExamples,
         backbone: str = "grandchild",
         families: Sequence[str] = (),
         *,
@@ -77,7 +77,7 @@ class Learner:
             model = dataclasses.replace(model, arc_labels=examples.arc_labels())
         self._start(examples, model)
 
-    def _start(self, examples: Examples, model: Model) -> None:
+    def _start(self, examples: ParsedExamples, model: Model) -> None:
         self.examples, self.model = examples, model
         self.number = {"filter": 0, "rest": 0}
         self._tables = {name: _Average(table.weights) for name, table in model.tables.items()}
@@ -90,14 +90,14 @@ class Learner:
         named |= {f"between.{name}": average for name, average in self._between.items()}
         return named if self._triples is None else {**named, "triples": self._triples}
 
-    def afresh(self, backbone: str) -> Learner:
+    def afresh(self, backbone: str) -> PerceptronLearner:
         """A learner with another backbone, which has the filter and nothing else from this one."""
-        begun, learner = self.averaged(compact=False), Learner(self.examples, backbone)
+        begun, learner = self.averaged(compact=False), PerceptronLearner(self.examples, backbone)
         learner._tables["filter"].weights[:] = begun.tables["filter"].weights
         learner._between["filter"].weights[:] = begun.between["filter"].reshape(-1, 1)
         return learner
 
-    def with_families(self, families: Sequence[str]) -> Learner:
+    def with_families(self, families: Sequence[str]) -> PerceptronLearner:
         """A learner that goes on with factors of these families from the average so far; this one stays as it is.
 
         It takes its own average, over its own steps: the families' weights would else count as zero for all the steps
@@ -116,7 +116,7 @@ class Learner:
             else:
                 zero = np.zeros((len(features[name]), table.weights.shape[1]), dtype=np.float32)
                 model.tables[name] = table_of(table.radix, features[name], zero)
-        learner = object.__new__(Learner)
+        learner = object.__new__(PerceptronLearner)
         learner._start(self.examples, model)
         return learner
 

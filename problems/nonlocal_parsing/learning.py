@@ -12,13 +12,13 @@ import numpy as np
 from colgen.problems.dependency.labels import Labels, learn_labels
 from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.dependency.training import Kept, Say, run_passes
-from colgen.problems.nonlocal_parsing.examples import Examples
-from colgen.problems.nonlocal_parsing.learner import Learner
+from colgen.problems.nonlocal_parsing.examples import ParsedExamples
+from colgen.problems.nonlocal_parsing.learner import PerceptronLearner
 from colgen.problems.nonlocal_parsing.scoring import Model
 
 
 @dataclass(frozen=True)
-class Settings:
+class NonlocalSettings:
     """How to learn.
 
     Attributes
@@ -53,7 +53,9 @@ FILTER, BACKBONE, MORE = range(3)
 """Stages of training: the filter, the backbone alone, and the backbone with the families."""
 
 
-def run_pass(learner: Learner, stage: int, epoch: int, settings: Settings, say: Say, name: str = "") -> None:
+def run_pass(
+    learner: PerceptronLearner, stage: int, epoch: int, settings: NonlocalSettings, say: Say, name: str = ""
+) -> None:
     """One pass over the sentences: of the filter in its stage, else of the model; each has an order of its own."""
     rng = np.random.default_rng((settings.seed, stage, epoch))
     name = name or ("filter", settings.backbone, ", ".join(settings.families))[stage]
@@ -66,7 +68,7 @@ def run_pass(learner: Learner, stage: int, epoch: int, settings: Settings, say: 
 
 def train(
     sentences: Sequence[Sentence],
-    settings: Settings | None = None,
+    settings: NonlocalSettings | None = None,
     *,
     state: Path | None = None,
     say: Say = print,
@@ -79,13 +81,13 @@ def train(
         File that keeps what an interrupted training needs to go on, removed at the end; one that is there already and
         belongs to the same sentences and settings is gone on from.
     """
-    settings = settings or Settings()
-    examples = Examples(sentences, settings.least)
+    settings = settings or NonlocalSettings()
+    examples = ParsedExamples(sentences, settings.least)
     passes = [(FILTER, epoch) for epoch in range(settings.filter_epochs)]
     passes += [(BACKBONE, epoch) for epoch in range(settings.epochs)]
     if settings.families:
         passes += [(MORE, epoch) for epoch in range(settings.family_epochs)]
-    learner = Learner(examples, settings.backbone, relations=settings.relations != "tree")
+    learner = PerceptronLearner(examples, settings.backbone, relations=settings.relations != "tree")
     kept = Kept(state, _fingerprint(examples, settings))
     arrays = kept.read()
     done = int(arrays["done"]) if arrays else 0
@@ -111,13 +113,13 @@ def train(
     return model
 
 
-def labels_of(examples: Examples, *, seed: int = 0, say: Say | None = None) -> Labels | None:
+def labels_of(examples: ParsedExamples, *, seed: int = 0, say: Say | None = None) -> Labels | None:
     """Weights of relations; None if the sentences tell none."""
     encoded = [example.encoded for example in examples.examples]
     return learn_labels(examples.sentences, encoded, examples.vocabulary, seed=seed, say=say)
 
 
-def _fingerprint(examples: Examples, settings: Settings) -> str:
+def _fingerprint(examples: ParsedExamples, settings: NonlocalSettings) -> str:
     """Of the sentences and of the settings; more passes may be asked for at the end."""
     last = replace(settings, family_epochs=0) if settings.families else replace(settings, epochs=0)
     words = sum(len(example.encoded) for example in examples.examples)

@@ -45,7 +45,7 @@ BACKBONES = ("first", "sibling", "grandchild", "third")
 """First order; adjacent siblings; outermost grandchildren besides (the source's); all grandchildren and triples."""
 
 
-class Kind(NamedTuple):
+class PartKind(NamedTuple):
     """Features of one kind of tuples.
 
     Attributes
@@ -63,8 +63,8 @@ class Kind(NamedTuple):
     weights: int = 1
 
 
-FILTER = Kind(FILTER_TEMPLATES, ARC_RELATIONS, 1 + NUM_BINS)
-ARCS = Kind(ARC_TEMPLATES, ARC_RELATIONS, 1 + NUM_BINS)
+FILTER = PartKind(FILTER_TEMPLATES, ARC_RELATIONS, 1 + NUM_BINS)
+ARCS = PartKind(ARC_TEMPLATES, ARC_RELATIONS, 1 + NUM_BINS)
 
 
 class Tuples(NamedTuple):
@@ -75,13 +75,13 @@ class Tuples(NamedTuple):
     bins: Ints
 
 
-def kinds_of(backbone: str) -> dict[str, Kind]:
+def kinds_of(backbone: str) -> dict[str, PartKind]:
     """The kinds of local parts besides arcs, by name."""
-    kinds = {} if backbone == "first" else {"adjacent": Kind(ADJACENT_TEMPLATES, ADJACENT_RELATIONS)}
+    kinds = {} if backbone == "first" else {"adjacent": PartKind(ADJACENT_TEMPLATES, ADJACENT_RELATIONS)}
     if backbone == "grandchild":
-        kinds["outermost"] = Kind(OUTERMOST_TEMPLATES, OUTERMOST_RELATIONS)
+        kinds["outermost"] = PartKind(OUTERMOST_TEMPLATES, OUTERMOST_RELATIONS)
     if backbone == "third":
-        kinds["all_grandchildren"] = Kind(GRAND.templates, GRAND.relations)
+        kinds["all_grandchildren"] = PartKind(GRAND.templates, GRAND.relations)
     return kinds
 
 

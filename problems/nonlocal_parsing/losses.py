@@ -23,10 +23,10 @@ import numpy as np
 from colgen.core.tolerances import power_of_two
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.nonlocal_parsing.factors import Factors, Floats, Ints
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.kernels.part_losses import GRANDCHILDREN, OUTERMOST, SIBLINGS, take_losses
 from colgen.problems.nonlocal_parsing.kernels.products import loss, start_at
-from colgen.problems.nonlocal_parsing.kernels.tree_bound import Scores, bound_node
+from colgen.problems.nonlocal_parsing.kernels.tree_bound import NodeScores, bound_node
 from colgen.solvers.trees.backbone import Backbone, NonProjective, Projective
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import NEG
@@ -53,7 +53,7 @@ class Losses:
         The greatest loss of a part or a factor.
     """
 
-    def __init__(self, instance: Instance, expired: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, instance: NonlocalInstance, expired: Callable[[], bool] = lambda: False) -> None:
         self.instance, self.expired = instance, expired
         parts, factors, usable = instance.parts, instance.nonlocal_factors, instance.usable
         arcs = np.where(usable, parts.arcs, -np.inf)
@@ -157,7 +157,7 @@ class Relative(NamedTuple):
         has a penalty that another may do without.
     """
 
-    instance: Instance
+    instance: NonlocalInstance
     constant: float
     known: Heads | None
     unit: float
@@ -198,12 +198,12 @@ class NearOne:
         """A bound on the kernels' values as a bound on the instance's own scores."""
         return self.losses.ideal - self.loss(value)
 
-    def scores(self) -> Scores:
+    def scores(self) -> NodeScores:
         """For the root of a search tree, with the uniform p."""
         factors = self.losses.instance.nonlocal_factors
         p = np.empty(len(factors.arcs))
         start_at(factors.start, factors.scores, p)
-        return Scores.of(self._arc.copy(), factors.start.copy(), factors.arcs.copy(), self.factor_scores.copy(), p)
+        return NodeScores.of(self._arc.copy(), factors.start.copy(), factors.arcs.copy(), self.factor_scores.copy(), p)
 
     def is_coarse(self, least: float) -> bool:
         """Whether all that matters for trees that lose less than ``least`` is far smaller than what there is."""
@@ -216,7 +216,7 @@ def _smallest(scores: Floats) -> float:
     return float(magnitudes.min(where=magnitudes > 0.0, initial=math.inf))
 
 
-def backbone_of(instance: Instance, parts: Parts, expired: Callable[[], bool] = lambda: False) -> Backbone:
+def backbone_of(instance: NonlocalInstance, parts: Parts, expired: Callable[[], bool] = lambda: False) -> Backbone:
     """The dynamic program of these parts, for trees of the kind that the instance wants."""
     if instance.projective:
         return Projective(parts, instance.single_root, expired)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from colgen import InputError, artificial
 from colgen.core.lazy_imports import Late
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.solvers.trees.eisner_hypergraph import hypergraph
 from colgen.solvers.trees.eisner_items import FIRST
 
@@ -17,7 +17,7 @@ else:
     pyo = Late("pyomo.environ")
 
 
-def full(instance: Instance, formulation: str = "chart") -> pyo.ConcreteModel:
+def full(instance: NonlocalInstance, formulation: str = "chart") -> pyo.ConcreteModel:
     """A complete model of the problem, for any solver that Pyomo knows: ``z[h, m]`` is whether an arc is in the tree.
 
     Parameters
@@ -35,7 +35,7 @@ def full(instance: Instance, formulation: str = "chart") -> pyo.ConcreteModel:
     raise ValueError(f"formulation must be 'chart' or 'arcs', not {formulation!r}")
 
 
-def _chart(instance: Instance) -> pyo.ConcreteModel:
+def _chart(instance: NonlocalInstance) -> pyo.ConcreteModel:
     if not instance.projective:
         raise InputError("the formulation 'chart' holds projective trees alone: choose 'arcs'")
     graph = hypergraph(instance.parts, allowed=instance.usable, single_root=instance.single_root)
@@ -73,7 +73,7 @@ def _chart(instance: Instance) -> pyo.ConcreteModel:
     return m
 
 
-def _arcs(instance: Instance) -> pyo.ConcreteModel:
+def _arcs(instance: NonlocalInstance) -> pyo.ConcreteModel:
     if instance.parts.order != FIRST:
         raise InputError("the formulation 'arcs' holds first-order parts alone: choose 'chart'")
     n = instance.num_words
@@ -119,7 +119,7 @@ def _arcs(instance: Instance) -> pyo.ConcreteModel:
     return m
 
 
-def _add_factors(m: pyo.ConcreteModel, instance: Instance) -> None:
+def _add_factors(m: pyo.ConcreteModel, instance: NonlocalInstance) -> None:
     """``y[c]`` for each factor whose arcs are all there, no more than any z if it scores, no less than all of them."""
     factors = [
         (arcs, score) for arcs, score in instance.nonlocal_factors if score and all(arc in m.arc for arc in arcs)
@@ -137,7 +137,7 @@ def _add_factors(m: pyo.ConcreteModel, instance: Instance) -> None:
             m.at_least.add(m.y[c] >= pyo.quicksum(m.z[arc] for arc in arcs) - (len(arcs) - 1))
 
 
-def master(instance: Instance, constant: float = 0.0) -> pyo.ConcreteModel:
+def master(instance: NonlocalInstance, constant: float = 0.0) -> pyo.ConcreteModel:
     """The rows of the master whose columns are trees; a factor's y is a variable of the template.
 
     max Σ_t s_t λ_t + Σ_c φ_c y_c, where s_t is the score of a tree's local parts, and what all trees score besides.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from colgen import Column, Solution
 from colgen.problems.dependency import pool
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 
 
 @dataclass
@@ -24,10 +24,10 @@ class Effort:
 
 
 @dataclass
-class Pool(pool.Pool):
+class BestTreePool(pool.TreePool):
     """The best trees so far."""
 
-    def solution(self, instance: Instance) -> Solution:
+    def solution(self, instance: NonlocalInstance) -> Solution:
         """Trees, best first, as the engine's answer: one column that stands for all of them, worth the last."""
         trees, least = tuple(self.trees), instance.objective(self.last)
         return Solution(least, ((Column(least, {}, trees, ("trees", trees)), 1.0),))

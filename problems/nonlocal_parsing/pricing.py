@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from colgen import Decision, Pricing, PricingContext, PricingResult, Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.dependency.decisions import restrict
-from colgen.problems.nonlocal_parsing.kernels.tree_bound import Scores, Stage, bound_at, meets
+from colgen.problems.nonlocal_parsing.kernels.tree_bound import NodeScores, Stage, bound_at, meets
 from colgen.problems.nonlocal_parsing.losses import NearOne
-from colgen.problems.nonlocal_parsing.pool import Effort, Pool
-from colgen.solvers.trees.backbone import OutOfTimeError
+from colgen.problems.nonlocal_parsing.pool import BestTreePool, Effort
+from colgen.solvers.trees.backbone import TreeTimeError
 from colgen.solvers.trees.eisner_items import NEG
 
 Bools = NDArray[np.bool_]
@@ -48,7 +48,7 @@ class _Known(NamedTuple):
     duals: Shares
     decisions: tuple[Decision, ...]
     value: float
-    scores: Scores
+    scores: NodeScores
     before: Bools
 
 
@@ -72,7 +72,7 @@ class BestTrees(Pricing):
 
     multiplicity = 1.0
 
-    def __init__(self, pool: Pool, effort: Effort, near: Callable[[], NearOne]) -> None:
+    def __init__(self, pool: BestTreePool, effort: Effort, near: Callable[[], NearOne]) -> None:
         self.pool, self.effort, self._near = pool, effort, near
         self.dropped: Bools | None = None
         self._known: _Known | None = None
@@ -88,7 +88,7 @@ class BestTrees(Pricing):
             value = known.value
             if pool.k > 1 and value > _IMPOSSIBLE:
                 value, answers = self._last(known.scores, near, value, whole=not context.decisions)
-        except OutOfTimeError:
+        except TreeTimeError:
             return PricingResult(total=near.bound(near.top), cut_off=True)
         if len(duals.stages) > 1:
             self.dropped = known.before & (known.scores.arc < _IMPOSSIBLE)
@@ -115,7 +115,9 @@ class BestTrees(Pricing):
             self._known = known = _Known(duals, decisions, value, scores, before)
         return known
 
-    def _last(self, scores: Scores, near: NearOne, bound: float, *, whole: bool) -> tuple[float, tuple[Solution, ...]]:
+    def _last(
+        self, scores: NodeScores, near: NearOne, bound: float, *, whole: bool
+    ) -> tuple[float, tuple[Solution, ...]]:
         """The value under ψ of the k-th best tree, which no tree of the node that is not listed now exceeds.
 
         ``whole``: all trees are in the node.
@@ -136,7 +138,7 @@ class BestTrees(Pricing):
         return min(bound, top - float(values[0] - values[-1])), answers
 
 
-def scores_of(near: NearOne, decisions: Sequence[Decision]) -> Scores:
+def scores_of(near: NearOne, decisions: Sequence[Decision]) -> NodeScores:
     """Scores of a node near 1, with the uniform p."""
     scores = near.scores()
     if decisions:

@@ -13,7 +13,7 @@ from colgen.core.files import check_readable
 from colgen.problems.dependency.reading import SENTENCE, TREES, WantedTrees, choose_sentence
 from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.nonlocal_parsing.families import Words
-from colgen.problems.nonlocal_parsing.instance import Instance, read
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance, read
 from colgen.problems.nonlocal_parsing.scoring import Model
 
 CANDIDATES = 10
@@ -29,7 +29,7 @@ OPTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredSentence(Instance):
+class NonlocalSentence(NonlocalInstance):
     """A sentence with the scores of a trained model, and how many of its trees are wanted.
 
     Attributes
@@ -45,7 +45,7 @@ class ScoredSentence(Instance):
     sentence: Sentence | None = None
     best: int = 1
     candidates: int | None = None
-    narrow: Instance | None = None
+    narrow: NonlocalInstance | None = None
     relations: Callable[[Heads], tuple[str, ...] | None] = lambda heads: None
 
     @property
@@ -57,7 +57,7 @@ class ScoredSentence(Instance):
         return f"among {_WORDS.get(k, str(k))} candidate head{'' if k == 1 else 's'} a word"
 
 
-class Scorer:
+class NonlocalScorer:
     """Scores sentences as the options of the command line say; see ``OPTIONS``.
 
     Raises
@@ -82,7 +82,7 @@ class Scorer:
             raise InputError(f"option all_heads: expected yes or no, not {options['all_heads']!r}")
         self.proves_all = options.get("all_heads") == "yes"
 
-    def score(self, sentence: Sentence) -> ScoredSentence:
+    def score(self, sentence: Sentence) -> NonlocalSentence:
         """A sentence's scores."""
         model, encoded = self.model, self.model.vocabulary.encode(sentence)
         words = Words(sentence)
@@ -98,7 +98,7 @@ class Scorer:
         projective = instance.projective if wanted.projective is None else wanted.projective
         if narrow is not None:
             narrow = replace(narrow, single_root=single_root, projective=projective)
-        return ScoredSentence(
+        return NonlocalSentence(
             instance.parts,
             instance.factors,
             instance.allowed,
@@ -113,7 +113,7 @@ class Scorer:
         )
 
 
-def read_instance(path: Path) -> Instance:
+def read_instance(path: Path) -> NonlocalInstance:
     """Read scores, ``.npz``.
 
     Raises
@@ -135,7 +135,7 @@ def is_model(path: Path) -> bool:
     return "head" in arrays_in(path)
 
 
-def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> ScoredSentence:
+def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> NonlocalSentence:
     """One of the sentences in CoNLL-U or CoNLL-X, scored by a trained model; options see ``OPTIONS``.
 
     Raises
@@ -144,4 +144,4 @@ def score_instance(material: Material, model: Path, options: Mapping[str, str]) 
         If a file is something else, or an option is unknown or has an impossible value.
     """
     check_options(options, OPTIONS)
-    return Scorer(Model.load(model), options).score(choose_sentence(material, options))
+    return NonlocalScorer(Model.load(model), options).score(choose_sentence(material, options))

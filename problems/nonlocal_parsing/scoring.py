@@ -16,16 +16,16 @@ from colgen.core.array_files import reading
 from colgen.core.files import parse_json, writing
 from colgen.problems.dependency.arc_labels import ArcLabels, GrowingArcLabels
 from colgen.problems.dependency.features.mixed_radix import radix_of
-from colgen.problems.dependency.features.tuple_scores import Table, score_tuples, table_of
+from colgen.problems.dependency.features.tuple_scores import TupleTable, score_tuples, table_of
 from colgen.problems.dependency.features.vocabulary import Encoded, Vocabulary
 from colgen.problems.dependency.labels import Labels
 from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.nonlocal_parsing.factors import Factors
 from colgen.problems.nonlocal_parsing.families import FAMILIES, Family, Words
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.kernels import factor_sets
 from colgen.problems.nonlocal_parsing.kernels.part_tuples import adjacent_tuples, in_cube, outermost_tuples, score_arcs
-from colgen.problems.nonlocal_parsing.local_parts import ARCS, BACKBONES, FILTER, GRAND, Kind, Tuples, kinds_of
+from colgen.problems.nonlocal_parsing.local_parts import ARCS, BACKBONES, FILTER, GRAND, PartKind, Tuples, kinds_of
 from colgen.solvers.arrays import as_floats, as_integers
 from colgen.solvers.trees.eisner import Parts, max_marginals
 
@@ -63,7 +63,7 @@ class Model:
     vocabulary: Vocabulary
     backbone: str = "grandchild"
     families: tuple[str, ...] = ()
-    tables: dict[str, Table] = field(default_factory=dict, repr=False)
+    tables: dict[str, TupleTable] = field(default_factory=dict, repr=False)
     between: dict[str, Singles] = field(default_factory=dict, repr=False)
     triples: Singles | None = field(default=None, repr=False)
     labels: Labels | None = field(default=None, repr=False)
@@ -100,9 +100,9 @@ class Model:
             model.between[name] = np.zeros((tags, tags, 2, tags), dtype=np.float32)
         return model
 
-    def kinds(self) -> dict[str, Kind]:
+    def kinds(self) -> dict[str, PartKind]:
         """What there is a table for, by name."""
-        families = {family.name: Kind(family.templates, family.relations) for family in self.members()}
+        families = {family.name: PartKind(family.templates, family.relations) for family in self.members()}
         return {"filter": FILTER, "arcs": ARCS, **kinds_of(self.backbone), **families}
 
     def members(self) -> list[Family]:
@@ -137,7 +137,7 @@ class Model:
         allowed[:, 0] = False
         return allowed
 
-    def instance(self, sentence: Sentence, k: int | None = 10, *, gold: bool = False) -> Instance:
+    def instance(self, sentence: Sentence, k: int | None = 10, *, gold: bool = False) -> NonlocalInstance:
         """The scores of a sentence.
 
         Parameters
@@ -151,10 +151,10 @@ class Model:
         allowed = self.candidates(encoded, k, sentence.heads if gold else None)
         return self.scored(Words(sentence), encoded, allowed)
 
-    def scored(self, words: Words, encoded: Encoded, allowed: Bools) -> Instance:
+    def scored(self, words: Words, encoded: Encoded, allowed: Bools) -> NonlocalInstance:
         """The scores of a sentence whose codes and allowed arcs are known."""
         parts, factors = self.parts(encoded, allowed), self.factors(words, encoded, allowed)
-        return Instance(parts, factors, allowed, words=words.sentence.forms)
+        return NonlocalInstance(parts, factors, allowed, words=words.sentence.forms)
 
     def parts(self, encoded: Encoded, allowed: Bools) -> Parts:
         """Scores of the local parts of the allowed arcs."""

@@ -16,11 +16,11 @@ from colgen.problems.dependency.exact import TreeScores
 from colgen.problems.dependency.pool import checked_k
 from colgen.problems.dependency.proof import TreeCertifier
 from colgen.problems.dependency.sentence import Heads
-from colgen.problems.nonlocal_parsing.bound import METHODS, Ascent, Method, OnBlame, TreeBounding
+from colgen.problems.nonlocal_parsing.bound import METHODS, Method, OnBlame, ShareAscent, TreeBounding
 from colgen.problems.nonlocal_parsing.checking import checked, checked_list
-from colgen.problems.nonlocal_parsing.instance import Instance
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.losses import NearOne
-from colgen.problems.nonlocal_parsing.pool import Effort, Pool
+from colgen.problems.nonlocal_parsing.pool import BestTreePool, Effort
 from colgen.problems.nonlocal_parsing.pricing import BestTrees
 from colgen.solvers.trees.eisner_items import FIRST
 
@@ -52,7 +52,7 @@ class NonlocalParsing(Problem):
 
     def __init__(
         self,
-        instance: Instance,
+        instance: NonlocalInstance,
         *,
         k: int = 1,
         method: Method = "fixing",
@@ -60,7 +60,7 @@ class NonlocalParsing(Problem):
         patience: int = 10,
         warm: bool = True,
         lower_bounds: int = 0,
-        narrow: Instance | None = None,
+        narrow: NonlocalInstance | None = None,
     ) -> None:
         k = checked_k(k, instance.usable)
         if method not in METHODS:
@@ -71,9 +71,9 @@ class NonlocalParsing(Problem):
         self.method, self.most_calls, self.patience, self.warm = method, most_calls, patience, warm
         self.lower_bounds, self.narrow = lower_bounds, narrow
         self.objective_step = instance.step
-        self.effort, self._pool = Effort(), Pool(k)
+        self.effort, self._pool = Effort(), BestTreePool(k)
         self._oracle = self._new_oracle()
-        self._ascent: Ascent | None = None
+        self._ascent: ShareAscent | None = None
 
     @property
     def scale(self) -> float | None:  # type: ignore[override]
@@ -93,7 +93,7 @@ class NonlocalParsing(Problem):
         return (OnBlame(self._oracle),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        self.effort, self._pool, self._ascent = Effort(), Pool(self.k), None
+        self.effort, self._pool, self._ascent = Effort(), BestTreePool(self.k), None
         self._oracle = self._new_oracle()
         ascent = self.ascent(budget)
         for tree in self._guessed(budget):
@@ -117,10 +117,10 @@ class NonlocalParsing(Problem):
     def _near(self) -> NearOne:
         return self.ascent(Budget()).near
 
-    def ascent(self, budget: Budget) -> Ascent:
+    def ascent(self, budget: Budget) -> ShareAscent:
         """What looks for shares and trees, made when it is first asked for."""
         if self._ascent is None:
-            self._ascent = Ascent(
+            self._ascent = ShareAscent(
                 self.instance,
                 self._pool,
                 self.effort,

@@ -14,24 +14,24 @@ from colgen.problems.dependency.learning import RELATIONS
 from colgen.problems.dependency.training import attachment_figures
 from colgen.problems.nonlocal_parsing.decoding import accuracy, labelled, parse, usable
 from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES
-from colgen.problems.nonlocal_parsing.learning import Settings, train
+from colgen.problems.nonlocal_parsing.learning import NonlocalSettings, train
 from colgen.problems.nonlocal_parsing.local_parts import BACKBONES
 
 _QUICK = 150
 """Sentences of a quick training."""
 
 OPTIONS = {
-    "backbone": f"what the dynamic program scores: {', '.join(BACKBONES)}; {Settings.backbone} by default",
+    "backbone": f"what the dynamic program scores: {', '.join(BACKBONES)}; {NonlocalSettings.backbone} by default",
     "families": (
         f"what else is scored, joined by +, of {', '.join(FAMILIES)}, or none; {'+'.join(COMBINATION)} by default"
     ),
-    "epochs": f"passes over the sentences of the backbone alone, {Settings.epochs} by default",
-    "family-epochs": f"passes of the backbone with the families, {Settings.family_epochs} by default",
-    "least": f"how often the right trees must have a feature for it to get a weight, {Settings.least} by default",
-    "candidates": f"candidate heads a word in training, {Settings.candidates} by default",
+    "epochs": f"passes over the sentences of the backbone alone, {NonlocalSettings.epochs} by default",
+    "family-epochs": f"passes of the backbone with the families, {NonlocalSettings.family_epochs} by default",
+    "least": f"how often the right trees must have a feature to get a weight, {NonlocalSettings.least} by default",
+    "candidates": f"candidate heads a word in training, {NonlocalSettings.candidates} by default",
     "relations": (
         "where they count: in the arcs, each worth what its best relation makes of it; once the tree is found, by what "
-        f"several arcs say together; or both: arcs, tree or both; {Settings.relations} by default"
+        f"several arcs say together; or both: arcs, tree or both; {NonlocalSettings.relations} by default"
     ),
 }
 
@@ -40,7 +40,7 @@ NEEDED = ("train", "test")
 """Of a folder's files."""
 
 
-def settings_of(options: TrainOptions) -> Settings:
+def settings_of(options: TrainOptions) -> NonlocalSettings:
     """What ``--option`` says.
 
     Raises
@@ -49,7 +49,7 @@ def settings_of(options: TrainOptions) -> Settings:
         If a value is none that there is.
     """
     given = options.options
-    backbone = given.get("backbone", Settings.backbone)
+    backbone = given.get("backbone", NonlocalSettings.backbone)
     if backbone not in BACKBONES:
         raise InputError(f"option backbone: expected {', '.join(BACKBONES)}, not {backbone!r}")
     names = given.get("families", "+".join(COMBINATION))
@@ -57,17 +57,17 @@ def settings_of(options: TrainOptions) -> Settings:
     for name in families:
         if name not in FAMILIES:
             raise InputError(f"option families: expected some of {', '.join(FAMILIES)}, joined by +, not {name!r}")
-    relations = given.get("relations", Settings.relations)
+    relations = given.get("relations", NonlocalSettings.relations)
     if relations not in RELATIONS:
         raise InputError(f"option relations: expected {', '.join(RELATIONS)}, not {relations!r}")
-    return Settings(
+    return NonlocalSettings(
         backbone,
         families,
-        1 if options.quick else Settings.filter_epochs,
-        whole_number(given, "epochs", 1 if options.quick else Settings.epochs),
-        whole_number(given, "family-epochs", 1 if options.quick else Settings.family_epochs),
-        whole_number(given, "least", Settings.least),
-        whole_number(given, "candidates", Settings.candidates or 0),
+        1 if options.quick else NonlocalSettings.filter_epochs,
+        whole_number(given, "epochs", 1 if options.quick else NonlocalSettings.epochs),
+        whole_number(given, "family-epochs", 1 if options.quick else NonlocalSettings.family_epochs),
+        whole_number(given, "least", NonlocalSettings.least),
+        whole_number(given, "candidates", NonlocalSettings.candidates or 0),
         options.seed,
         relations,
     )

@@ -22,8 +22,8 @@ Source: D. Zeman and others, *CoNLL 2018 shared task: multilingual parsing from 
 UD 2.0 with UDPipe*, CoNLL 2017 shared task (2017), for what it is compared with.
 """
 
-from colgen.problems.pipeline.evaluation import Scores, compare
+from colgen.problems.pipeline.evaluation import PipelineScores, compare
 from colgen.problems.pipeline.model import Analysed, Pipeline
 from colgen.problems.pipeline.texts import Token, paragraphs_of
 
-__all__ = ["Analysed", "Pipeline", "Scores", "Token", "compare", "paragraphs_of"]
+__all__ = ["Analysed", "Pipeline", "PipelineScores", "Token", "compare", "paragraphs_of"]

@@ -22,7 +22,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Scores:
+class PipelineScores:
     """F1 in percent.
 
     Attributes
@@ -81,7 +81,7 @@ class _Text:
     words: list[_Word]
 
 
-def compare(gold: Iterable[Sentence], found: Iterable[Sentence]) -> Scores:
+def compare(gold: Iterable[Sentence], found: Iterable[Sentence]) -> PipelineScores:
     """Of the gold standard and of what was found of the same text.
 
     Raises
@@ -112,7 +112,7 @@ def compare(gold: Iterable[Sentence], found: Iterable[Sentence]) -> Scores:
         and right.words[a].is_content
         for a, b in pairs
     )
-    return Scores(
+    return PipelineScores(
         tokens=_f1(len({*right.tokens} & {*ours.tokens}), len(right.tokens), len(ours.tokens)),
         sentences=_f1(len({*right.sentences} & {*ours.sentences}), len(right.sentences), len(ours.sentences)),
         words=_f1(len(pairs), len(right.words), len(ours.words)),

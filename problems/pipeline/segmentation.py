@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from colgen.core.errors import InputError
 from colgen.problems.chain_map.corpus import Tagged
-from colgen.problems.chain_map.learning import Examples, Tagger, train_perceptron
+from colgen.problems.chain_map.learning import TaggedExamples, Tagger, train_perceptron
 from colgen.problems.pipeline.breaks import Breaks, learn_breaks
 from colgen.problems.pipeline.clusters import UNSPACED, cluster_begins, letters_of, outline
 from colgen.problems.pipeline.suffixes import SuffixRules, learn_suffixes
@@ -228,7 +228,7 @@ def learn_segmenter(
     pieces = list(paragraphs)
     if len(pieces) == 1:  # nobody has said where paragraphs begin
         pieces = [pieces[0][begin : begin + PIECE] for begin in range(0, len(pieces[0]), PIECE)]
-    examples = Examples.of([labelled_atoms(piece)[1] for piece in pieces], LABELS)
+    examples = TaggedExamples.of([labelled_atoms(piece)[1] for piece in pieces], LABELS)
     tagger = train_perceptron(TASK, examples, epochs=EPOCHS, seed=seed, say=lambda line: say(f"segmentation: {line}"))
     tokens = (token for paragraph in paragraphs for sentence in paragraph for token in sentence)
     plain = (token for token in tokens if all(len(text.split()) == 1 for text in (token.form, *token.words)))

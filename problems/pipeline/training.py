@@ -10,13 +10,13 @@ import numpy as np
 
 from colgen.cli.template import Figure, TrainOptions, check_options, whole_number
 from colgen.problems.chain_map.corpus import Tagged
-from colgen.problems.chain_map.learning import Examples, Tagger, train_perceptron
+from colgen.problems.chain_map.learning import TaggedExamples, Tagger, train_perceptron
 from colgen.problems.dependency.conll import read_conll
 from colgen.problems.dependency.corpus import Corpus, read_corpus
-from colgen.problems.dependency.learning import Settings
+from colgen.problems.dependency.learning import MiraSettings
 from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.grandparent_parsing import training as parsing
-from colgen.problems.pipeline.evaluation import Scores, compare
+from colgen.problems.pipeline.evaluation import PipelineScores, compare
 from colgen.problems.pipeline.model import Pipeline, contexts, tags_of, with_tags
 from colgen.problems.pipeline.segmentation import learn_segmenter
 from colgen.problems.pipeline.suffixes import SuffixRules, learn_suffixes
@@ -65,7 +65,7 @@ def train(
     tagger = _learn_tagger(sentences, tagger_epochs, seed, say)
     learn = list(_retagged(sentences, lemmas, tagger_epochs, folds, seed, say))
     met = _tagged(tune, tagger, lemmas) if tune else []
-    parser = parsing.train(learn, Settings(epochs, seed=seed), tune=met, say=lambda line: say(f"parser: {line}"))
+    parser = parsing.train(learn, MiraSettings(epochs, seed=seed), tune=met, say=lambda line: say(f"parser: {line}"))
     return Pipeline(segmenter, tagger, lemmas, parser)
 
 
@@ -73,7 +73,7 @@ def _learn_tagger(sentences: Sequence[Sentence], epochs: int, seed: int, say: Sa
     told = [Tagged(sentence.forms, tags_of(sentence)) for sentence in sentences]
     labels = tuple(sorted({tag for sentence in told for tag in sentence.tags}))
     return train_perceptron(
-        "words", Examples.of(told, labels), epochs=epochs, seed=seed, say=lambda line: say(f"tags: {line}")
+        "words", TaggedExamples.of(told, labels), epochs=epochs, seed=seed, say=lambda line: say(f"tags: {line}")
     )
 
 
@@ -108,7 +108,7 @@ def _retagged(
         yield from _tagged(sentences[begin:end], _learn_tagger(others, epochs, seed, lambda line: None), lemmas)
 
 
-def measured(pipeline: Pipeline, sentences: Sequence[Sentence]) -> Scores:
+def measured(pipeline: Pipeline, sentences: Sequence[Sentence]) -> PipelineScores:
     """How good an analysis of the sentences' raw text is."""
     texts = [text_of(paragraph) for paragraph in paragraphs_of(sentences)]
     return compare(sentences, (found.sentence for found in pipeline.analyse(texts)))

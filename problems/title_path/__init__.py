@@ -31,13 +31,13 @@ constrained elementary shortest path problem*, Networks 51 (2008).
 """
 
 from colgen.problems.title_path.files import read, write
-from colgen.problems.title_path.instance import Instance, Path, from_graph, random
+from colgen.problems.title_path.instance import Path, PathInstance, from_graph, random
 from colgen.problems.title_path.lazy import LazyPath
 from colgen.problems.title_path.outcome import PathResult
 from colgen.problems.title_path.template import TitlePath
 
 __all__ = [
-    "Instance",
+    "PathInstance",
     "LazyPath",
     "Path",
     "PathResult",

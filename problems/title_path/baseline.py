@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from colgen import Executor, InputError, Problem, Result, Termination, TimeLimit, seeds_from, solve, solve_complete
-from colgen.problems.title_path.instance import Instance, Path
+from colgen.problems.title_path.instance import Path, PathInstance
 from colgen.problems.title_path.lazy import LazyPath
 from colgen.problems.title_path.model import arcs, arrays, centred
 from colgen.problems.title_path.outcome import PathResult
@@ -29,7 +29,7 @@ _WORK_OF_A_PIECE = 2e8
 """Elementary steps of colour coding between two looks at the clock, roughly."""
 
 
-def relaxation_bound(instance: Instance, lower: float = -math.inf) -> float:
+def relaxation_bound(instance: PathInstance, lower: float = -math.inf) -> float:
     """No path weighs more: the bound of penalised walks, or the weight of the path known if that is more."""
     scaled = instance.scaled
     known = (lower - scaled.offset) / scaled.scale
@@ -40,12 +40,12 @@ def relaxation_bound(instance: Instance, lower: float = -math.inf) -> float:
 # --- exact -----------------------------------------------------------------------------------------------------------
 
 
-def exact(instance: Instance, *, time_limit: float = math.inf) -> PathResult:
+def exact(instance: PathInstance, *, time_limit: float = math.inf) -> PathResult:
     """The template's own method: bounds from penalised walks, and states that remember the classes that matter."""
     return _by_engine("exact", TitlePath(instance), time_limit)
 
 
-def lazy_rows(instance: Instance, *, time_limit: float = math.inf) -> PathResult:
+def lazy_rows(instance: PathInstance, *, time_limit: float = math.inf) -> PathResult:
     """The integer program whose cycles are cut off as they appear, on the engine."""
     return _by_engine("lazy rows", LazyPath(instance), time_limit)
 
@@ -71,7 +71,7 @@ def _by_engine(method: str, problem: Problem, time_limit: float) -> PathResult:
     )
 
 
-def ilp(instance: Instance, *, time_limit: float = math.inf) -> PathResult:
+def ilp(instance: PathInstance, *, time_limit: float = math.inf) -> PathResult:
     """The integer program with flow variables in HiGHS, presolve on; the model is built as arrays, without Pyomo."""
     started = time.perf_counter()
     reduced, scaled = instance.reduced, instance.scaled
@@ -95,7 +95,7 @@ def ilp(instance: Instance, *, time_limit: float = math.inf) -> PathResult:
     )
 
 
-def _follow(instance: Instance, values: np.ndarray) -> Path:
+def _follow(instance: PathInstance, values: np.ndarray) -> Path:
     tails, heads, _ = arcs(instance)
     taken = values[: len(tails)] > 0.5
     after = dict(zip(tails[taken].tolist(), heads[taken].tolist(), strict=True))
@@ -105,7 +105,7 @@ def _follow(instance: Instance, values: np.ndarray) -> Path:
     return tuple(path[:-1])
 
 
-def exhaustive(instance: Instance) -> PathResult:
+def exhaustive(instance: PathInstance) -> PathResult:
     """All paths, one after the other: for tests, and for very small graphs."""
     started = time.perf_counter()
     best, weight, count = None, -math.inf, 0
@@ -118,7 +118,7 @@ def exhaustive(instance: Instance) -> PathResult:
     return PathResult("exhaustive", best, weight, weight, 1.0, True, time.perf_counter() - started, count)
 
 
-def _paths(instance: Instance) -> Iterator[tuple[float, Path]]:
+def _paths(instance: PathInstance) -> Iterator[tuple[float, Path]]:
     """Weight and vertices of every path of k vertices, depth first."""
     graph = instance.graph
     classes, last = graph.classes.tolist(), graph.last.tolist()
@@ -139,7 +139,7 @@ def _paths(instance: Instance) -> Iterator[tuple[float, Path]]:
 
 
 def a_star(
-    instance: Instance, *, bound: bool = True, most: int = 1_000_000, time_limit: float = math.inf
+    instance: PathInstance, *, bound: bool = True, most: int = 1_000_000, time_limit: float = math.inf
 ) -> PathResult:
     """A* over partial paths, for small k: what is to come is bounded by the best walk without classes.
 
@@ -187,7 +187,7 @@ def a_star(
 # --- without a proof -------------------------------------------------------------------------------------------------
 
 
-def beam(instance: Instance, width: int, *, bound: bool = False) -> PathResult:
+def beam(instance: PathInstance, width: int, *, bound: bool = False) -> PathResult:
     """Beam search by weight so far, as it is used for selection and ordering.
 
     Parameters
@@ -208,7 +208,7 @@ def beam(instance: Instance, width: int, *, bound: bool = False) -> PathResult:
 
 
 def colour_coding(
-    instance: Instance,
+    instance: PathInstance,
     *,
     failure: float = 1e-6,
     seed: int = 0,
@@ -301,7 +301,7 @@ def _unproved(result: PathResult) -> PathResult:
     return result
 
 
-METHODS: dict[str, Callable[[Instance], PathResult]] = {
+METHODS: dict[str, Callable[[PathInstance], PathResult]] = {
     "exact": exact,
     "lazy rows": lazy_rows,
     "flow in HiGHS": ilp,

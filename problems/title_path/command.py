@@ -15,14 +15,14 @@ from colgen.problems.title_path import reading
 from colgen.problems.title_path.demo import of_the_engine, of_the_kernels, of_the_templates
 from colgen.problems.title_path.drawing import draw_path
 from colgen.problems.title_path.files import read, write
-from colgen.problems.title_path.instance import Instance, Path, random
+from colgen.problems.title_path.instance import Path, PathInstance, random
 from colgen.problems.title_path.learning import TitleModel
 from colgen.problems.title_path.reading import is_model, read_instance, read_sections, score_instance, section_instance
 from colgen.problems.title_path.template import TitlePath
 from colgen.problems.title_path.training import train_from_folder
 
 
-def _lines(instance: Instance, result: Result) -> list[str]:
+def _lines(instance: PathInstance, result: Result) -> list[str]:
     path: Path = result.answer
     lines = [" ".join(map(str, instance.words(path))), ""]
     steps = [float(instance.first[path[0]])]
@@ -34,7 +34,7 @@ def _lines(instance: Instance, result: Result) -> list[str]:
     return lines
 
 
-def _data(instance: Instance, result: Result) -> dict[str, Any]:
+def _data(instance: PathInstance, result: Result) -> dict[str, Any]:
     path: Path = result.answer
     return {
         "words": [str(word) for word in instance.words(path)],
@@ -42,7 +42,7 @@ def _data(instance: Instance, result: Result) -> dict[str, Any]:
     }
 
 
-def _draw(instance: Instance, result: Result) -> Any:
+def _draw(instance: PathInstance, result: Result) -> Any:
     return draw_path(instance, result.answer, title=" ".join(map(str, instance.words(result.answer))))
 
 
@@ -57,7 +57,7 @@ def _solve_all(
     return (_solved(section_instance(trained, section, options), stop) for section in sections)
 
 
-def _solved(instance: Instance, stop: Sequence[StopRule]) -> Solved:
+def _solved(instance: PathInstance, stop: Sequence[StopRule]) -> Solved:
     result = solve(TitlePath(instance), stop=stop)
     if result.answer is None:
         return Solved([""], None, result.termination, result.objective, result.dual_bound)

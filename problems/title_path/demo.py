@@ -14,7 +14,7 @@ import numpy as np
 from colgen import solve
 from colgen.cli.template import DemoLine
 from colgen.problems.title_path.baseline import exhaustive
-from colgen.problems.title_path.instance import Instance, random
+from colgen.problems.title_path.instance import PathInstance, random
 from colgen.problems.title_path.language import estimate
 from colgen.problems.title_path.learning import NUM_AUXILIARY, title_graph
 from colgen.problems.title_path.sections import Section, docstrings
@@ -48,14 +48,14 @@ def of_the_kernels() -> list[DemoLine]:
     return [_compare(docstring_graph("colgen.solvers", 26, 4))]
 
 
-def docstring_graph(package: str, num_words: int, length: int) -> Instance:
+def docstring_graph(package: str, num_words: int, length: int) -> PathInstance:
     """The graph of the docstring of a package whose number of different content words is nearest to ``num_words``."""
     sections = _sections(package)
     chosen = min(sections, key=lambda one: abs(len(stems_of(one.text).words) - num_words))
     return tf_idf_graph(chosen, sections, length)
 
 
-def tf_idf_graph(section: Section, sections: Sequence[Section], length: int) -> Instance:
+def tf_idf_graph(section: Section, sections: Sequence[Section], length: int) -> PathInstance:
     """The graph of a text with words selected by the logarithm of their tf-idf, as a share of the largest.
 
     Parameters
@@ -77,7 +77,7 @@ def _sections(package: str) -> list[Section]:
     return docstrings((package,), most=_SECTIONS)
 
 
-def _compare(instance: Instance) -> DemoLine:
+def _compare(instance: PathInstance) -> DemoLine:
     solve(TitlePath(random(5, 2, 0)))  # compiles the kernels, which is nobody's speed
     everything = exhaustive(instance)
     started = working_clock()

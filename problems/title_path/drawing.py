@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
-from colgen.problems.title_path.instance import Instance, Path
+from colgen.problems.title_path.instance import Path, PathInstance
 from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def draw_convergence(iterations: Sequence[float]) -> Figure:
     return figure
 
 
-def draw_path(instance: Instance, path: Path, *, most: int = 24, title: str = "") -> Figure:
+def draw_path(instance: PathInstance, path: Path, *, most: int = 24, title: str = "") -> Figure:
     """A graph with a path through it: the vertices of the path on a line, those that compete with them above and below.
 
     The vertices in a column are those that would come in the place of the one on the path at the least loss of weight,
@@ -124,7 +124,7 @@ def draw_path(instance: Instance, path: Path, *, most: int = 24, title: str = ""
     return figure
 
 
-def _columns(instance: Instance, path: Path, most: int) -> list[list[int]]:
+def _columns(instance: PathInstance, path: Path, most: int) -> list[list[int]]:
     """For each vertex of the path itself and those that could best take its place; no vertex is in two columns."""
     shown = set(path)
     columns = []
@@ -141,7 +141,7 @@ def _columns(instance: Instance, path: Path, most: int) -> list[list[int]]:
     return columns
 
 
-def _heaviest_arcs(instance: Instance, vertices: Sequence[int], count: int) -> list[tuple[int, int]]:
+def _heaviest_arcs(instance: PathInstance, vertices: Sequence[int], count: int) -> list[tuple[int, int]]:
     """The heaviest arcs between some vertices."""
     weights = instance.graph.weights[np.ix_(vertices, vertices)]
     order = np.argsort(-weights, axis=None, kind="stable")[:count]
@@ -150,12 +150,12 @@ def _heaviest_arcs(instance: Instance, vertices: Sequence[int], count: int) -> l
     return [(vertices[a], vertices[b]) for a, b in pairs if weights[a, b] > -np.inf]
 
 
-def _width(instance: Instance, vertex: int) -> float:
+def _width(instance: PathInstance, vertex: int) -> float:
     """Of a vertex's box, in inches."""
     return _LETTER * len(str(instance.labels[vertex])) + _MARGIN
 
 
-def _word_between(instance: Instance, tail: int | None, head: int | None) -> str:
+def _word_between(instance: PathInstance, tail: int | None, head: int | None) -> str:
     """The label of an arc, empty if it has none."""
     if instance.via is None or head is None:
         return ""
@@ -163,7 +163,7 @@ def _word_between(instance: Instance, tail: int | None, head: int | None) -> str
     return instance.via_labels[number] if number >= 0 else ""
 
 
-def _step(instance: Instance, u: int | None, v: int | None) -> float:
+def _step(instance: PathInstance, u: int | None, v: int | None) -> float:
     """Weight of an arc; None is the source as a tail, the sink as a head."""
     graph = instance.graph
     if u is None:

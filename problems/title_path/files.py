@@ -11,12 +11,12 @@ import numpy as np
 
 from colgen import InputError
 from colgen.core.files import read_json, write_text
-from colgen.problems.title_path.instance import Instance, from_arcs
+from colgen.problems.title_path.instance import PathInstance, from_arcs
 
 FORMAT = "colgen title_path graph"
 
 
-def read(path: Path | str) -> Instance:
+def read(path: Path | str) -> PathInstance:
     """Read a graph in JSON, as :func:`write` writes it.
 
     An object with ``length``, ``vertices`` (objects with ``name`` and, if they share it with others, ``class``) and
@@ -38,7 +38,7 @@ def read(path: Path | str) -> Instance:
         raise InputError(f"{path}: {error}") from None
 
 
-def _from_json(content: Mapping[str, Any], name: str) -> Instance:
+def _from_json(content: Mapping[str, Any], name: str) -> PathInstance:
     labels, classes = [], []
     for k, vertex in enumerate(_list(content["vertices"], "vertices")):
         if not isinstance(vertex, dict) or not isinstance(vertex.get("name"), (str, int)):
@@ -70,7 +70,7 @@ def _list(value: object, what: str) -> list[Any]:
     return value
 
 
-def write(instance: Instance, path: Path | str) -> None:
+def write(instance: PathInstance, path: Path | str) -> None:
     """Write a graph in JSON; :func:`read` reads it.  Labels become strings, unless they are whole numbers."""
     labels = [label if isinstance(label, int) else str(label) for label in instance.labels]
     vertices = [{"name": label, "class": c} for label, c in zip(labels, instance.class_numbers.tolist(), strict=True)]
@@ -84,7 +84,7 @@ def write(instance: Instance, path: Path | str) -> None:
     write_text(path, json.dumps(content, ensure_ascii=False) + "\n")
 
 
-def _label(instance: Instance, tail: int, head: int) -> list[str]:
+def _label(instance: PathInstance, tail: int, head: int) -> list[str]:
     if instance.via is None or instance.via[tail, head] < 0:
         return []
     return [instance.via_labels[instance.via[tail, head]]]

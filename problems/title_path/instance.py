@@ -31,7 +31,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
+class PathInstance:
     """A weighted digraph with source and sink, whose heaviest path of k vertices is sought, no two of one class.
 
     Parameters
@@ -116,7 +116,7 @@ class Instance:
         return scaled(self.graph)
 
     @cached_property
-    def reduced(self) -> Instance:
+    def reduced(self) -> PathInstance:
         """The same without arcs that no best path has, as are penalties, which would hide what others differ by."""
         left = self.scaled.graph
         weights, first, last = (
@@ -124,11 +124,11 @@ class Instance:
             for kept, own in ((left.weights, self.weights), (left.first, self.first), (left.last, self.last))
         )
         via = (self.via, self.via_labels)
-        return Instance(weights, first, last, self.length, self.classes, self.labels, self.name, *via)
+        return PathInstance(weights, first, last, self.length, self.classes, self.labels, self.name, *via)
 
-    def with_length(self, length: int) -> Instance:
+    def with_length(self, length: int) -> PathInstance:
         """The same graph, another k."""
-        return Instance(
+        return PathInstance(
             self.weights, self.first, self.last, length, self.classes, self.labels, self.name, self.via, self.via_labels
         )
 
@@ -180,8 +180,8 @@ class Instance:
         return words
 
 
-def checked(instance: Instance, path: Sequence[int]) -> float:
-    """:meth:`Instance.check` for a run: what is no answer is the error that the engine knows."""
+def checked(instance: PathInstance, path: Sequence[int]) -> float:
+    """:meth:`PathInstance.check` for a run: what is no answer is the error that the engine knows."""
     try:
         return instance.check(path)
     except ValueError as error:
@@ -234,7 +234,7 @@ def from_graph(
     classes: Mapping[Hashable, Hashable] | str = "class",
     label: str = "label",
     name: str = "",
-) -> Instance:
+) -> PathInstance:
     """The instance of a networkx digraph; of parallel arcs (``MultiDiGraph``) the heaviest counts.
 
     Arcs that no path uses are passed over: into the source, out of the sink, from source to sink, and loops.
@@ -246,7 +246,7 @@ def from_graph(
     classes
         Attribute of the vertices, or a mapping from vertices; a vertex without a class is one of its own.
     label
-        Attribute of the arcs that names them in :meth:`Instance.words`.
+        Attribute of the arcs that names them in :meth:`PathInstance.words`.
 
     Raises
     ------
@@ -291,7 +291,7 @@ def from_arcs(
     classes: Sequence[Hashable],
     labels: Sequence[Hashable],
     name: str,
-) -> Instance:
+) -> PathInstance:
     """An instance from (tail or None for the source, head or None for the sink, weight, label)."""
     check_size(n)
     weights, first, last = np.full((n, n), -np.inf), np.full(n, -np.inf), np.full(n, -np.inf)
@@ -310,7 +310,7 @@ def from_arcs(
             else:
                 weights[tail, head] = value
             via[n if tail is None else tail, head] = -1 if label is None else names.setdefault(str(label), len(names))
-    return Instance(
+    return PathInstance(
         weights, first, last, length, tuple(classes), tuple(labels), name, via if names else None, tuple(names)
     )
 
@@ -340,7 +340,7 @@ def random(
     num_classes: int | None = None,
     density: float = 1.0,
     attraction: float = 0.0,
-) -> Instance:
+) -> PathInstance:
     """Normally distributed weights.
 
     Parameters
@@ -361,4 +361,4 @@ def random(
         for array in (weights, first, last):
             array[rng.random(array.shape) >= density] = -np.inf
     classes = () if num_classes is None else tuple(rng.integers(0, num_classes, n).tolist())
-    return Instance(weights, first, last, length, classes, name=f"random-{n}-{length}-{seed}")
+    return PathInstance(weights, first, last, length, classes, name=f"random-{n}-{length}-{seed}")

@@ -40,7 +40,7 @@ from colgen import (
 )
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
-from colgen.problems.title_path.instance import Instance, Path, checked
+from colgen.problems.title_path.instance import Path, PathInstance, checked
 from colgen.problems.title_path.model import SINK, SOURCE, arrays, centred, full
 from colgen.solvers.paths.path_beam import beam
 
@@ -57,7 +57,7 @@ class LazyPath(Problem):
     The answer is a tuple of vertices.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: PathInstance) -> None:
         self.instance = instance
 
     def master(self) -> pyo.ConcreteModel:
@@ -72,7 +72,7 @@ class LazyPath(Problem):
         return self.instance.scaled.scale
 
     def separation(self) -> Sequence[Separation]:
-        return (Cuts(self.instance.reduced),)
+        return (CycleCuts(self.instance.reduced),)
 
     def stabilization(self) -> Stabilization:
         return NoStabilization()  # nothing is priced
@@ -99,7 +99,7 @@ class BeamNear(Heuristic):
 
     every = 1
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: PathInstance) -> None:
         self.instance = instance
 
     def search(self, context: HeuristicContext) -> Solution | None:
@@ -117,13 +117,13 @@ class BeamNear(Heuristic):
         return as_solution(self.instance, tuple(path.tolist())) if len(path) else None
 
 
-class Cuts(Separation):
+class CycleCuts(Separation):
     """The most violated of the rows above for each vertex; exact.
 
     Row ``("cut", (v, W))`` has W as a sorted tuple.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: PathInstance) -> None:
         graph = instance.graph
         self._tails = [np.flatnonzero(column > -np.inf).tolist() for column in graph.weights.T]
         self._from_source = graph.first > -np.inf
@@ -198,7 +198,7 @@ def arcs_of(solution: Solution) -> list[tuple[tuple[Any, Any], float]]:
     return [(cast(tuple[Any, Any], arc), value) for (block, arc), value in solution.variables.items() if block == "I"]
 
 
-def as_solution(instance: Instance, path: Path) -> Solution:
+def as_solution(instance: PathInstance, path: Path) -> Solution:
     """A path as a solution of the integer program."""
     stations = (SOURCE, *path, SINK)
     taken: dict[Key, float] = {("I", arc): 1.0 for arc in itertools.pairwise(stations)}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from colgen import InputError
 from colgen.core.array_files import reading
 from colgen.core.files import parse_json, writing
-from colgen.problems.title_path.instance import Instance, check_size
+from colgen.problems.title_path.instance import PathInstance, check_size
 from colgen.problems.title_path.language import BEGIN, END, BigramModel, estimate
 from colgen.problems.title_path.sections import Section
 from colgen.problems.title_path.selection import Background, Selection, fit
@@ -53,7 +53,7 @@ class TitleModel:
     auxiliary: tuple[str, ...]
     length: int
 
-    def instance(self, text: str, length: int | None = None, name: str = "") -> Instance:
+    def instance(self, text: str, length: int | None = None, name: str = "") -> PathInstance:
         """The graph of a text: a vertex a content word, a class a stem.
 
         The arc from v to w weighs log P(w in title) + log p(w | v); of it and the arcs that lead over an auxiliary word
@@ -153,7 +153,7 @@ def title_graph(
     auxiliary: Sequence[str],
     length: int,
     name: str = "",
-) -> Instance:
+) -> PathInstance:
     """The graph of some words: see :meth:`TitleModel.instance`.
 
     Parameters
@@ -179,7 +179,7 @@ def title_graph(
         via[better] = x
     best += selection
     last = language.log_probabilities(words, [END])[:, 0]
-    return Instance(best[:n], best[n], last, length, tuple(classes), tuple(words), name, via, tuple(auxiliary))
+    return PathInstance(best[:n], best[n], last, length, tuple(classes), tuple(words), name, via, tuple(auxiliary))
 
 
 def train(

@@ -11,7 +11,7 @@ import numpy as np
 from colgen import Column, LagrangianMaster, Row, Sense, Solution
 from colgen.core.columns import Key
 from colgen.core.duals import RowNames
-from colgen.problems.title_path.instance import Floats, Instance, Path
+from colgen.problems.title_path.instance import Floats, Path, PathInstance
 from colgen.solvers.paths.walks import Mask
 
 WALK = ("walk", None)
@@ -51,7 +51,7 @@ class WalkMaster(LagrangianMaster):
 
     answers_late = True
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: PathInstance) -> None:
         super().__init__(Sense.MAXIMIZE)
         self.instance = instance
         self.remembered: Mask = np.zeros(instance.num_classes, dtype=np.bool_)
@@ -86,7 +86,7 @@ class WalkMaster(LagrangianMaster):
         return len(self._names.keys)
 
 
-def as_solution(instance: Instance, walk: Path) -> Solution:
+def as_solution(instance: PathInstance, walk: Path) -> Solution:
     """A walk as a solution."""
     weight = instance.objective(walk)
     return Solution(weight, ((Column(weight, {WALK: 1.0}, walk, ("walk", walk)), 1.0),))

@@ -38,7 +38,7 @@ from colgen import Formulation, InputError, Sense
 from colgen.core.columns import Key
 from colgen.core.lazy_imports import Late
 from colgen.model.formulation import Block
-from colgen.problems.title_path.instance import Floats, Instance, Ints
+from colgen.problems.title_path.instance import Floats, Ints, PathInstance
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -53,7 +53,7 @@ SOURCE, SINK = "s", "t"
 FORMULATIONS = ("flow", "lazy")
 
 
-def full(instance: Instance, formulation: str = "flow") -> pyo.ConcreteModel:
+def full(instance: PathInstance, formulation: str = "flow") -> pyo.ConcreteModel:
     """The program in Pyomo, for any solver that Pyomo knows.
 
     Parameters
@@ -118,7 +118,7 @@ def full(instance: Instance, formulation: str = "flow") -> pyo.ConcreteModel:
     return m
 
 
-def arcs(instance: Instance) -> tuple[Ints, Ints, Floats]:
+def arcs(instance: PathInstance) -> tuple[Ints, Ints, Floats]:
     """Tails, heads and weights of the arcs that a path can take; the source is number n, the sink n + 1."""
     n, graph = instance.num_vertices, instance.graph
     firsts, lasts = np.flatnonzero(graph.first > -np.inf), np.flatnonzero(graph.last > -np.inf)
@@ -130,14 +130,14 @@ def arcs(instance: Instance) -> tuple[Ints, Ints, Floats]:
     )
 
 
-def arc_names(instance: Instance, tails: Ints, heads: Ints) -> list[Arc]:
+def arc_names(instance: PathInstance, tails: Ints, heads: Ints) -> list[Arc]:
     """The arcs as pairs, in order."""
     n = instance.num_vertices
     named: list[Hashable] = [*range(n), SOURCE, SINK]
     return [(named[u], named[v]) for u, v in zip(tails.tolist(), heads.tolist(), strict=True)]
 
 
-def arrays(instance: Instance, formulation: str = "flow") -> Formulation:
+def arrays(instance: PathInstance, formulation: str = "flow") -> Formulation:
     """What compiling the model of :func:`full` gives, without Pyomo, which takes longer than many a solve.
 
     Parameters
@@ -206,7 +206,7 @@ def arrays(instance: Instance, formulation: str = "flow") -> Formulation:
     )
 
 
-def centred(f: Formulation, instance: Instance) -> Formulation:
+def centred(f: Formulation, instance: PathInstance) -> Formulation:
     """The same program with what all paths have in common in its offset, where no tolerance is relative to it."""
     tails, heads, weights = arcs(instance)
     n, (first, last, inner) = instance.num_vertices, instance.scaled.parts

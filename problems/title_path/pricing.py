@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from colgen import Pricing, PricingContext, PricingResult
-from colgen.problems.title_path.instance import Instance, Path
+from colgen.problems.title_path.instance import Path, PathInstance
 from colgen.problems.title_path.master import WalkDuals, as_solution
 from colgen.problems.title_path.search import possible
 from colgen.solvers.paths.colour_coding import complete, is_small
@@ -37,7 +37,7 @@ class WalkPricing(Pricing):
         The heaviest path that it knew.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: PathInstance) -> None:
         self.instance = instance
         self.walk: Path | None = None
         self.path: Path | None = None
@@ -95,6 +95,6 @@ class WalkPricing(Pricing):
         return math.inf, False
 
 
-def no_penalties(instance: Instance) -> WalkDuals:
+def no_penalties(instance: PathInstance) -> WalkDuals:
     """λ = 0."""
     return WalkDuals(np.zeros(instance.num_classes))

@@ -15,8 +15,8 @@ from colgen.certificate.certifier import Certifier, Record, as_exact
 from colgen.certificate.checker_paths import Paths
 from colgen.certificate.checker_pricing import WrongError
 from colgen.certificate.scaling import as_whole, places
-from colgen.certificate.witness import Point
-from colgen.problems.title_path.instance import Instance
+from colgen.certificate.witness import WitnessPoint
+from colgen.problems.title_path.instance import PathInstance
 from colgen.problems.title_path.master import WalkDuals
 
 _MOST_LABELS = 300_000
@@ -31,7 +31,7 @@ class PathCertifier(Certifier):
 
     states_formulation = False
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: PathInstance) -> None:
         super().__init__(Sense.MAXIMIZE, instance.name)
         self._instance = instance
 
@@ -65,7 +65,7 @@ class PathCertifier(Certifier):
         ((_, _, path),) = self.columns(solution)
         return self._checked.column(path)[0]
 
-    def proof(self, answer: Solution, points: Sequence[Point], goal: Fraction) -> Iterable[Record] | None:
+    def proof(self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction) -> Iterable[Record] | None:
         checked, classes = self._checked, self._instance.class_numbers.tolist()
         most, penalties, remembered = int(-goal * checked.unit), self._penalties(points), set[int]()
         try:
@@ -85,7 +85,7 @@ class PathCertifier(Certifier):
         claim = {"weight": 1, "unit": 1, "duals": [], "counts": [], "least": [as_exact(-bound)]}
         return [{"node": 0, "claim": {**claim, "bound": as_exact(bound), "potentials": said}}]
 
-    def _penalties(self, points: Sequence[Point]) -> list[int]:
+    def _penalties(self, points: Sequence[WitnessPoint]) -> list[int]:
         """Those of the run, which may be any numbers of 0 or more."""
         seen = [point.duals.penalties for point in points if isinstance(point.duals, WalkDuals)]
         values = seen[-1] * self._instance.scaled.scale if seen else np.zeros(self._instance.num_classes)

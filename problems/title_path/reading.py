@@ -10,7 +10,7 @@ from colgen.cli.template import Material, check_options, whole_number
 from colgen.core.array_files import arrays_in
 from colgen.core.files import check_readable
 from colgen.problems.title_path.files import read
-from colgen.problems.title_path.instance import Instance
+from colgen.problems.title_path.instance import PathInstance
 from colgen.problems.title_path.learning import TitleModel
 from colgen.problems.title_path.sections import Section, read_file
 
@@ -20,7 +20,7 @@ OPTIONS = {
 }
 
 
-def read_instance(path: Path) -> Instance:
+def read_instance(path: Path) -> PathInstance:
     """Read a graph in JSON.
 
     Raises
@@ -42,7 +42,7 @@ def is_model(path: Path) -> bool:
     return "about" in arrays_in(path)
 
 
-def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> Instance:
+def score_instance(material: Material, model: Path, options: Mapping[str, str]) -> PathInstance:
     """The graph of a text, or of a section in a file of JSON lines, scored by a trained model; options see ``OPTIONS``.
 
     Raises
@@ -65,7 +65,7 @@ def read_sections(material: Material) -> list[Section]:
     return [Section("", material.text, "text" if material.path is None else material.path.stem)]
 
 
-def section_instance(model: TitleModel, section: Section, options: Mapping[str, str]) -> Instance:
+def section_instance(model: TitleModel, section: Section, options: Mapping[str, str]) -> PathInstance:
     """The graph of a section; the length of its title as the options say, or as its own title has it."""
     length = whole_number(options, "length", 1) if "length" in options else None
     if length is None and section.title:

@@ -19,7 +19,7 @@ from colgen import (
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.problems.title_path.bound import Memory
-from colgen.problems.title_path.instance import Instance, Path, checked
+from colgen.problems.title_path.instance import Path, PathInstance, checked
 from colgen.problems.title_path.master import ONCE, WalkDuals, WalkMaster
 from colgen.problems.title_path.pricing import WalkPricing
 from colgen.problems.title_path.proof import PathCertifier
@@ -32,7 +32,7 @@ class TitlePath(Problem[Path]):
     The answer is a tuple of vertices.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: PathInstance) -> None:
         self.instance = instance
 
     @property
@@ -78,7 +78,7 @@ class RepeatedClasses(Separation):
     Row ``("once", c)`` has the number of the class as its index.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: PathInstance) -> None:
         self._classes = instance.class_numbers.tolist()
 
     def revived(self, key: Key, lower: float, upper: float) -> Row | None:

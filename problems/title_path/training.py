@@ -7,7 +7,7 @@ from statistics import fmean
 
 from colgen.cli.template import Figure, TrainOptions
 from colgen.problems.title_path.baseline import exact
-from colgen.problems.title_path.instance import Instance
+from colgen.problems.title_path.instance import PathInstance
 from colgen.problems.title_path.learning import train
 from colgen.problems.title_path.outcome import PathResult
 from colgen.problems.title_path.rouge import rouge_l
@@ -47,7 +47,7 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
     ]
 
 
-def title_score(instance: Instance, result: PathResult, section: Section) -> float:
+def title_score(instance: PathInstance, result: PathResult, section: Section) -> float:
     """F measure of ROUGE-L of the title that a path spells, zero where there is no path."""
     proposed = [] if result.path is None else instance.words(result.path)
     return rouge_l(proposed, words(section.title)).f

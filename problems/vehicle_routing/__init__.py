@@ -26,13 +26,13 @@ algorithm for the vehicle routing problem with time windows*, Operations Researc
 """
 
 from colgen.problems.vehicle_routing.files import read, read_solution, write, write_solution
-from colgen.problems.vehicle_routing.instance import CONVENTIONS, Instance, Route, euclidean, random
+from colgen.problems.vehicle_routing.instance import CONVENTIONS, Route, RoutingInstance, euclidean, random
 from colgen.problems.vehicle_routing.pricing import RouteOracle
 from colgen.problems.vehicle_routing.template import VehicleRouting
 
 __all__ = [
     "CONVENTIONS",
-    "Instance",
+    "RoutingInstance",
     "Route",
     "RouteOracle",
     "VehicleRouting",

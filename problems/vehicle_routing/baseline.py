@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from colgen import solve_complete
-from colgen.problems.vehicle_routing.instance import Instance
+from colgen.problems.vehicle_routing.instance import RoutingInstance
 from colgen.problems.vehicle_routing.model import full
 from colgen.solvers.linear.mip import MIPSolution
 
 
-def solve_full(instance: Instance, formulation: str = "two_index", time_limit: float = math.inf) -> MIPSolution:
+def solve_full(instance: RoutingInstance, formulation: str = "two_index", time_limit: float = math.inf) -> MIPSolution:
     """HiGHS on a complete model, presolve on: optimum, bound and branch-and-bound nodes."""
     return solve_complete(full(instance, formulation), time_limit)

@@ -9,8 +9,8 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Column, Decision, Marginals, OnOriginalVariable, ReducedCostFixing, Solution
-from colgen.problems.vehicle_routing.decisions import ArcsForbidden
+from colgen import Bound, Column, Decision, OnOriginalVariable, PricedMarginals, ReducedCostFixing, Solution
+from colgen.problems.vehicle_routing.decisions import RouteArcsForbidden
 from colgen.problems.vehicle_routing.instance import Route
 from colgen.problems.vehicle_routing.pricing import ARC, EDGE, VEHICLES, RouteOracle, as_arc
 
@@ -35,13 +35,13 @@ class OnVehicles(OnOriginalVariable):
         super().__init__(lambda column: {VEHICLES: 1.0}, block=VEHICLES)
 
 
-class OnArcs(OnOriginalVariable):
+class OnRouteArcs(OnOriginalVariable):
     """Branch on whether an arc is driven; on edges where a route is the same in both directions.
 
     An arc that must be driven forbids all others that leave its tail or enter its head, which needs no row.
     """
 
-    makes: Sequence[type[Decision]] = (Bound, ArcsForbidden)
+    makes: Sequence[type[Decision]] = (Bound, RouteArcsForbidden)
 
     def __init__(self, oracle: RouteOracle) -> None:
         self.oracle = oracle
@@ -59,7 +59,7 @@ class OnArcs(OnOriginalVariable):
             closed |= (tails == i) & (heads != j)
         if j:
             closed |= (heads == j) & (tails != i)
-        return ArcsForbidden(self.layout, ~closed)
+        return RouteArcsForbidden(self.layout, ~closed)
 
     def recover(self, solution: Solution) -> Solution | None:
         """Routes from whole edges, where the routes that make them are fractional."""
@@ -92,15 +92,15 @@ def _followed(edges: dict[tuple[int, int], int]) -> list[list[int]]:
         routes.append(route)
 
 
-class ArcFixing(ReducedCostFixing):
+class RouteArcFixing(ReducedCostFixing):
     """Forbids arcs that no better answer drives: those whose best route costs more than the gap."""
 
-    makes: Sequence[type[Decision]] = (ArcsForbidden,)
+    makes: Sequence[type[Decision]] = (RouteArcsForbidden,)
 
     def __init__(self, oracle: RouteOracle, share: float = 0.02) -> None:
         exact = RouteOracle(oracle.layout, ("exact",), routes=oracle.routes)
         super().__init__(exact, share=share, decide=self._arcs)
         self.layout = oracle.layout
 
-    def _arcs(self, number: int, marginals: Marginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
-        return (ArcsForbidden(self.layout, ~worse, exhaustive=False),)
+    def _arcs(self, number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
+        return (RouteArcsForbidden(self.layout, ~worse, exhaustive=False),)

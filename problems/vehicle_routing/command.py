@@ -11,11 +11,11 @@ from colgen.core.result import Result
 from colgen.problems.vehicle_routing.demo import capacities, time_windows
 from colgen.problems.vehicle_routing.drawing import draw_routes
 from colgen.problems.vehicle_routing.files import read, solution_lines, write
-from colgen.problems.vehicle_routing.instance import Instance, Route, random
+from colgen.problems.vehicle_routing.instance import Route, RoutingInstance, random
 from colgen.problems.vehicle_routing.template import VehicleRouting
 
 
-def _read(path: Path, **options: str) -> Instance:
+def _read(path: Path, **options: str) -> RoutingInstance:
     vehicles = options.get("vehicles", "file")
     if vehicles not in ("file", "name") and not vehicles.isdigit():
         raise InputError(f"option vehicles: expected 'file', 'name' or a whole number, not {vehicles[:20]!r}")
@@ -27,15 +27,15 @@ def _read(path: Path, **options: str) -> Instance:
     )
 
 
-def _lines(instance: Instance, result: Result) -> list[str]:
+def _lines(instance: RoutingInstance, result: Result) -> list[str]:
     return solution_lines(instance, result.answer)
 
 
-def _data(instance: Instance, result: Result) -> list[dict[str, Any]]:
+def _data(instance: RoutingInstance, result: Result) -> list[dict[str, Any]]:
     return [_route(instance, route) for route in result.answer]
 
 
-def _route(instance: Instance, route: Route) -> dict[str, Any]:
+def _route(instance: RoutingInstance, route: Route) -> dict[str, Any]:
     found: dict[str, Any] = {
         "customers": list(route),
         "distance": instance.length(route),

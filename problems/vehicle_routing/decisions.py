@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Column, Decision
-from colgen.problems.vehicle_routing.layout import Layout
+from colgen.problems.vehicle_routing.layout import RouteLayout
 
 
 @dataclass(frozen=True, eq=False)
-class ArcsForbidden(Decision):
+class RouteArcsForbidden(Decision):
     """No route may drive the arcs that are not open.
 
     Attributes
@@ -21,7 +21,7 @@ class ArcsForbidden(Decision):
         One entry an arc of the network.
     """
 
-    layout: Layout = field(repr=False)
+    layout: RouteLayout = field(repr=False)
     open_arcs: NDArray[np.bool_] = field(repr=False)
     exhaustive: bool = True
 

@@ -9,7 +9,7 @@ from colgen.cli.demonstration import beside
 from colgen.cli.template import DemoLine
 from colgen.core.budget import Budget
 from colgen.problems.vehicle_routing.baseline import solve_full
-from colgen.problems.vehicle_routing.instance import Instance, random
+from colgen.problems.vehicle_routing.instance import RoutingInstance, random
 from colgen.problems.vehicle_routing.template import VehicleRouting
 
 
@@ -30,7 +30,7 @@ class _FromScratch(VehicleRouting):
         return WarmStart()
 
 
-def _compare(instance: Instance, name: str) -> DemoLine:
+def _compare(instance: RoutingInstance, name: str) -> DemoLine:
     return beside(
         _FromScratch(instance),
         instance.check,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from colgen import InputError
-from colgen.problems.vehicle_routing.instance import Instance
+from colgen.problems.vehicle_routing.instance import RoutingInstance
 from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _STYLES = ("-", "--", "-.", ":")
 """Of lines whose colours are alike."""
 
 
-def draw_routes(instance: Instance, routes: Sequence[Sequence[int]], *, title: str = "") -> Figure:
+def draw_routes(instance: RoutingInstance, routes: Sequence[Sequence[int]], *, title: str = "") -> Figure:
     """The routes of an answer where their customers lie; the way from and to the depot is thin.
 
     Parameters

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from colgen import InputError
 from colgen.core.files import read_text, write_text
-from colgen.problems.vehicle_routing.instance import Instance, Route, euclidean
+from colgen.problems.vehicle_routing.instance import Route, RoutingInstance, euclidean
 
 Line = tuple[int, str]
 """Its number in the file, and its text."""
@@ -18,7 +18,7 @@ Line = tuple[int, str]
 
 def read(
     path: Path | str, *, convention: str | None = None, customers: int | None = None, vehicles: str | int = "file"
-) -> Instance:
+) -> RoutingInstance:
     """Read Solomon's text format, or TSPLIB's with time windows and service times or without.
 
     Sections and fields of a TSPLIB file that are not used are refused.
@@ -57,7 +57,7 @@ def read(
         raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from None
 
 
-def _limited(instance: Instance, vehicles: str | int) -> Instance:
+def _limited(instance: RoutingInstance, vehicles: str | int) -> RoutingInstance:
     """The instance with its number of vehicles as asked for, and a note on where that comes from."""
     stated, name = instance.vehicles, re.sub(r"\.\d+$", "", instance.name)
     named = re.search(r"-k([1-9][0-9]*)$", name)
@@ -85,7 +85,7 @@ def _limited(instance: Instance, vehicles: str | int) -> Instance:
 # --- Solomon ---------------------------------------------------------------------------------------------------------
 
 
-def _solomon(path: Path, lines: Sequence[Line], convention: str | None) -> Instance:
+def _solomon(path: Path, lines: Sequence[Line], convention: str | None) -> RoutingInstance:
     numbers = [(number, _numbers(line)) for number, line in lines]
     records = [(number, record) for number, record in numbers if record]
     if not records or len(records[0][1]) != 2:
@@ -108,7 +108,7 @@ def _solomon(path: Path, lines: Sequence[Line], convention: str | None) -> Insta
         if row[0] != expected:
             raise InputError(f"{path}, line {number}: expected location {expected}, not {row[0]:g}")
     places = tuple((row[1], row[2]) for _, row in rows)
-    return Instance(
+    return RoutingInstance(
         euclidean(places, convention or "truncated"),
         tuple(row[3] for _, row in rows),  # type: ignore[misc]  # whole numbers, which the instance looks at
         capacity,  # type: ignore[arg-type]
@@ -211,7 +211,7 @@ class _File:
         return found
 
 
-def _tsplib(path: Path, lines: Sequence[Line], convention: str | None) -> Instance:
+def _tsplib(path: Path, lines: Sequence[Line], convention: str | None) -> RoutingInstance:
     file = _File(path, lines)
     kind = file.word("TYPE", "CVRP")
     if kind not in _TYPES:
@@ -233,7 +233,7 @@ def _tsplib(path: Path, lines: Sequence[Line], convention: str | None) -> Instan
         )
     elif file.base == 0:
         reading += "; locations are numbered from 0"
-    return Instance(
+    return RoutingInstance(
         tuple(tuple(distances[i][j] for j in order) for i in order),
         tuple(loads[i] for i in order),  # type: ignore[misc]  # whole numbers, which the instance looks at
         file.whole("CAPACITY"),
@@ -412,7 +412,7 @@ def _explicit(file: _File) -> Matrix:
     return tuple(map(tuple, matrix))
 
 
-def write(instance: Instance, path: Path | str) -> None:
+def write(instance: RoutingInstance, path: Path | str) -> None:
     """Write Solomon's text where there are time windows and coordinates, else TSPLIB's.
 
     Coordinates are read again as distances are rounded by convention: an instance of other distances is written with
@@ -426,7 +426,7 @@ def write(instance: Instance, path: Path | str) -> None:
     write_text(path, "\n".join(_as_tsplib(instance) if instance.windows is None else _as_solomon(instance)) + "\n")
 
 
-def _as_solomon(instance: Instance) -> Iterator[str]:
+def _as_solomon(instance: RoutingInstance) -> Iterator[str]:
     assert instance.windows is not None
     assert instance.service is not None
     if instance.places is None or euclidean(instance.places, "truncated") != instance.distances:
@@ -439,7 +439,7 @@ def _as_solomon(instance: Instance) -> Iterator[str]:
         yield f"{i:5} " + " ".join(f"{_number(value):>10}" for value in numbers)
 
 
-def _as_tsplib(instance: Instance) -> Iterator[str]:
+def _as_tsplib(instance: RoutingInstance) -> Iterator[str]:
     count, places = len(instance.demands), instance.places
     planar = places is not None and euclidean(places, "whole") == instance.distances
     yield f"NAME : {instance.name or 'unnamed'}"
@@ -465,20 +465,20 @@ def _number(value: float) -> str:
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-def solution_lines(instance: Instance, routes: Iterable[Sequence[int]]) -> list[str]:
+def solution_lines(instance: RoutingInstance, routes: Iterable[Sequence[int]]) -> list[str]:
     """An answer as ``.sol`` files hold it: ``Route #1: 5 2 7`` and the cost."""
     routes = list(routes)
     lines = [f"Route #{k}: {' '.join(map(str, route))}" for k, route in enumerate(routes, 1)]
     return [*lines, f"Cost {_number(instance.total(routes))}"]
 
 
-def write_solution(instance: Instance, routes: Iterable[Sequence[int]], path: Path | str) -> None:
+def write_solution(instance: RoutingInstance, routes: Iterable[Sequence[int]], path: Path | str) -> None:
     """Write an answer as a ``.sol`` file."""
     write_text(path, "\n".join(solution_lines(instance, routes)) + "\n")
 
 
 def read_solution(path: Path | str) -> list[Route]:
-    """The routes of a ``.sol`` file; :meth:`Instance.check` says what they are worth.
+    """The routes of a ``.sol`` file; :meth:`RoutingInstance.check` says what they are worth.
 
     Raises
     ------

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.problems.vehicle_routing.instance import Instance, Route
+from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.kernels.local_search import improve
 from colgen.problems.vehicle_routing.kernels.ruin import ruin_and_recreate
 from colgen.problems.vehicle_routing.kernels.savings import savings
@@ -27,14 +27,14 @@ Each round begins with the best routes so far.
 """
 
 
-def by_savings(instance: Instance) -> list[Route]:
+def by_savings(instance: RoutingInstance) -> list[Route]:
     """The parallel savings algorithm, then local search; there may be more routes than vehicles."""
     data = _arrays(instance)
     return _as_routes(*improve(data, *savings(data), instance.most))
 
 
 def improved(
-    instance: Instance,
+    instance: RoutingInstance,
     routes: Iterable[Sequence[int]],
     *,
     steps: int = 0,
@@ -70,7 +70,7 @@ def improved(
     return _as_routes(*improve(data, flat, ends, instance.most))
 
 
-def _arrays(instance: Instance) -> Data:
+def _arrays(instance: RoutingInstance) -> Data:
     windows = instance.window_array
     return Data(
         instance.matrix,
@@ -94,7 +94,7 @@ def has_pyvrp() -> bool:
     return importlib.util.find_spec("pyvrp") is not None
 
 
-def by_pyvrp(instance: Instance, seconds: float, *, seed: int = 0) -> list[Route] | None:
+def by_pyvrp(instance: RoutingInstance, seconds: float, *, seed: int = 0) -> list[Route] | None:
     """What PyVRP's hybrid genetic search finds in so many seconds; None if that is not feasible.
 
     Raises

@@ -28,7 +28,7 @@ _DECIMALS = 4
 
 
 @dataclass(frozen=True)
-class Instance:
+class RoutingInstance:
     """A vehicle routing problem with one depot and equal vehicles, with time windows or without.
 
     Locations are numbered from 0, the depot, to n.
@@ -197,12 +197,12 @@ class Instance:
         """At most so many vehicles."""
         return min(self.num_customers, self.vehicles or self.num_customers)
 
-    def first(self, customers: int) -> Instance:
+    def first(self, customers: int) -> RoutingInstance:
         """The instance of the first so many customers."""
         if not 1 <= customers <= self.num_customers:
             raise InputError(f"expected 1 to {self.num_customers} customers, not {customers}")
         end = customers + 1
-        return Instance(
+        return RoutingInstance(
             tuple(row[:end] for row in self.distances[:end]),
             self.demands[:end],
             self.capacity,
@@ -345,7 +345,7 @@ def random(
     convention: str = "truncated",
     side: int = 100,
     horizon: int = 400,
-) -> Instance:
+) -> RoutingInstance:
     """Customers uniform in a square around a depot in its middle.
 
     Parameters
@@ -362,11 +362,11 @@ def random(
     distances = euclidean(places, convention)
     name = f"random-{customers}-{seed}"
     if not windows:
-        return Instance(distances, (0, *demands), capacity, places=tuple(places), name=name)
+        return RoutingInstance(distances, (0, *demands), capacity, places=tuple(places), name=name)
     times: list[tuple[float, float]] = [(0.0, float(horizon))]
     for i in range(1, customers + 1):
         first, last = math.ceil(distances[0][i]), horizon - 10 - math.ceil(distances[i][0])
         centre, half = int(rng.integers(first, last + 1)), int(rng.integers(10, horizon // 5))
         times.append((float(max(centre - half, first)), float(min(centre + half, last))))
     service = (0.0, *[10.0] * customers)
-    return Instance(distances, (0, *demands), capacity, tuple(times), service, places=tuple(places), name=name)
+    return RoutingInstance(distances, (0, *demands), capacity, tuple(times), service, places=tuple(places), name=name)

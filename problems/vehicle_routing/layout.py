@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.problems.vehicle_routing.instance import Instance, Route
+from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.solvers.paths.labelling import Labelling, Network, Resource, nearest
 
 Arc = tuple[int, int]
@@ -20,7 +20,7 @@ _LONG = 10
 """Visits of a walk for each customer: where its resources allow more, they are counted."""
 
 
-class Layout:
+class RouteLayout:
     """The network of an instance: a vertex a location, the depot twice (source 0, sink n + 1), arcs that can be driven.
 
     Parameters
@@ -29,7 +29,7 @@ class Layout:
         Of a customer that a route remembers there (ng-routes); None: all, routes are elementary.
     """
 
-    def __init__(self, instance: Instance, neighbours: int | None = 8) -> None:
+    def __init__(self, instance: RoutingInstance, neighbours: int | None = 8) -> None:
         self.instance = instance
         self.neighbours = neighbours
 
@@ -125,7 +125,7 @@ class Layout:
         return min(forwards, forwards[::-1]) if self.instance.is_symmetric else forwards
 
     def lengths(self, routes: Sequence[Route]) -> NDArray[np.float64]:
-        """The distance of each of many routes: exactly :meth:`Instance.length`."""
+        """The distance of each of many routes: exactly :meth:`RoutingInstance.length`."""
         if self.instance.decimals is None or not routes:
             return np.array([self.instance.length(route) for route in routes])
         stops = np.array([i for route in routes for i in (0, *route)], dtype=np.int64)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from colgen import InputError, artificial
 from colgen.core.lazy_imports import Late
-from colgen.problems.vehicle_routing.instance import Instance
+from colgen.problems.vehicle_routing.instance import RoutingInstance
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -16,7 +16,7 @@ else:
 FORMULATIONS = ("two_index",)
 
 
-def master(instance: Instance) -> pyo.ConcreteModel:
+def master(instance: RoutingInstance) -> pyo.ConcreteModel:
     """The rows of the set partitioning formulation, without any route."""
     m = pyo.ConcreteModel()
     m.customer = pyo.RangeSet(1, instance.num_customers)
@@ -29,7 +29,7 @@ def master(instance: Instance) -> pyo.ConcreteModel:
     return m
 
 
-def full(instance: Instance, formulation: str = "two_index") -> pyo.ConcreteModel:
+def full(instance: RoutingInstance, formulation: str = "two_index") -> pyo.ConcreteModel:
     """A complete model of the problem, for any solver that Pyomo knows.
 
     ``x[i, j]`` says whether a vehicle drives from i to j, ``carried[i]`` what it has delivered after customer i,
@@ -89,7 +89,7 @@ def full(instance: Instance, formulation: str = "two_index") -> pyo.ConcreteMode
     return m
 
 
-def _arcs(instance: Instance) -> list[tuple[int, int]]:
+def _arcs(instance: RoutingInstance) -> list[tuple[int, int]]:
     """Pairs of locations that a vehicle can visit one after the other."""
     return [
         (i, j)

@@ -8,10 +8,10 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Column, Columns, Count, Duals, Linear, Marginals, Pricing, PricingContext, PricingResult
-from colgen.problems.vehicle_routing.decisions import ArcsForbidden
+from colgen import Bound, Column, Columns, Count, Duals, Linear, PricedMarginals, Pricing, PricingContext, PricingResult
+from colgen.problems.vehicle_routing.decisions import RouteArcsForbidden
 from colgen.problems.vehicle_routing.instance import Route
-from colgen.problems.vehicle_routing.layout import Arc, Layout
+from colgen.problems.vehicle_routing.layout import Arc, RouteLayout
 from colgen.solvers.paths.labelling import RankOneDuals, Routes
 
 Mode = Literal["exact", "relaxed", "sparse"]
@@ -56,7 +56,7 @@ class RouteOracle(Pricing):
     prices = frozenset({Linear, Count})
 
     def __init__(
-        self, layout: Layout, modes: Sequence[Mode] = ("sparse", "relaxed", "exact"), *, routes: int = 60
+        self, layout: RouteLayout, modes: Sequence[Mode] = ("sparse", "relaxed", "exact"), *, routes: int = 60
     ) -> None:
         self.layout = layout
         self.modes = tuple(modes)
@@ -85,7 +85,7 @@ class RouteOracle(Pricing):
             if not found.finished:
                 return PricingResult(columns, None, reduced, cut_off=True)
 
-        def marginals() -> Marginals | None:
+        def marginals() -> PricedMarginals | None:
             through = layout.solver.completion(
                 costs,
                 rank_one=rank_one,
@@ -94,7 +94,7 @@ class RouteOracle(Pricing):
                 deadline=context.deadline,
                 expired=lambda: context.budget.expired,
             )
-            return Marginals(through.arcs, np.arange(len(costs))) if through.finished else None
+            return PricedMarginals(through.arcs, np.arange(len(costs))) if through.finished else None
 
         return PricingResult(columns, found.bound, reduced, marginals=marginals)
 
@@ -165,7 +165,7 @@ class RouteOracle(Pricing):
         return self._open[1]
 
     def _closed(self, decision: object) -> NDArray[np.bool_] | None:
-        if isinstance(decision, ArcsForbidden):
+        if isinstance(decision, RouteArcsForbidden):
             return ~decision.open_arcs
         if isinstance(decision, Bound) and decision.upper <= 0 and decision.key[0] == VEHICLES:
             return np.ones(len(self.layout.distances), dtype=np.bool_)  # no route at all

@@ -17,12 +17,12 @@ from scipy import sparse
 
 from colgen import Duals, Problem, Sense, Solution, solve
 from colgen.certificate.certifier import Certifier, Record, as_exact
-from colgen.certificate.checker_pricing import State, WrongError
+from colgen.certificate.checker_pricing import CheckerState, WrongError
 from colgen.certificate.checker_routes import Routes as Checked
-from colgen.certificate.witness import Point
+from colgen.certificate.witness import WitnessPoint
 from colgen.core.warm_start import WarmStart
-from colgen.problems.vehicle_routing.instance import Instance
-from colgen.problems.vehicle_routing.layout import Layout
+from colgen.problems.vehicle_routing.instance import RoutingInstance
+from colgen.problems.vehicle_routing.layout import RouteLayout
 from colgen.problems.vehicle_routing.pricing import RouteOracle
 from colgen.solvers.linear.lp import LinearProgram
 from colgen.solvers.paths.labelling import Labelling
@@ -43,10 +43,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class _Near(Layout):
+class _Near(RouteLayout):
     """A network whose neighbourhoods are given, as bits."""
 
-    def __init__(self, instance: Instance, near: Sequence[int]) -> None:
+    def __init__(self, instance: RoutingInstance, near: Sequence[int]) -> None:
         super().__init__(instance)
         self._near = near
 
@@ -80,7 +80,7 @@ class RoutesCertifier(Certifier):
         The problem without cuts over another network.
     """
 
-    def __init__(self, instance: Instance, over: Callable[[Layout], Problem]) -> None:
+    def __init__(self, instance: RoutingInstance, over: Callable[[RouteLayout], Problem]) -> None:
         super().__init__(Sense.MINIMIZE, instance.name)
         self._instance, self._over = instance, over
 
@@ -129,7 +129,7 @@ class RoutesCertifier(Certifier):
     def objective(self, solution: Solution) -> Fraction:
         return sum((self._checked.column(route)[0] for _, _, route in self.columns(solution)), Fraction(0))
 
-    def proof(self, answer: Solution, points: Sequence[Point], goal: Fraction) -> Iterator[Record] | None:
+    def proof(self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction) -> Iterator[Record] | None:
         if self._instance.num_customers > _LARGEST:
             return None
         try:
@@ -153,7 +153,7 @@ class RoutesCertifier(Certifier):
         return np.array([0.0 if duals is None else duals.get(("visit", i)) for i in customers])
 
     def _root(
-        self, answer: Solution, points: Sequence[Point], goal: Fraction
+        self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction
     ) -> tuple[Record, Mapping[int, Fraction] | None]:
         """A claim that does, or the list of what a better answer may use.
 
@@ -176,7 +176,7 @@ class RoutesCertifier(Certifier):
     def _said(self, values: Floats) -> tuple[Record, Fraction, Fraction]:
         """What is said of dual values of customers; what they prove, and the least reduced cost, times their unit."""
         duals = np.rint(values * _UNIT).astype(np.int64).tolist()
-        least = self._checked.least(duals, Fraction(_UNIT), {}, State())
+        least = self._checked.least(duals, Fraction(_UNIT), {}, CheckerState())
         total = sum(duals) + self._used(least)
         said = {"unit": _UNIT, "duals": duals, "counts": [], "least": [as_exact(least)]}
         return {**said, "bound": as_exact(total / _UNIT)}, total, least

@@ -9,7 +9,7 @@ from typing import Any
 from colgen import PricingContext, RankOne, RoundedCapacity, Separation, SeparationContext, Solution
 from colgen.core.columns import Key, Row
 from colgen.problems.vehicle_routing.branching import arcs_of
-from colgen.problems.vehicle_routing.instance import Instance
+from colgen.problems.vehicle_routing.instance import RoutingInstance
 from colgen.problems.vehicle_routing.pricing import ARC, RouteOracle, visits
 
 _NARROWER = 0.9
@@ -89,7 +89,7 @@ class FewRoutesLeft:
         return found.finished
 
 
-def capacity_then_rank_one(instance: Instance, oracle: RouteOracle) -> Separation:
+def capacity_then_rank_one(instance: RoutingInstance, oracle: RouteOracle) -> Separation:
     """Rounded capacity cuts; rank-1 cuts over the customers' rows once there are none, unless few routes are left."""
     demands = {i: float(instance.demands[i]) for i in instance.customers}
     capacity = RoundedCapacity(arcs_of, demands, float(instance.capacity), block=ARC)  # type: ignore[arg-type]

@@ -29,10 +29,10 @@ from colgen.core.sense import Sense
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
-from colgen.problems.vehicle_routing.branching import ArcFixing, OnArcs, OnVehicles
+from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing
 from colgen.problems.vehicle_routing.enumeration import RouteEnumeration
-from colgen.problems.vehicle_routing.instance import Instance, Route
-from colgen.problems.vehicle_routing.layout import Layout
+from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
+from colgen.problems.vehicle_routing.layout import RouteLayout
 from colgen.problems.vehicle_routing.model import master
 from colgen.problems.vehicle_routing.pricing import RouteOracle
 from colgen.problems.vehicle_routing.proof import RoutesCertifier
@@ -59,12 +59,12 @@ class VehicleRouting(Problem[list[Route]]):
     """
 
     def __init__(
-        self, instance: Instance, *, neighbours: int | None = 8, cuts: bool = True, pyvrp: float = 0.0
+        self, instance: RoutingInstance, *, neighbours: int | None = 8, cuts: bool = True, pyvrp: float = 0.0
     ) -> None:
         self.instance = instance
         self.cuts = cuts
         self.pyvrp = real(pyvrp, "pyvrp")
-        self.layout = Layout(instance, neighbours)
+        self.layout = RouteLayout(instance, neighbours)
         self.oracle = RouteOracle(self.layout)
         if instance.decimals is not None:
             self.objective_step = 1.0 / instance.ticks
@@ -88,13 +88,13 @@ class VehicleRouting(Problem[list[Route]]):
         return Wentges(0.5, after_rows=False)
 
     def branching(self) -> Sequence[BranchingRule]:
-        return (OnVehicles(), OnArcs(self.oracle))
+        return (OnVehicles(), OnRouteArcs(self.oracle))
 
     def choice(self) -> Choice:
         return StrongBranching()
 
     def reductions(self) -> Sequence[Reduction]:
-        return (ArcFixing(self.oracle),)
+        return (RouteArcFixing(self.oracle),)
 
     def enumeration(self) -> Enumeration | None:
         return RouteEnumeration(self.oracle)
@@ -120,7 +120,7 @@ class VehicleRouting(Problem[list[Route]]):
             return super().certifier()
         return RoutesCertifier(self.instance, self._over)
 
-    def _over(self, layout: Layout) -> VehicleRouting:
+    def _over(self, layout: RouteLayout) -> VehicleRouting:
         """The problem without cuts over another network."""
         other = VehicleRouting(self.instance, cuts=False)
         other.layout, other.oracle = layout, RouteOracle(layout)

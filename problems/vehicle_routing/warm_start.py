@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from colgen.core.budget import Budget
 from colgen.problems.vehicle_routing.heuristics import by_pyvrp, by_savings, improved
-from colgen.problems.vehicle_routing.instance import Instance, Route
+from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 
 _STEPS = 8
 """Times the square of the number of customers: steps of ruin and recreate."""
@@ -20,7 +20,7 @@ _MOST = 30_000
 """But no more of them than these, a few seconds."""
 
 
-def first_routes(instance: Instance, budget: Budget, pyvrp: float = 0.0) -> list[Route]:
+def first_routes(instance: RoutingInstance, budget: Budget, pyvrp: float = 0.0) -> list[Route]:
     """Good routes within a second or a few; more of them than vehicles where fewer are not found.
 
     Parameters

@@ -18,8 +18,8 @@ from colgen.solvers.arrays import ArrayError, as_integer, as_integers
 from colgen.solvers.graphs.bits import put
 from colgen.solvers.graphs.stable_set import (
     LARGEST_SUM,
-    Search,
     StableSets,
+    StableSetSearch,
     as_graph,
     as_weights,
     begin,
@@ -114,14 +114,14 @@ def heaviest_counted(
     )
     search = begin(conflict[np.ix_(items, items)], weight[items], above)
 
-    def advance(search: Search, nodes: int) -> bool:
+    def advance(search: StableSetSearch, nodes: int) -> bool:
         return _go_on(search, told, nodes)
 
     return run(search, advance, items, len(weight), _CHUNK, most=most, nodes=nodes, seconds=seconds, expired=expired)
 
 
 @njit(cache=True)
-def _go_on(search: Search, told: _Charges, nodes: int) -> bool:
+def _go_on(search: StableSetSearch, told: _Charges, nodes: int) -> bool:
     """Search for so many nodes more; whether it has come to its end."""
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit = state[0], state[3] + nodes

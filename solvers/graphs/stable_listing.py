@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_integer
 from colgen.solvers.graphs.bits import Words, put, unpacked
-from colgen.solvers.graphs.stable_set import Search, as_graph, as_weights, begin, next_included
+from colgen.solvers.graphs.stable_set import StableSetSearch, as_graph, as_weights, begin, next_included
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.stopping import Expired, never
 
@@ -60,7 +60,7 @@ def maximal(
 
 
 @njit(cache=True)
-def go_on(search: Search, passed: Words, listed: Words, nodes: int) -> bool:
+def go_on(search: StableSetSearch, passed: Words, listed: Words, nodes: int) -> bool:
     """List for so many nodes more; whether the search has come to its end, or found more sets than there is room."""
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit, above = state[0], state[3] + nodes, state[1]

@@ -75,7 +75,7 @@ class StableSets:
     finished: bool
 
 
-class Search(NamedTuple):
+class StableSetSearch(NamedTuple):
     """A search that can be interrupted and goes on where it was.
 
     Attributes
@@ -155,8 +155,8 @@ def heaviest(
 
 
 def run(
-    search: Search,
-    advance: Callable[[Search, int], bool],
+    search: StableSetSearch,
+    advance: Callable[[StableSetSearch, int], bool],
     items: Ints,
     n: int,
     chunk: int,
@@ -215,7 +215,7 @@ def as_weights(weights: ArrayLike, n: int) -> Ints:
     return weight
 
 
-def begin(conflict: Mask, weights: Ints, above: int) -> Search:
+def begin(conflict: Mask, weights: Ints, above: int) -> StableSetSearch:
     """A search over vertices of positive weight, in this order."""
     n = len(weights)
     words, levels = max(num_words(n), 1), n + 1
@@ -225,7 +225,7 @@ def begin(conflict: Mask, weights: Ints, above: int) -> Search:
     candidates = np.zeros((levels, words), dtype=np.uint64)
     candidates[0] = everybody[0]
     place = np.full(levels, -2, dtype=np.int64)
-    return Search(
+    return StableSetSearch(
         weights,
         packed(conflict) if n else np.zeros((0, words), dtype=np.uint64),
         packed(stranger) if n else np.zeros((0, words), dtype=np.uint64),
@@ -246,7 +246,7 @@ def begin(conflict: Mask, weights: Ints, above: int) -> Search:
 
 
 @inner
-def order_by_cliques(search: Search, level: int) -> int:
+def order_by_cliques(search: StableSetSearch, level: int) -> int:
     """Bound a level's candidates by greedy cliques; returns how many candidates there are."""
     candidates, order, bounds = search.candidates[level], search.order[level], search.bounds[level]
     left, pool, rest, clique = search.left, search.pool, search.rest, search.clique
@@ -291,7 +291,7 @@ def order_by_cliques(search: Search, level: int) -> int:
 
 
 @folded
-def next_included(search: Search, level: int, above: int) -> int:
+def next_included(search: StableSetSearch, level: int, above: int) -> int:
     """The next candidate of a level to include, which is none any more; -1 if none leads to more than a weight."""
     if search.place[level] == -2:
         search.place[level] = order_by_cliques(search, level) - 1
@@ -308,7 +308,7 @@ def next_included(search: Search, level: int, above: int) -> int:
 
 @tiered
 @njit(cache=True)
-def go_on(search: Search, nodes: int) -> bool:
+def go_on(search: StableSetSearch, nodes: int) -> bool:
     """Search for so many nodes more; whether it has come to its end."""
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit = state[0], state[3] + nodes
@@ -340,7 +340,7 @@ def go_on(search: Search, nodes: int) -> bool:
 
 
 @njit(cache=True)
-def open_bound(search: Search) -> int:
+def open_bound(search: StableSetSearch) -> int:
     """No stable set that the search has still to look at weighs more than this."""
     best = search.state[1]
     for level in range(search.state[0] + 1):

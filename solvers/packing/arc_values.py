@@ -9,14 +9,16 @@ import numpy as np
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.packing.chains import chain, slide, successors
-from colgen.solvers.packing.network import Floats, Network, look_away
+from colgen.solvers.packing.network import Floats, PackingNetwork, look_away
 from colgen.solvers.packing.network_arguments import SWEEPS, arrays, check, in_portions
 
 NEVER = -1e30
 """The value of what cannot be reached."""
 
 
-def arc_values(net: Network, values: Floats, profits: Floats, *, look: Callable[[], object] = look_away) -> Floats:
+def arc_values(
+    net: PackingNetwork, values: Floats, profits: Floats, *, look: Callable[[], object] = look_away
+) -> Floats:
     """For each arc the best profit of a packing that uses it; ``NEVER`` if none does."""
     check(net, values, profits)
     m = net.num_items
@@ -32,7 +34,7 @@ def arc_values(net: Network, values: Floats, profits: Floats, *, look: Callable[
     return np.where(best < 0.5 * NEVER, NEVER, best)
 
 
-def arc_work(net: Network) -> int:
+def arc_work(net: PackingNetwork) -> int:
     """Elementary steps that :func:`arc_values` takes."""
     copies = np.where(net.copies * net.widths + net.widths > net.capacity, 1, np.maximum(net.copies, 1))
     return int((net.num_states + np.diff(net.first_arc) * copies).sum())

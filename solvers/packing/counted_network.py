@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_indices, as_integer, as_integers, as_offsets
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.packing.arc_values import NEVER
-from colgen.solvers.packing.network import Floats, Ints, Network, look_away
+from colgen.solvers.packing.network import Floats, Ints, PackingNetwork, look_away
 from colgen.solvers.packing.network_arguments import arrays, check
 
 LABELS = 1 << 17
@@ -124,7 +124,7 @@ class _Counts(NamedTuple):
 
 
 def best_counted_packings(
-    net: Network,
+    net: PackingNetwork,
     values: Floats,
     profits: Floats,
     starts: ArrayLike,
@@ -196,7 +196,9 @@ def best_counted_packings(
     return CountedPackings(search.best[found], packings, bound)
 
 
-def _by_items(net: Network, starts: Ints, members: Ints, weights: Ints, divisors: Ints, charges: Floats) -> _Counts:
+def _by_items(
+    net: PackingNetwork, starts: Ints, members: Ints, weights: Ints, divisors: Ints, charges: Floats
+) -> _Counts:
     """Counts that can be charged for, dear ones in the first bits."""
     n, m = len(charges), net.num_items
     owners = np.repeat(np.arange(n), np.diff(starts))
@@ -239,7 +241,7 @@ def _by_items(net: Network, starts: Ints, members: Ints, weights: Ints, divisors
     )
 
 
-def _begin(net: Network, words: int, labels: int) -> _Labels:
+def _begin(net: PackingNetwork, words: int, labels: int) -> _Labels:
     """One label: nothing is laid."""
     room = 2 * labels
     search = _Labels(

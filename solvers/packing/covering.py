@@ -56,7 +56,7 @@ class Cover:
     finished: bool
 
 
-class Search(NamedTuple):
+class CoverSearch(NamedTuple):
     """A search that can be interrupted and goes on where it was.
 
     Attributes
@@ -157,10 +157,10 @@ def cover(
     return Cover(chosen, True, True)
 
 
-def _begin(starts: Ints, items: Ints, values: Ints, waste: Ints, budget: int) -> Search:
+def _begin(starts: Ints, items: Ints, values: Ints, waste: Ints, budget: int) -> CoverSearch:
     n, m = len(values), len(starts) - 1
     levels = min(n, m) + 1
-    search = Search(
+    search = CoverSearch(
         starts,
         items,
         np.zeros((levels, n), dtype=np.int64),
@@ -185,7 +185,7 @@ def _begin(starts: Ints, items: Ints, values: Ints, waste: Ints, budget: int) ->
 
 
 @njit(cache=True)
-def go_on(search: Search, work: int) -> bool:
+def go_on(search: CoverSearch, work: int) -> bool:
     """Look at so many entries more; whether a cover has been found, or the search has come to its end."""
     state, level = search.state, search.state[0]
     limit = state[2] + work
@@ -212,7 +212,7 @@ def go_on(search: Search, work: int) -> bool:
 
 
 @njit(cache=True)
-def _prepare(search: Search, level: int) -> bool:
+def _prepare(search: CoverSearch, level: int) -> bool:
     """Raise values, drop what does not fit any more, and say what is tried; False if nothing can be."""
     starts, items, values = search.starts, search.items, search.values[level]
     fitting, waste, held, first = search.fitting[level], search.waste[level], search.held, search.first
@@ -284,7 +284,7 @@ def _prepare(search: Search, level: int) -> bool:
 
 
 @njit(cache=True)
-def _choose(search: Search, level: int, option: int) -> None:
+def _choose(search: CoverSearch, level: int, option: int) -> None:
     """Go down to the next level with a set included, which is not tried again at this one."""
     starts, items = search.starts, search.items
     values, below = search.values[level], search.values[level + 1]

@@ -33,8 +33,8 @@ from colgen.solvers.packing.network import (
     LARGEST_CAPACITY,
     Floats,
     Ints,
-    Network,
     NetworkTooLargeError,
+    PackingNetwork,
     arc_at,
     filled,
     look_away,
@@ -47,7 +47,7 @@ from colgen.solvers.tiers import tiered
 __all__ = [
     "LARGEST_CAPACITY",
     "NEVER",
-    "Network",
+    "PackingNetwork",
     "NetworkTooLargeError",
     "arc_values",
     "arc_work",
@@ -62,7 +62,7 @@ __all__ = [
 ]
 
 
-def best_from(net: Network, profits: ArrayLike, *, look: Callable[[], object] = look_away) -> Floats:
+def best_from(net: PackingNetwork, profits: ArrayLike, *, look: Callable[[], object] = look_away) -> Floats:
     """Best profit of pieces of items i, i + 1, ... placed from a state on; shape (items + 1, states).
 
     Entry (0, 0) is the optimum; entries are ``NEVER``, or as far below zero, where no packing ends as it has to.
@@ -82,14 +82,16 @@ def best_from(net: Network, profits: ArrayLike, *, look: Callable[[], object] = 
     return values
 
 
-def best_packing(net: Network, values: Floats, profits: Floats) -> Ints:
+def best_packing(net: PackingNetwork, values: Floats, profits: Floats) -> Ints:
     """Copies of each item in an optimal packing, read off the table of :func:`best_from`."""
     check(net, values, profits)
     packing: Ints = _trace(*arrays(net), values, profits, np.zeros(net.num_items, np.int64), 0, 0)
     return packing
 
 
-def packings_by_first_item(net: Network, values: Floats, profits: Floats, threshold: float) -> tuple[Floats, Ints]:
+def packings_by_first_item(
+    net: PackingNetwork, values: Floats, profits: Floats, threshold: float
+) -> tuple[Floats, Ints]:
     """For each item the best packing that begins with it, if its profit is above ``threshold``.
 
     It is read off the table of :func:`best_from`, without a further dynamic program.

@@ -9,12 +9,12 @@ import numpy as np
 from colgen.solvers.arrays import as_float, as_integer
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.packing.network import PORTION, Floats, Ints, Network, arc_at, look_away
+from colgen.solvers.packing.network import PORTION, Floats, Ints, PackingNetwork, arc_at, look_away
 from colgen.solvers.packing.network_arguments import arrays, check
 
 
 def packings_above(
-    net: Network,
+    net: PackingNetwork,
     values: Floats,
     profits: Floats,
     threshold: float,

@@ -42,7 +42,7 @@ class NetworkTooLargeError(ValueError):
     """A knapsack has more items times reachable sums than the memory that it may take has room for."""
 
 
-class Network(NamedTuple):
+class PackingNetwork(NamedTuple):
     """The arcs that lie on paths from position 0.
 
     Attributes
@@ -107,10 +107,10 @@ class Network(NamedTuple):
         """One number an item, as one number an arc."""
         return np.repeat(per_item, np.diff(self.first_arc))
 
-    def first_items(self, count: int) -> Network:
+    def first_items(self, count: int) -> PackingNetwork:
         """The network of the first ``count`` items, which may end anywhere; its arcs are the first ones of this one."""
         last = int(self.first_arc[count])
-        return Network(
+        return PackingNetwork(
             self.capacity,
             self.widths[:count],
             self.copies[:count],
@@ -155,7 +155,7 @@ def network(
     *,
     cells: int = CELLS,
     look: Callable[[], object] = look_away,
-) -> Network:
+) -> PackingNetwork:
     """The network of a bounded knapsack.
 
     Parameters
@@ -189,7 +189,7 @@ def network(
     return restricted(net, net.copies, mask[net.items, net.positions])._replace(origin=None)
 
 
-def _whole_network(widths: Ints, copies: Ints, capacity: int, cells: int, look: Callable[[], object]) -> Network:
+def _whole_network(widths: Ints, copies: Ints, capacity: int, cells: int, look: Callable[[], object]) -> PackingNetwork:
     m = len(widths)
     states, first_arc = np.zeros(1, np.int64), np.zeros(m + 1, np.int64)
     parts: list[tuple[int, int, Ints]] = []
@@ -210,10 +210,10 @@ def _whole_network(widths: Ints, copies: Ints, capacity: int, cells: int, look: 
     for begun, done, positions in parts:
         look()
         _located(widths, states, first_arc, begun, done, positions, tails, heads)
-    return Network(capacity, widths, copies, states, first_arc, tails, heads)
+    return PackingNetwork(capacity, widths, copies, states, first_arc, tails, heads)
 
 
-def restricted(net: Network, copies: ArrayLike, allowed: ArrayLike | None = None) -> Network:
+def restricted(net: PackingNetwork, copies: ArrayLike, allowed: ArrayLike | None = None) -> PackingNetwork:
     """The network that is left with fewer copies, and without the arcs that are not allowed.
 
     Parameters
@@ -230,10 +230,12 @@ def restricted(net: Network, copies: ArrayLike, allowed: ArrayLike | None = None
     reached, first_arc, kept = _kept(fewer, net.first_arc, net.tails, net.heads, mask, net.num_states)
     number = np.cumsum(reached, dtype=np.int32) - np.int32(1)
     tails, heads = number[net.tails[kept]], number[net.heads[kept]]
-    return Network(net.capacity, net.widths, fewer, net.states[reached], first_arc, tails, heads, kept, net.least)
+    return PackingNetwork(
+        net.capacity, net.widths, fewer, net.states[reached], first_arc, tails, heads, kept, net.least
+    )
 
 
-def filled(net: Network, least: int) -> Network:
+def filled(net: PackingNetwork, least: int) -> PackingNetwork:
     """The network of the packings that end at position ``least`` or further on, without arcs that none of them has.
 
     Of an item with several copies some arcs may be left that are of no use.  Where there is no such packing, there is

@@ -6,19 +6,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_floats
-from colgen.solvers.packing.network import PORTION, Floats, Ints, Network
+from colgen.solvers.packing.network import PORTION, Floats, Ints, PackingNetwork
 
 SWEEPS = 8
 """Items with more copies than this are not swept copy by copy, but along the chains of their arcs."""
 
 
-def as_profits(net: Network, profits: ArrayLike) -> Floats:
+def as_profits(net: PackingNetwork, profits: ArrayLike) -> Floats:
     """Profits of the arcs, checked."""
     floats: Floats = as_floats(profits, "profits", shape=(net.num_arcs,))
     return floats
 
 
-def check(net: Network, values: Floats, profits: Floats) -> None:
+def check(net: PackingNetwork, values: Floats, profits: Floats) -> None:
     """Shapes and types of what :func:`best_from` was given and returned, without a look at the numbers."""
     for name, array, shape in (
         ("values", values, (net.num_items + 1, net.num_states)),
@@ -29,17 +29,17 @@ def check(net: Network, values: Floats, profits: Floats) -> None:
             raise ArrayError(f"{name}: expected an array of float64 and shape {shape}, got {got}")
 
 
-def arrays(net: Network) -> tuple[int, Ints, Ints, Ints, NDArray[np.int32], NDArray[np.int32]]:
+def arrays(net: PackingNetwork) -> tuple[int, Ints, Ints, Ints, NDArray[np.int32], NDArray[np.int32]]:
     """What the kernels take of a network."""
     return net.capacity, net.widths, net.copies, net.first_arc, net.tails, net.heads
 
 
-def _work(net: Network) -> Ints:
+def _work(net: PackingNetwork) -> Ints:
     """Elementary steps that a table of :func:`best_from` takes, for each item."""
     return net.num_states + np.diff(net.first_arc) * np.clip(net.copies, 1, SWEEPS)
 
 
-def in_portions(net: Network) -> list[tuple[int, int]]:
+def in_portions(net: PackingNetwork) -> list[tuple[int, int]]:
     """Items from the last to the first in portions of a few hundredths of a second."""
     if net.num_items * net.num_states + SWEEPS * net.num_arcs <= PORTION:  # no closer look: this is asked every round
         return [(0, net.num_items)]

@@ -33,14 +33,14 @@ _STEPS = {FIRST: 1.0, SIBLING: 2.0, GRANDCHILD: 4.0, THIRD: 16.0}
 """Of a span of width 1, for each grandparent if there is one."""
 
 
-class OutOfTimeError(Exception):
+class TreeTimeError(Exception):
     """A dynamic program was cut off."""
 
 
 class Backbone(ABC):
     """The best trees of local parts, for arc scores of shape (N, N) with ``NEG`` where an arc is forbidden.
 
-    All that can last looks at ``expired()`` now and then, and raises :class:`OutOfTimeError` if it is true.
+    All that can last looks at ``expired()`` now and then, and raises :class:`TreeTimeError` if it is true.
     """
 
     size: int
@@ -66,9 +66,9 @@ class Backbone(ABC):
         """Scores and heads of the k best trees, shapes (k,) and (k, N), or of all if there are fewer."""
 
     def require(self) -> None:
-        """Raise :class:`OutOfTimeError` if there is no time left."""
+        """Raise :class:`TreeTimeError` if there is no time left."""
         if self.expired():
-            raise OutOfTimeError
+            raise TreeTimeError
 
 
 class Projective(Backbone):
@@ -125,7 +125,7 @@ class Projective(Backbone):
         self._fill(arc)
         values, heads, complete = k_best(k, arc, self._rest, self._chart, self.expired)
         if not complete:
-            raise OutOfTimeError
+            raise TreeTimeError
         return values, heads
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from colgen.bounding.ascent import Average, Evaluation
+from colgen.bounding.ascent import Average, DualEvaluation
 from colgen.bounding.bundle import BundleAscent
 from colgen.bounding.subgradient import SubgradientAscent
 from colgen.bounding.volume import VolumeAscent
@@ -27,7 +27,7 @@ class Roof:
         values = self.constants + self.slopes @ point
         least = int(values.argmin())
         value = values[least] if point[0] > self.wall else -math.inf
-        return Evaluation(point, float(value), self.slopes[least], least)
+        return DualEvaluation(point, float(value), self.slopes[least], least)
 
 
 def run(kind, roof, rounds, lower=-math.inf, upper=math.inf, start=0.0, unit=1.0):
@@ -105,7 +105,7 @@ def test_nowhere_finite_is_the_end(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_at_the_top_it_says_so(kind):
     ascent = kind(np.zeros(2), np.zeros(2), np.ones(2), unit=1.0)
-    ascent.learn(Evaluation(np.zeros(2), 1.0, np.array([-1.0, 0.0]), None))
+    ascent.learn(DualEvaluation(np.zeros(2), 1.0, np.array([-1.0, 0.0]), None))
     assert ascent.converged
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from colgen import Sense
 from colgen.bounding.column_generation import Standing
-from colgen.bounding.pricing_round import Priced
+from colgen.bounding.pricing_round import PricedRound
 from colgen.bounding.protocol import Outcome
 from colgen.master.protocol import MasterSolution, MasterStatus
 
@@ -23,7 +23,7 @@ def test_the_best_bound_of_a_phase_is_kept(sense):
     assert not standing.moves_on(solved(8.0 * s))
     assert (standing.bound, standing.duals) == (sense.ideal, None)
     for bound, duals in ((3.0, "first"), (5.0, "second"), (4.0, "third")):
-        standing.learn(Priced([[]], 0, s * bound, duals, True, 0, (), []))
+        standing.learn(PricedRound([[]], 0, s * bound, duals, True, 0, (), []))
     bounded = standing.bounded(Outcome.SOLVED)
     assert (bounded.bound, bounded.duals, bounded.solved.objective) == (5.0 * s, "second", 8.0 * s)
 
@@ -35,7 +35,7 @@ def test_a_bound_that_was_known_is_one_of_phase_2(sense):
     standing.moves_on(solved(9.0 * s, phase=1))
     assert standing.bound == sense.ideal
     standing.moves_on(solved(9.0 * s))
-    standing.learn(Priced([[]], 0, 2.0 * s, "worse", True, 0, (), []))
+    standing.learn(PricedRound([[]], 0, 2.0 * s, "worse", True, 0, (), []))
     assert (standing.bound, standing.duals) == (3.0 * s, "known")
 
 

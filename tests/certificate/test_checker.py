@@ -15,16 +15,16 @@ import colgen.certificate
 from colgen import solve
 from colgen.certificate.checker import FALSE, PROVED, TRUSTED, check, main
 from colgen.certificate.checker_bounds import fixed
-from colgen.certificate.checker_pricing import State, WrongError
+from colgen.certificate.checker_pricing import CheckerState, WrongError
 from colgen.certificate.checker_program import Claims, Program
 from colgen.cli.main import main as command
 from colgen.core.result import Termination
-from colgen.problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform, write
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing, uniform, write
 from tests.fuzz.handmade import HAND, ROLLS, certificate, claim, stated
 from tests.fuzz.lies import unfound
 
 # The relaxation is 259/132, and yet three rolls are needed.
-TREE = Instance(132, (44, 33, 12), (2, 3, 6))
+TREE = CuttingStockInstance(132, (44, 33, 12), (2, 3, 6))
 
 
 def certified(instance, path, **settings):
@@ -62,7 +62,7 @@ def tree(tmp_path_factory):
     fix.update(least=claim["least"], bound=claim["bound"], closed=0)
     program, claims = Program(head[2]["formulation"]), Claims()
     outer, inner = {"pieces": [0, 1, 0, 132], "at_most": 1}, {"pieces": [0, 0, 44, 44], "at_most": 0}
-    left, right = program.split(State(), outer, 2, claims)
+    left, right = program.split(CheckerState(), outer, 2, claims)
     states = [right, *reversed(program.split(left, inner, 2, claims))]
     while not fixes(program, right.copy(), fix):
         fix["closed"] += 1  # the checker alone knows
@@ -98,7 +98,7 @@ def test_whole_trees_are_proved(tmp_path, seed):
 def test_the_certificate_of_another_instance_is_refused(tmp_path, capsys):
     path, file = tmp_path / "proof.jsonl", tmp_path / "rolls.txt"
     certified(TREE, path)
-    write(Instance(132, TREE.widths, (2, 3, 7)), file)
+    write(CuttingStockInstance(132, TREE.widths, (2, 3, 7)), file)
     assert main([str(path), str(file)]) == FALSE
     assert "line 2: the instance is another one" in capsys.readouterr().out
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 from colgen.certificate import checker_blocks
-from colgen.certificate.checker_blocks import Block, formulation
-from colgen.certificate.checker_pricing import State, UnreadableError, WrongError, holds
+from colgen.certificate.checker_blocks import BlockPricing, formulation
+from colgen.certificate.checker_pricing import CheckerState, UnreadableError, WrongError, holds
 
 
 def drawn(seed):
@@ -41,10 +41,10 @@ def points_of(block):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_the_least_reduced_cost_is_that_of_all_points(seed):
-    chance, block = random.Random(seed), Block(3, drawn(seed), 2)
+    chance, block = random.Random(seed), BlockPricing(3, drawn(seed), 2)
     size = len(block.costs)
     duals, unit = [chance.randint(-5, 5) for _ in range(2)], Fraction(chance.choice([-2, 0, 1, 3]))
-    state, counts = State(), {}
+    state, counts = CheckerState(), {}
     for _ in range(chance.randint(0, 2)):
         v, low = chance.randrange(size), chance.randint(-2, 2)
         state.narrow(3, v, *chance.choice([(low, None), (None, low), (low, low + 1)]))
@@ -75,19 +75,19 @@ def test_the_least_reduced_cost_is_that_of_all_points(seed):
 
 def test_what_the_checker_cannot_look_at_is_refused():
     data = {"cost": 0, "entries": [[], []], "rows": [[None, 2, [[0, 1], [1, 1]]]]}
-    free = Block(0, {**data, "variables": [[1, None, None, True], [0, 0, 1, True]]}, 0)
+    free = BlockPricing(0, {**data, "variables": [[1, None, None, True], [0, 0, 1, True]]}, 0)
     with pytest.raises(WrongError, match="no end"):
-        free.least([], Fraction(1), {}, State())
-    mixed = Block(0, {**data, "variables": [[1, 0, 1, True], [0, 0, 1, False]]}, 0)
+        free.least([], Fraction(1), {}, CheckerState())
+    mixed = BlockPricing(0, {**data, "variables": [[1, 0, 1, True], [0, 0, 1, False]]}, 0)
     with pytest.raises(WrongError, match="need not be whole"):
-        mixed.least([], Fraction(1), {}, State())
+        mixed.least([], Fraction(1), {}, CheckerState())
     with pytest.raises(WrongError, match="in their order"):
         mixed.box([[0, 1, None], [0, None, 2]])
     with pytest.raises(WrongError, match="on what is whole"):
         mixed.box([[1, 1, None]])
-    alone = Block(0, {**data, "rows": [], "variables": [[-1, 0, None, False], [0, 0, 1, True]]}, 0)
+    alone = BlockPricing(0, {**data, "rows": [], "variables": [[-1, 0, None, False], [0, 0, 1, True]]}, 0)
     with pytest.raises(WrongError, match="no end"):
-        alone.least([], Fraction(1), {}, State())
+        alone.least([], Fraction(1), {}, CheckerState())
 
 
 MODEL = {
@@ -132,11 +132,11 @@ def test_sums_are_counted_before_memory_is_full(monkeypatch):
     size = 12
     rows = [[None, 200, [[v, (v + 1) ** power] for v in range(size)]] for power in (1, 2, 3)]
     variables = [[1, 0, 1, True] for _ in range(size)]
-    block = Block(0, {"cost": 0, "variables": variables, "entries": [[] for _ in variables], "rows": rows}, 0)
-    assert block.least([], Fraction(-1), {}, State()) < 0
+    block = BlockPricing(0, {"cost": 0, "variables": variables, "entries": [[] for _ in variables], "rows": rows}, 0)
+    assert block.least([], Fraction(-1), {}, CheckerState()) < 0
     monkeypatch.setattr(checker_blocks, "TABLE_LIMIT", 1000)
     with pytest.raises(UnreadableError, match="at most 1,000 sums"):
-        block.least([], Fraction(-1), {}, State())
+        block.least([], Fraction(-1), {}, CheckerState())
 
 
 def test_true_is_no_number_of_a_variable():

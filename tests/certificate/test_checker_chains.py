@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from colgen.certificate.checker_chains import Labellings
-from colgen.certificate.checker_pricing import State, WrongError
+from colgen.certificate.checker_pricing import CheckerState, WrongError
 
 
 def drawn(seed):
@@ -40,7 +40,7 @@ def test_the_best_labelling_of_a_tree(seed):
         else:
             with pytest.raises(WrongError):
                 checked.column(list(labels))
-    assert checked.least((), Fraction(-2), {}, State()) == Fraction(-2 * (best or 0), 4)
+    assert checked.least((), Fraction(-2), {}, CheckerState()) == Fraction(-2 * (best or 0), 4)
     missing = [-1] * len(data["parents"])
     if best is None:
         assert checked.column(missing) == (0, {})

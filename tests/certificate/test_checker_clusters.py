@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from colgen.certificate.checker_clusters import Clusterings
-from colgen.certificate.checker_pricing import State, WrongError
+from colgen.certificate.checker_pricing import CheckerState, WrongError
 from colgen.certificate.checker_program import Claims, Program
 
 
@@ -39,7 +39,7 @@ def test_any_dual_values_bound_all_clusterings_of_a_node(seed):
         pairs = tuple(
             (*chance.sample(range(n), 2), chance.random() < 0.5) for _ in range(chance.randint(0, 2) if n > 1 else 0)
         )
-        state = State(pairs=pairs, given={"over": over, "triangles": triangles})
+        state = CheckerState(pairs=pairs, given={"over": over, "triangles": triangles})
         least = checked.least((), Fraction(-1), {}, state)
         for clusters in clusterings(n):
             of = {i: c for c, cluster in enumerate(clusters) for i in cluster}
@@ -54,16 +54,16 @@ def test_any_dual_values_bound_all_clusterings_of_a_node(seed):
 def test_false_claims_are_refused(triangle):
     checked = Clusterings(0, {"denominator": 1, "scores": [[0, 5, 5], [5, 0, -9], [5, -9, 0]]}, 0)
     good = {"over": 1, "triangles": [[1, 2, 0, 5]]}
-    assert checked.least((), Fraction(-1), {}, State(given=good)) == -5
+    assert checked.least((), Fraction(-1), {}, CheckerState(given=good)) == -5
     with pytest.raises((WrongError, KeyError)):
-        checked.least((), Fraction(-1), {}, State(given={"over": 1, "triangles": [triangle]}))
+        checked.least((), Fraction(-1), {}, CheckerState(given={"over": 1, "triangles": [triangle]}))
 
 
 def test_items_are_together_or_apart():
     data = {"kind": "clusterings", "uses": [1, 1], "denominator": 1, "scores": [[0, 1], [1, 0]]}
     program = Program({"sense": "maximize", "step": None, "rows": [], "pricing": [data]})
-    together, apart = program.split(State(), {"pair": [0, 1]}, 2, Claims())
+    together, apart = program.split(CheckerState(), {"pair": [0, 1]}, 2, Claims())
     assert (together.pairs, apart.pairs) == (((0, 1, True),), ((0, 1, False),))
     for split, count in (({"pair": [0, 0]}, 2), ({"pair": [0, 2]}, 2), ({"pair": [0, 1]}, 1)):
         with pytest.raises(WrongError):
-            program.split(State(), split, count, Claims())
+            program.split(CheckerState(), split, count, Claims())

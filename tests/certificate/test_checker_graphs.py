@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from colgen.certificate.checker_graphs import StableSets, heaviest
-from colgen.certificate.checker_pricing import State, WrongError
+from colgen.certificate.checker_pricing import CheckerState, WrongError
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -27,7 +27,7 @@ def test_the_heaviest_stable_set(seed):
             best = max(best, sum(dual for dual, inside in zip(duals, chosen, strict=True) if inside))
     for unit in (best - 1, best, best + 3):
         if unit >= 0:
-            assert sets.least(duals, Fraction(unit), {}, State(pairs=pairs)) == min(unit - best, 0)
+            assert sets.least(duals, Fraction(unit), {}, CheckerState(pairs=pairs)) == min(unit - best, 0)
     assert heaviest([0] * n, [1] * n) == n
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from colgen.certificate.checker_paths import Paths
-from colgen.certificate.checker_pricing import State, WrongError
+from colgen.certificate.checker_pricing import CheckerState, WrongError
 
 
 def drawn(seed):
@@ -45,7 +45,7 @@ def test_a_claim_about_all_paths_holds_if_no_path_weighs_more(seed):
                 assert walk is not None  # whatever the penalties are
             elif len(remembered) == len(classes):
                 assert walk is None
-    state = State(given={"most": int(best or 0), "penalties": penalties, "remembered": list(classes)})
+    state = CheckerState(given={"most": int(best or 0), "penalties": penalties, "remembered": list(classes)})
     assert checked.least((), Fraction(-1), {}, state) == Fraction(-int(best or 0), 4)
 
 
@@ -61,6 +61,6 @@ def test_a_claim_about_all_paths_holds_if_no_path_weighs_more(seed):
 def test_false_claims_are_refused(given):
     data = {"denominator": 1, "length": 2, "classes": [0, 1], "first": [5, 0], "last": [0, 5]}
     checked = Paths(0, {**data, "weights": [[9, 0], [9, 9]]}, 0)
-    assert checked.least((), Fraction(-1), {}, State(given={**given, "most": 14, "penalties": [0, 0]})) == -14
+    assert checked.least((), Fraction(-1), {}, CheckerState(given={**given, "most": 14, "penalties": [0, 0]})) == -14
     with pytest.raises(WrongError):
-        checked.least((), Fraction(-1), {}, State(given=given))
+        checked.least((), Fraction(-1), {}, CheckerState(given=given))

@@ -7,7 +7,15 @@ from fractions import Fraction
 import pytest
 
 from colgen.certificate import checker_pricing
-from colgen.certificate.checker_pricing import Knapsack, State, UnreadableError, WrongError, counted, exact, whole
+from colgen.certificate.checker_pricing import (
+    CheckerState,
+    KnapsackPricing,
+    UnreadableError,
+    WrongError,
+    counted,
+    exact,
+    whole,
+)
 
 
 def drawn(seed):
@@ -27,8 +35,8 @@ def drawn(seed):
                     laid.append((item, position))
                     position += sizes[item]
             packings.append(laid)
-    state = State()
-    knapsack = Knapsack(0, data, n)
+    state = CheckerState()
+    knapsack = KnapsackPricing(0, data, n)
     for item in range(n):
         if chance.random() < 0.5:
             knapsack.close(state, item, {p for p in range(capacity) if chance.random() < 0.3})
@@ -70,11 +78,11 @@ def test_numbers_are_exact():
 
 def test_tables_of_fixings_are_counted_before_they_are_made(monkeypatch):
     data = {"capacity": 30, "sizes": [1], "copies": [30], "rows": [0], "cost": 1, "costs": []}
-    knapsack = Knapsack(0, data, 1)
-    assert knapsack.through([1], Fraction(1), {}, State())[0] == -29
+    knapsack = KnapsackPricing(0, data, 1)
+    assert knapsack.through([1], Fraction(1), {}, CheckerState())[0] == -29
     monkeypatch.setattr(checker_pricing, "TABLE_LIMIT", 100)
     with pytest.raises(UnreadableError, match="copies times positions of at most 100"):
-        knapsack.through([1], Fraction(1), {}, State())
+        knapsack.through([1], Fraction(1), {}, CheckerState())
 
 
 def test_labels_are_counted():

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from colgen.certificate.checker_pricing import State, WrongError
+from colgen.certificate.checker_pricing import CheckerState, WrongError
 from colgen.certificate.checker_routes import Routes
 from colgen.problems.vehicle_routing import VehicleRouting, random
 
@@ -25,7 +25,7 @@ def test_listed_routes_are_all_that_are_within_a_reduced_cost():
     reduced = {rows: cost - sum(d for i, d in enumerate(duals) if rows >> i & 1) for rows, cost in costs.items()}
     most = sorted(reduced.values())[len(reduced) // 2]
     assert checked.within(duals, Fraction(1), most) == {r: costs[r] for r in costs if reduced[r] <= most}
-    assert checked.least(duals, Fraction(1), {}, State()) <= min(reduced.values())
+    assert checked.least(duals, Fraction(1), {}, CheckerState()) <= min(reduced.values())
 
 
 @pytest.mark.parametrize("route", [[], [1, 1], [0], [7], [1, 2, 3, 4, 5, 6]])

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from colgen.certificate.checker_pricing import NO, State, WrongError
-from colgen.certificate.checker_trees import Trees
+from colgen.certificate.checker_pricing import NO, CheckerState, WrongError
+from colgen.certificate.checker_trees import TreePricing
 from colgen.problems.dependency.exact import potentials
 
 
@@ -18,7 +18,7 @@ def trees(seed, projective, single, words=4):
     for h, m in chance.integers(0, size, (3, 2)).tolist():
         arcs[h][m] = None
     data = {"denominator": 1, "single_root": single, "projective": projective, "arcs": arcs, "grandparents": None}
-    return Trees(0, {**data, "factors": []}, 0)
+    return TreePricing(0, {**data, "factors": []}, 0)
 
 
 def potentials_of(arcs, single):
@@ -43,7 +43,7 @@ def best_of(checked):
 def test_the_best_tree_is_that_of_enumeration(seed, projective, single):
     checked = trees(seed, projective, single)
     given = {"factors": []} if projective else {"factors": [], **potentials_of(checked.arcs, single)}
-    least = checked.least((), Fraction(-1), {}, State(given=given))
+    least = checked.least((), Fraction(-1), {}, CheckerState(given=given))
     assert -least == best_of(checked)
 
 
@@ -63,7 +63,7 @@ def test_where_there_is_no_tree_costs_do_not_count(projective, single):
             left.arcs[h][m] = NO
         same = [[x if x == NO else 0 for x in row] for row in left.arcs]
         given = None if projective else potentials_of(same, single)
-        empty = checked.least((), Fraction(0), {}, State(closed=closed, given=given))
+        empty = checked.least((), Fraction(0), {}, CheckerState(closed=closed, given=given))
         assert empty == (best_of(left) is None)
 
 

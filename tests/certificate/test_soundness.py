@@ -15,7 +15,7 @@ import pytest
 from colgen.certificate import checker_routes
 from colgen.certificate.checker import check
 from colgen.certificate.checker_bounds import bound_of, fixed, point_of, used
-from colgen.certificate.checker_pricing import State, WrongError, holds
+from colgen.certificate.checker_pricing import CheckerState, WrongError, holds
 from colgen.certificate.checker_program import Claims, Program
 from tests.fuzz.handmade import sealed
 
@@ -126,7 +126,7 @@ class Drawn:
         if self.answer is not None:
             columns = [[k, 1, structure] for k, some in enumerate(self.answer[1]) for structure, *_ in some]
             answer = {"objective": str(self.program.sign * self.answer[0]), "columns": columns}
-        self.descend(0, State(), self.answers, 0)
+        self.descend(0, CheckerState(), self.answers, 0)
         bound, objective = None, None if self.answer is None else self.answer[0]
         if None in self.bounds:
             proves = "nothing" if objective is None else "answer"

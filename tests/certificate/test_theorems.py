@@ -9,10 +9,10 @@ from colgen.certificate.checker import check
 from colgen.certificate.checker_pricing import WrongError
 from colgen.core.result import Termination
 from colgen.problems.assignment import Assignment, random, write
-from colgen.problems.cutting_stock import CuttingStock, Instance, natural
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, natural
 
 
-@pytest.mark.parametrize("instance", [Instance(132, (44, 33, 12), (2, 3, 6)), natural(7)])
+@pytest.mark.parametrize("instance", [CuttingStockInstance(132, (44, 33, 12), (2, 3, 6)), natural(7)])
 def test_what_is_said_of_nodes_is_proved_exactly(tmp_path, instance):
     path = tmp_path / "proof.jsonl"
     result = solve(CuttingStock(instance), certificate=path)

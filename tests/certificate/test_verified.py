@@ -109,20 +109,20 @@ def test_what_a_run_writes_has_files_of_its_own(tmp_path):
 def packing_of(rng):
     count, roll = int(rng.integers(1, 7)), int(rng.integers(1, 30))
     widths, demands = rng.integers(1, roll + 1, count), rng.integers(1, 6, count)
-    return CuttingStock(cutting_stock.Instance(roll, tuple(widths.tolist()), tuple(demands.tolist())))
+    return CuttingStock(cutting_stock.CuttingStockInstance(roll, tuple(widths.tolist()), tuple(demands.tolist())))
 
 
 def tasks_of(rng):
     machines, tasks = int(rng.integers(1, 4)), int(rng.integers(1, 7))
     costs = rng.integers(-3, 10, (machines, tasks)) * int(rng.random() < 0.8)
     sizes, room = rng.integers(1, 6, (machines, tasks)), rng.integers(0, 3 * tasks, machines)
-    return Assignment(assignment.Instance(costs, sizes, room))
+    return Assignment(assignment.AssignmentInstance(costs, sizes, room))
 
 
 def graph_of(rng):
     count, density = int(rng.integers(1, 9)), rng.choice([0.0, 0.3, 0.6, 1.0])
     pairs = itertools.combinations(range(count), 2)
-    return Colouring(colouring.Instance(count, tuple(pair for pair in pairs if rng.random() < density)))
+    return Colouring(colouring.ColouringInstance(count, tuple(pair for pair in pairs if rng.random() < density)))
 
 
 def routes_of(rng):
@@ -131,16 +131,16 @@ def routes_of(rng):
     distances = vehicle_routing.euclidean(places, str(rng.choice(["truncated", "whole"])))
     demands = rng.integers(0, 5, count).tolist()
     if rng.random() < 0.5:
-        return VehicleRouting(vehicle_routing.Instance(distances, (0, *demands), 7))
+        return VehicleRouting(vehicle_routing.RoutingInstance(distances, (0, *demands), 7))
     windows = [(0.0, 60.0), *((float(a), float(a + 20)) for a in rng.integers(10, 20, count))]
-    return VehicleRouting(vehicle_routing.Instance(distances, (0, *demands), 7, tuple(windows)))
+    return VehicleRouting(vehicle_routing.RoutingInstance(distances, (0, *demands), 7, tuple(windows)))
 
 
 def clusters_of(rng):
     count = int(rng.integers(1, 9))
     scores = np.triu(rng.integers(-3, 4, (count, count)) * 2.0 ** int(rng.integers(-3, 3)), 1)
     scores[np.triu(rng.random((count, count)) < 0.1, 1)] = -np.inf
-    return Coreference(coreference.Instance(scores + scores.T))
+    return Coreference(coreference.CoreferenceInstance(scores + scores.T))
 
 
 @pytest.mark.parametrize("make", [packing_of, tasks_of, graph_of, routes_of, clusters_of])

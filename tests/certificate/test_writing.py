@@ -8,7 +8,7 @@ import pytest
 from colgen import InputError, Problem, solve
 from colgen.certificate.certifier import Certifier
 from colgen.certificate.checker import check
-from colgen.certificate.witness import Point, Witness
+from colgen.certificate.witness import Witness, WitnessPoint
 from colgen.certificate.writing import Ended, write_certificate
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
@@ -50,8 +50,8 @@ def test_where_nothing_can_be_written_is_said_before_any_work(name):
 
 def test_a_witness_keeps_the_order():
     witness = Witness()
-    first, second = Point([1.0], 2.0), Point([1.0], 3.0, fixes=True)
-    for point in (first, second, Point(None, 4.0)):
+    first, second = WitnessPoint([1.0], 2.0), WitnessPoint([1.0], 3.0, fixes=True)
+    for point in (first, second, WitnessPoint(None, 4.0)):
         witness.saw(0, point)
     assert list(witness.of(0)) == [first, second]
     assert not witness.of(1)
@@ -68,7 +68,7 @@ class Scripted(Certifier):
 def test_a_root_is_proved_by_the_point_that_proves_most(tmp_path, proves, bound):
     path, witness = tmp_path / "proof.jsonl", Witness()
     for duals, says in zip(proves, (5.0, 4.5), strict=True):
-        witness.saw(0, Point(duals, says))
+        witness.saw(0, WitnessPoint(duals, says))
     ended = Ended(Sense.MINIMIZE, Termination.NODE_LIMIT, 5.0, None, ())
     write_certificate(path, Scripted(Sense.MINIMIZE, "scripted"), witness, ended)
     claims = [json.loads(line)["claim"] for line in path.read_text().splitlines() if "claim" in line]

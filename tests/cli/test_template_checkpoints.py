@@ -9,7 +9,7 @@ from colgen import IterationLimit, solve
 from colgen.cli.main import main
 from colgen.cli.template import load_template, template_names
 from colgen.problems.dependency import write_conll
-from colgen.problems.grandparent_parsing import GrandparentParsing, Instance
+from colgen.problems.grandparent_parsing import GrandparentInstance, GrandparentParsing
 from colgen.problems.grandparent_parsing import random as random_sentence
 from colgen.problems.grandparent_parsing import write as write_sentence
 from tests.problems.dependency.treebank import random_weights, sentences
@@ -63,9 +63,9 @@ PAIRS = np.zeros((5, 5, 5))
 PAIRS[1, 2, 3] = PAIRS[0, 1, 4] = 2.0
 SENTENCES = {
     "siblings": random_sentence(5, 1, siblings=True, strength=3.0),
-    "projective": Instance(random_sentence(5, 2).arcs, projective=True),
-    "pairs": Instance(random_sentence(4, 3).arcs, pair_scores=PAIRS),
-    "projective, with pairs": Instance(random_sentence(4, 3).arcs, pair_scores=PAIRS, projective=True),
+    "projective": GrandparentInstance(random_sentence(5, 2).arcs, projective=True),
+    "pairs": GrandparentInstance(random_sentence(4, 3).arcs, pair_scores=PAIRS),
+    "projective, with pairs": GrandparentInstance(random_sentence(4, 3).arcs, pair_scores=PAIRS, projective=True),
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import IterationLimit, solve
-from colgen.problems.chain_map import ChainMAP, Instance
+from colgen.problems.chain_map import ChainInstance, ChainMAP
 from colgen.problems.chain_map.pairwise import Pairwise
 from colgen.problems.chain_map.template import decode
 from colgen.solvers.chains.forest import from_parents
@@ -49,7 +49,7 @@ def draw(rng: Rng) -> Drawn:
     return Drawn(NAME, {"theta": theta, "tau": tau}, draw_scale(rng), constants, settings)
 
 
-def instance_of(drawn: Drawn) -> Instance:
+def instance_of(drawn: Drawn) -> ChainInstance:
     """The batch as the template takes it."""
     theta, tau = _scores(drawn)
     trees, length, _ = theta.shape
@@ -58,7 +58,7 @@ def instance_of(drawn: Drawn) -> Instance:
     parents = np.where(np.tile(parent, trees) < 0, -1, np.tile(parent, trees) + offset).astype(np.int32)
     table = np.tile(np.arange(length) if len(tau) > 1 else np.zeros(length), trees).astype(np.int32)
     starts = np.arange(0, trees * length + 1, length, dtype=np.int64)
-    return Instance(from_parents(starts, parents, table), theta.reshape(trees * length, -1), Pairwise(tau))
+    return ChainInstance(from_parents(starts, parents, table), theta.reshape(trees * length, -1), Pairwise(tau))
 
 
 def truth(drawn: Drawn, rank: int = 0) -> Truths:

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from colgen import solve
-from colgen.problems.coreference import Coreference, Instance
+from colgen.problems.coreference import Coreference, CoreferenceInstance
 from tests.fuzz.answers import Said, Truths, one
 from tests.fuzz.scores import Drawn, Floats, Rng, draw_scale, draw_scores, with_penalties
 
@@ -38,7 +38,7 @@ def judged(drawn: Drawn) -> tuple[Truths, Said]:
     truths = Truths(np.array([all_of_them.max()]), drawn.size, np.zeros(1))
     matrix = np.zeros((n, n))
     matrix[np.triu_indices(n, 1)] = scores
-    instance = Instance(matrix + matrix.T)
+    instance = CoreferenceInstance(matrix + matrix.T)
     options = {name: how[name] for name in ("contracted", "settled", "smallest")}
     result = solve(Coreference(instance, **options))
     worth = -np.inf if result.answer is None else _worth(scores, n, result.answer)

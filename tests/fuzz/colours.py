@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from colgen import solve
-from colgen.problems.colouring import Colouring, Instance
+from colgen.problems.colouring import Colouring, ColouringInstance
 from tests.fuzz.answers import Said, Truths, one
 from tests.fuzz.scores import Drawn, Floats, Rng
 
@@ -55,7 +55,7 @@ def judged(drawn: Drawn) -> tuple[Truths, Said]:
     truths = Truths(np.array([-float(_fewest(near))]), 1.0, np.zeros(1))
     edges = tuple((u, v) for u in range(n) for v in range(u) if near[u, v])
     given = (*edges, *((v, u) for u, v in edges[::2])) if drawn.settings.get("twice") else edges
-    result = solve(Colouring(Instance(n, given)))
+    result = solve(Colouring(ColouringInstance(n, given)))
     worth = -np.inf
     if result.answer is not None:
         proper = len(result.answer) == n and all(result.answer[u] != result.answer[v] for u, v in edges)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import solve
-from colgen.problems.assignment import Assignment, Instance
+from colgen.problems.assignment import Assignment, AssignmentInstance
 from tests.fuzz.answers import Said, Truths, one
 from tests.fuzz.scores import Drawn, Rng, draw_constants, draw_scale, draw_scores, with_penalties
 
@@ -58,12 +58,12 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
         yield dataclasses.replace(drawn, arrays=arrays)
 
 
-def _instance(drawn: Drawn) -> Instance:
+def _instance(drawn: Drawn) -> AssignmentInstance:
     costs = (drawn.arrays["costs"] + np.array(drawn.constants)) * drawn.scale
-    return Instance(costs, np.rint(drawn.arrays["sizes"]), np.rint(drawn.arrays["capacities"]))
+    return AssignmentInstance(costs, np.rint(drawn.arrays["sizes"]), np.rint(drawn.arrays["capacities"]))
 
 
-def _all_answers(instance: Instance) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _all_answers(instance: AssignmentInstance) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The machine of each task, an answer a row, and what each costs."""
     machines, tasks = instance.num_machines, instance.num_tasks
     ways = np.stack(np.meshgrid(*[np.arange(machines)] * tasks, indexing="ij"), axis=-1).reshape(-1, tasks)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from colgen import solve
-from colgen.problems.nonlocal_parsing import Factors, Instance, NonlocalParsing, ParsingByColumns, Parts
+from colgen.problems.nonlocal_parsing import Factors, NonlocalInstance, NonlocalParsing, ParsingByColumns, Parts
 from colgen.problems.nonlocal_parsing.bound import METHODS
 from colgen.problems.nonlocal_parsing.decoding import decode
 from tests.fuzz.answers import Said, Truths, one
@@ -132,7 +132,7 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
         yield drawn.with_settings(allowed=[[True] * size] * size)
 
 
-def _instance(drawn: Drawn) -> Instance:
+def _instance(drawn: Drawn) -> NonlocalInstance:
     how, scale = drawn.settings, drawn.scale
     given = {name: array * scale for name, array in drawn.arrays.items() if name not in ("factors", "arcs")}
     arcs = (drawn.arrays["arcs"] + np.array([0.0, *drawn.constants])) * scale
@@ -141,7 +141,7 @@ def _instance(drawn: Drawn) -> Instance:
         ([(h, m) for h, m in arcs_of], float(score))
         for arcs_of, score in zip(how["factors"], drawn.arrays["factors"] * scale, strict=True)
     ]
-    return Instance(
+    return NonlocalInstance(
         Parts(arcs, **given, kinds=kinds),
         Factors.of(len(arcs), factors),
         np.array(how["allowed"], dtype=bool),
@@ -150,7 +150,7 @@ def _instance(drawn: Drawn) -> Instance:
     )
 
 
-def _all_of_them(drawn: Drawn, instance: Instance, trees: Ints) -> Floats:
+def _all_of_them(drawn: Drawn, instance: NonlocalInstance, trees: Ints) -> Floats:
     if not len(trees):
         return np.empty(0)
     arcs = instance.parts.arcs

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from colgen import solve
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 from tests.fuzz.answers import Said, Truths, one
 from tests.fuzz.scores import Drawn, Rng
@@ -86,7 +86,7 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
 
 def _order(drawn: Drawn) -> Order:
     arrays = drawn.arrays
-    instance = Instance(
+    instance = CuttingStockInstance(
         drawn.settings["roll"],
         tuple(int(width) for width in arrays["widths"]),
         tuple(int(demand) for demand in arrays["demands"]),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import solve
-from colgen.problems.title_path import Instance, LazyPath, TitlePath
+from colgen.problems.title_path import LazyPath, PathInstance, TitlePath
 from tests.fuzz.answers import Said, Truths, one
 from tests.fuzz.scores import Drawn, Floats, Rng, draw_scale, draw_scores, with_penalties
 
@@ -46,7 +46,7 @@ def judged(drawn: Drawn) -> tuple[Truths, Said]:
         paths = paths[(visited[:, 1:] != visited[:, :-1]).all(axis=1)]
     totals = _totals(weights, paths)
     truths = Truths(np.array([totals.max(initial=-np.inf)]), drawn.size, np.array([drawn.constant]))
-    instance = Instance(weights[:n], weights[n], weights[n + 1], length, tuple(how["classes"]))
+    instance = PathInstance(weights[:n], weights[n], weights[n + 1], length, tuple(how["classes"]))
     result = solve(LazyPath(instance) if how["lazy"] else TitlePath(instance))
     worth = -np.inf
     if result.answer is not None:

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from colgen import solve
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from tests.fuzz.answers import Said, Truths, one
 from tests.fuzz.scores import Drawn, Rng
 
@@ -36,7 +36,7 @@ def judged(drawn: Drawn) -> tuple[Truths, Said]:
     demands = tuple(int(d) for d in drawn.arrays["demands"])
     roll = drawn.settings["roll"]
     truths = Truths(np.array([-float(_fewest(roll, widths, demands))]), 1.0, np.zeros(1))
-    result = solve(CuttingStock(Instance(roll, widths, demands)))
+    result = solve(CuttingStock(CuttingStockInstance(roll, widths, demands)))
     worth = -np.inf
     if result.answer is not None:
         cut = np.zeros(len(widths))

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from colgen import solve
-from colgen.problems.vehicle_routing import Instance, VehicleRouting
+from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting
 from colgen.problems.vehicle_routing.instance import LARGEST
 from tests.fuzz.answers import Said, Truths, one
 from tests.fuzz.scores import Drawn, Rng
@@ -102,13 +102,13 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
         yield dataclasses.replace(drawn, arrays=arrays).with_settings(vehicles=min(drawn.settings["vehicles"], n - 1))
 
 
-def _instance(drawn: Drawn) -> Instance:
+def _instance(drawn: Drawn) -> RoutingInstance:
     arrays, scale = drawn.arrays, drawn.scale
     windows = service = None
     if "due" in arrays:
         windows = tuple(zip((scale * arrays["ready"]).tolist(), (scale * arrays["due"]).tolist(), strict=True))
         service = tuple((scale * arrays["service"]).tolist())
-    return Instance(
+    return RoutingInstance(
         tuple(map(tuple, (scale * arrays["distances"]).tolist())),
         tuple(int(q) for q in arrays["demands"]),
         drawn.settings["capacity"],
@@ -118,7 +118,7 @@ def _instance(drawn: Drawn) -> Instance:
     )
 
 
-def _least(instance: Instance) -> float:
+def _least(instance: RoutingInstance) -> float:
     """The least distance, by all routes; infinite if there is no answer."""
     if instance.num_customers > _FEW:
         return _least_of_many(instance)
@@ -141,7 +141,7 @@ def _least(instance: Instance) -> float:
     return best(frozenset(instance.customers), instance.most)
 
 
-def _least_of_many(instance: Instance) -> float:
+def _least_of_many(instance: RoutingInstance) -> float:
     """The same by sets: the ways to serve each that no other undercuts in distance and time, one customer the last."""
     n, d = instance.num_customers, instance.distances
     windows = instance.windows or ((0.0, math.inf),) * (n + 1)
@@ -183,11 +183,11 @@ def _least_of_many(instance: Instance) -> float:
     return best[-1]
 
 
-def _length(instance: Instance, route: Sequence[int]) -> float:
+def _length(instance: RoutingInstance, route: Sequence[int]) -> float:
     return math.fsum(instance.distances[i][j] for i, j in itertools.pairwise((0, *route, 0)))
 
 
-def _drives(instance: Instance) -> Callable[[Sequence[int]], bool]:
+def _drives(instance: RoutingInstance) -> Callable[[Sequence[int]], bool]:
     """Whether a vehicle can drive a route; what is late by a rounding error alone is in time."""
     late = 0.0 if instance.windows is None else _LATE * len(instance.demands) * instance.windows[0][1]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from colgen import solve
-from colgen.problems.grandparent_parsing import GrandparentParsing, Instance, parse
+from colgen.problems.grandparent_parsing import GrandparentInstance, GrandparentParsing, parse
 from tests.fuzz.answers import Said, Truths, one
 from tests.fuzz.scores import Drawn, Floats, Rng, draw_constants, draw_scale, draw_scores, with_penalties
 from tests.fuzz.trees import all_trees, grandparent_parts, places, sibling_parts
@@ -52,7 +52,7 @@ def judged(drawn: Drawn) -> tuple[Truths, Said]:
     scores = _scores(drawn)
     totals = _all_of_them(scores, tokens, single)
     truths = Truths(np.array([totals.max(initial=-np.inf)]), drawn.size, np.array([drawn.constant]))
-    instance = Instance(scores["arcs"], scores.get("grandparents"), scores.get("siblings"), single)
+    instance = GrandparentInstance(scores["arcs"], scores.get("grandparents"), scores.get("siblings"), single)
     if how["fast"]:
         found = parse(instance)
         proved, heads, words = found.termination.is_proof, found.heads, found.termination.name

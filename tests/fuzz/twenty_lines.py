@@ -11,7 +11,7 @@ import pyomo.environ as pyo
 
 from colgen import Column, Duals, OraclePricing, PricingContext, Problem, TimeLimit, artificial, solve
 from colgen.problems.cutting_stock import CuttingStock as Template
-from colgen.problems.cutting_stock import Instance
+from colgen.problems.cutting_stock import CuttingStockInstance
 from colgen.solvers.knapsack import bounded_knapsack
 
 SECONDS = 30.0
@@ -79,7 +79,7 @@ def twenty_lines(numbers: Iterable[int], seed: int, seconds: float) -> Outcome:
             break
         widths, demands = drawn(number, seed)
         found = solve(CuttingStock(_ROLL, widths, demands), stop=TimeLimit(SECONDS))
-        known = solve(Template(Instance(_ROLL, tuple(widths), tuple(demands))), stop=TimeLimit(SECONDS))
+        known = solve(Template(CuttingStockInstance(_ROLL, tuple(widths), tuple(demands))), stop=TimeLimit(SECONDS))
         outcome.tried += 1
         outcome.proved += found.is_optimal
         if found.dual_bound > known.objective or found.objective < known.dual_bound:

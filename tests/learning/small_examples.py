@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colgen.learning import Chains, Enumerated, LinearExample
+from colgen.learning import Chains, EnumeratedStructures, LinearExample
 
 
 def chain_examples(seed, count=12, *, labels=3, features=5, noise=0.0):
@@ -28,5 +28,7 @@ def choices(seed, count=20, *, kinds=3, features=4):
     for _ in range(count):
         x = rng.normal(size=features)
         matrix = np.kron(np.eye(kinds), x)
-        made.append(LinearExample(Enumerated(np.eye(kinds)), [matrix], [(kinds,)], np.array([rng.integers(kinds)])))
+        made.append(
+            LinearExample(EnumeratedStructures(np.eye(kinds)), [matrix], [(kinds,)], np.array([rng.integers(kinds)]))
+        )
     return made, kinds * features

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from colgen.learning import Chains, Enumerated, ProjectiveTrees, Trees, marginals, sparsemap
+from colgen.learning import Chains, EnumeratedStructures, ProjectiveTrees, Trees, marginals, sparsemap
 from colgen.learning.batches import batch_of, batch_sums
 
 RNG = np.random.default_rng(0)
@@ -48,7 +48,7 @@ def test_masks_say_the_same_as_lengths():
 
 def test_oracles_of_ones_own_are_cut_along_their_first_axis_or_as_they_say():
     scores = np.arange(6.0).reshape(2, 3)
-    oracle = Enumerated(np.eye(3))
+    oracle = EnumeratedStructures(np.eye(3))
     assert batch_of(oracle, [scores], lengths=[2, 3]).instance(0)[0].tolist() == [0.0, 1.0]
     oracle.crop = lambda length, array: (array[-length:],)
     assert batch_of(oracle, [scores], lengths=[2, 3]).instance(0)[0].tolist() == [1.0, 2.0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from colgen.learning import Enumerated, LinearExample, best_structure
+from colgen.learning import EnumeratedStructures, LinearExample, best_structure
 from colgen.learning.examples import less, of_arrays
 from tests.learning.small_examples import chain_examples
 
@@ -25,8 +25,8 @@ def test_scores_are_products_of_joint_features_and_weights():
 
 def test_features_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="features: expected 3 rows"):
-        LinearExample(Enumerated(np.eye(3)), [np.zeros((2, 4))], [(3,)], np.array([0]))
+        LinearExample(EnumeratedStructures(np.eye(3)), [np.zeros((2, 4))], [(3,)], np.array([0]))
     with pytest.raises(InputError, match="expected a shape for each matrix"):
-        LinearExample(Enumerated(np.eye(3)), [np.zeros((3, 4))], [], np.array([0]))
+        LinearExample(EnumeratedStructures(np.eye(3)), [np.zeros((3, 4))], [], np.array([0]))
     with pytest.raises(InputError, match="right: expected places from 0 to 2"):
-        LinearExample(Enumerated(np.eye(3)), [np.zeros((3, 4))], [(3,)], np.array([3]))
+        LinearExample(EnumeratedStructures(np.eye(3)), [np.zeros((3, 4))], [(3,)], np.array([3]))

@@ -7,7 +7,7 @@ from benchmarks.learning.reference import trees
 from colgen.core.errors import InputError
 from colgen.learning import (
     Chains,
-    Enumerated,
+    EnumeratedStructures,
     LinearExample,
     ProjectiveTrees,
     Structure,
@@ -33,7 +33,7 @@ MODELS = {
     "projective trees": (SECOND, [(4, 4), (4, 4, 4), (4, 4, 4)], SECOND.structure(HEADS)),
     "all trees": (SecondOrderTrees("siblings"), [(4, 4), (4, 4, 4)], SecondOrderTrees("siblings").structure(HEADS)),
     "clusterings": (Clusterings(), [(4, 4)], Clusterings.structure(np.array([0, 0, 1, 0]))),
-    "a list": (Enumerated(np.eye(3)), [(3,)], np.array([1])),
+    "a list": (EnumeratedStructures(np.eye(3)), [(3,)], np.array([1])),
 }
 FUNCTIONS = {
     "best_structure": lambda oracle, right, scores: best_structure(oracle, scores).score(scores_of(scores)),

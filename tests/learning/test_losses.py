@@ -9,7 +9,7 @@ from benchmarks.learning.reference import trees
 from colgen.core.errors import InputError, OracleBeatenError
 from colgen.learning import (
     Chains,
-    Enumerated,
+    EnumeratedStructures,
     ProjectiveTrees,
     Trees,
     augmented,
@@ -115,7 +115,7 @@ class Worst:
 
 
 def test_what_cannot_be_meant_is_refused():
-    oracle, scores = Enumerated(np.eye(3)), np.array([1.0, 0.0, -np.inf])
+    oracle, scores = EnumeratedStructures(np.eye(3)), np.array([1.0, 0.0, -np.inf])
     with pytest.raises(InputError, match="the right structure has a part that is forbidden"):
         hinge(oracle, np.array([2]), scores)
     with pytest.raises(InputError, match="margin: expected 'hamming'"):
@@ -141,7 +141,7 @@ def test_belief_propagation_is_the_likelihood_where_pairs_have_no_scores():
             ProjectiveTrees(), model.structure(np.array([-1, 0, 1]))[:1], np.zeros((3, 3)), regularization="beliefs"
         )
     with pytest.raises(InputError, match=r"beliefs: expected .* not Enumerated"):
-        fenchel_young(Enumerated(np.eye(2)), np.array([0]), np.zeros(2), regularization="beliefs")
+        fenchel_young(EnumeratedStructures(np.eye(2)), np.array([0]), np.zeros(2), regularization="beliefs")
 
 
 def test_rounds_end_a_loss_early():

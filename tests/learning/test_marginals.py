@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from colgen.learning import Chains, Enumerated, ProjectiveTrees, Trees, marginals
+from colgen.learning import Chains, EnumeratedStructures, ProjectiveTrees, Trees, marginals
 
 MODELS = [
     (Chains(), [(4, 3), (3, 3)]),
@@ -40,7 +40,7 @@ def test_entropy_is_that_of_how_many_there_are_where_all_are_alike(model, shapes
 
 def test_what_has_no_sums_is_refused():
     with pytest.raises(InputError, match=r"expected a model with sums over its structures .* not Enumerated"):
-        marginals(Enumerated(np.eye(2)), np.zeros(2))
+        marginals(EnumeratedStructures(np.eye(2)), np.zeros(2))
     with pytest.raises(InputError, match="every structure is forbidden"):
         marginals(Trees(), np.full((3, 3), -np.inf))
     with pytest.raises(InputError, match="transitions: expected the shape"):

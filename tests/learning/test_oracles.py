@@ -6,7 +6,7 @@ import pytest
 from benchmarks.learning.reference import trees
 from colgen import Column, OraclePricing
 from colgen.core.errors import InputError
-from colgen.learning import Chains, Enumerated, Priced, ProjectiveTrees, Trees, best_structure
+from colgen.learning import Chains, EnumeratedStructures, PricedStructures, ProjectiveTrees, Trees, best_structure
 
 
 class Answering:
@@ -89,7 +89,7 @@ def test_every_structure_forbidden_is_said():
     with pytest.raises(InputError, match="every structure is forbidden"):
         best_structure(ProjectiveTrees(), [np.full((3, 3), -np.inf)])
     with pytest.raises(InputError, match="every structure is forbidden"):
-        best_structure(Enumerated([[1.0, 0.0]]), [np.array([-np.inf, 0.0])])
+        best_structure(EnumeratedStructures([[1.0, 0.0]]), [np.array([-np.inf, 0.0])])
 
 
 def test_parts_that_no_parser_has_are_refused():
@@ -108,13 +108,13 @@ class Pairs(OraclePricing):
 
 
 def test_a_pricing_oracle_finds_structures():
-    oracle = Priced(Pairs(), [("take", i) for i in range(3)])
+    oracle = PricedStructures(Pairs(), [("take", i) for i in range(3)])
     scores = [SCORES, np.ones(1)]
     best = best_structure(oracle, scores)
     assert best.array(0, (3,)).tolist() == [1.0, 0.0, 1.0]
     assert best.score(scores) == 4.0
     with pytest.raises(InputError, match="has no score"):
-        best_structure(Priced(Shy(), [("take", 0)]), [np.ones(1), np.ones(1)])
+        best_structure(PricedStructures(Shy(), [("take", 0)]), [np.ones(1), np.ones(1)])
 
 
 class Shy(Pairs):

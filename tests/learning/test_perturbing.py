@@ -4,18 +4,20 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from colgen.learning import Enumerated, perturbed
+from colgen.learning import EnumeratedStructures, perturbed
 
 
 def test_gumbel_noise_on_single_choices_is_the_gibbs_distribution():
     scores = np.array([1.0, 0.0, -1.0])
-    found = perturbed(Enumerated(np.eye(3)), scores, samples=4000, noise="gumbel", generator=np.random.default_rng(0))
+    found = perturbed(
+        EnumeratedStructures(np.eye(3)), scores, samples=4000, noise="gumbel", generator=np.random.default_rng(0)
+    )
     assert found.means[0] == pytest.approx(np.exp(scores) / np.exp(scores).sum(), abs=0.03)
     assert found.value == pytest.approx(np.logaddexp.reduce(scores), abs=0.1)
 
 
 def test_gradients_are_estimated():
-    oracle, scores = Enumerated(np.eye(2)), np.array([0.3, 0.0])
+    oracle, scores = EnumeratedStructures(np.eye(2)), np.array([0.3, 0.0])
     found = perturbed(oracle, scores, samples=4000, generator=np.random.default_rng(0))
     # P(0) = Φ(0.3 / √2): its derivative by the first score is the normal density there
     slope = np.exp(-(0.3**2) / 4.0) / np.sqrt(4.0 * np.pi)
@@ -25,4 +27,4 @@ def test_gradients_are_estimated():
 @pytest.mark.parametrize("wrong", [{"samples": 0}, {"spread": 0.0}, {"noise": "uniform"}])
 def test_what_cannot_be_meant_is_refused(wrong):
     with pytest.raises(InputError, match="expected one sample or more"):
-        perturbed(Enumerated(np.eye(2)), np.zeros(2), generator=np.random.default_rng(0), **wrong)
+        perturbed(EnumeratedStructures(np.eye(2)), np.zeros(2), generator=np.random.default_rng(0), **wrong)

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.learning.reference import labellings, nearest_mean, trees
 from colgen.core.errors import InputError, OracleBeatenError
-from colgen.learning import Chains, Enumerated, ProjectiveTrees, Trees, best_structure, sparsemap
+from colgen.learning import Chains, EnumeratedStructures, ProjectiveTrees, Trees, best_structure, sparsemap
 from tests.sweeps import seeds
 
 MODELS = {
@@ -123,14 +123,14 @@ def test_gradients_of_means_that_are_not_penalised():
 
 def test_a_tie_has_one_of_the_gradients_nearby():
     # the two structures tie with the third, which would enter: gradients are those without it
-    found = sparsemap(Enumerated(np.eye(3)), np.array([1.0, 1.0, 0.0]))
+    found = sparsemap(EnumeratedStructures(np.eye(3)), np.array([1.0, 1.0, 0.0]))
     assert found.marginals == pytest.approx([0.5, 0.5, 0.0])
     assert found.gradient(np.array([1.0, 0.0, 0.0]))[0] == pytest.approx([0.5, -0.5, 0.0])
 
 
 def test_simplex_is_projected_on():
     scores = np.array([0.9, 0.6, -1.0, 0.3])
-    assert sparsemap(Enumerated(np.eye(4)), scores).marginals == pytest.approx([19 / 30, 1 / 3, 0.0, 1 / 30])
+    assert sparsemap(EnumeratedStructures(np.eye(4)), scores).marginals == pytest.approx([19 / 30, 1 / 3, 0.0, 1 / 30])
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
@@ -201,13 +201,13 @@ def test_an_oracle_that_is_not_exact_is_found_out():
 )
 def test_what_are_no_scores_is_refused(scores, said):
     with pytest.raises(InputError, match=said):
-        sparsemap(Enumerated(np.eye(2)), *scores)
+        sparsemap(EnumeratedStructures(np.eye(2)), *scores)
 
 
 def test_what_cannot_be_meant_is_refused():
     with pytest.raises(InputError, match="rounds: expected a whole number of at least 1"):
-        sparsemap(Enumerated(np.eye(2)), np.zeros(2), rounds=0)
-    found = sparsemap(Enumerated(np.eye(2)), np.zeros(2))
+        sparsemap(EnumeratedStructures(np.eye(2)), np.zeros(2), rounds=0)
+    found = sparsemap(EnumeratedStructures(np.eye(2)), np.zeros(2))
     with pytest.raises(InputError, match="expected at most 1 arrays"):
         found.gradient(np.zeros(2), np.zeros(2))
     with pytest.raises(InputError, match=r"expected the shape \(2,\)"):

@@ -10,7 +10,7 @@ import pytest
 
 from colgen import Column, Duals, LinearMaster, Row, RowFamily, Sense, artificial, compile_model, solve
 from colgen.core.errors import FormulationError
-from colgen.master.rows import IdleRows, Rows
+from colgen.master.rows import IdleRows, MasterRows
 from tests.master.programs import covering
 from tests.zoo import TRIPLE, Partitioning, Triples
 
@@ -163,7 +163,7 @@ def rows():
     m.least = pyo.Constraint(range(2), rule=lambda m, i: 4.0 * m.x[i] >= i)
     m.most = pyo.Constraint(expr=m.x[0] + m.x[1] <= 3)
     m.cost = pyo.Objective(expr=m.x[0])
-    return Rows(compile_model(m))
+    return MasterRows(compile_model(m))
 
 
 @pytest.mark.parametrize("sense", Sense)

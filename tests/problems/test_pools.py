@@ -12,7 +12,7 @@ def rolls(seed):
     rng = np.random.default_rng(seed)
     widths = np.unique(rng.integers(20, 70, 5 + seed % 2))
     demands = rng.integers(1, 20, len(widths))
-    return cutting_stock.CuttingStock(cutting_stock.Instance(100 + seed % 3, tuple(widths), tuple(demands)))
+    return cutting_stock.CuttingStock(cutting_stock.CuttingStockInstance(100 + seed % 3, tuple(widths), tuple(demands)))
 
 
 TEMPLATES = {
@@ -82,7 +82,9 @@ def test_an_answer_that_is_none_of_the_changed_instance_is_left_out():
     """A demand more: the rolls of yesterday leave one piece over."""
 
     def day(demand):
-        return cutting_stock.CuttingStock(cutting_stock.Instance(100, (45, 36, 31, 14), (demand, 610, 395, 211)))
+        return cutting_stock.CuttingStock(
+            cutting_stock.CuttingStockInstance(100, (45, 36, 31, 14), (demand, 610, 395, 211))
+        )
 
     first = solve(day(97))
     more = solve(day(131), pool=first.pool)

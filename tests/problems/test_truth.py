@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from colgen.cli.template import load_template, template_names
-from colgen.problems.assignment import Instance as Tasks
-from colgen.problems.vehicle_routing import Instance
+from colgen.problems.assignment import AssignmentInstance as Tasks
+from colgen.problems.vehicle_routing import RoutingInstance
 from tests.fuzz import (
     bad_programs,
     chains,
@@ -109,9 +109,9 @@ def test_fewest_colours_and_least_distances_of_small_ones():
     ring = np.roll(np.eye(5), 1, axis=0)
     assert colours._fewest(ring + ring.T) == 3
     matrix = ((0.0, 3.0, 4.0), (3.0, 0.0, 5.0), (4.0, 5.0, 0.0))
-    assert routes._least(Instance(matrix, (0, 1, 1), 2)) == 12.0
-    assert routes._least(Instance(matrix, (0, 1, 1), 1)) == 14.0
-    assert routes._least(Instance(matrix, (0, 1, 1), 1, vehicles=1)) == np.inf
+    assert routes._least(RoutingInstance(matrix, (0, 1, 1), 2)) == 12.0
+    assert routes._least(RoutingInstance(matrix, (0, 1, 1), 1)) == 14.0
+    assert routes._least(RoutingInstance(matrix, (0, 1, 1), 1, vehicles=1)) == np.inf
 
 
 @pytest.mark.parametrize("seed", range(40))

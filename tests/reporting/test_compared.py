@@ -10,12 +10,12 @@ import pytest
 
 from colgen import Sense, compare, solve
 from colgen.core.result import NodeRecord
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.grandparent_parsing import GrandparentParsing, random
 from colgen.reporting import compared
 from colgen.reporting.compared import proved_by_engine
 
-WASTEFUL = Instance(100, (44, 35, 27, 20), (3, 4, 5, 6))
+WASTEFUL = CuttingStockInstance(100, (44, 35, 27, 20), (3, 4, 5, 6))
 
 
 @pytest.fixture(scope="module", params=["guess", "tree", "rolls"])
@@ -75,7 +75,7 @@ def test_a_node_in_which_an_oracle_finds_no_answer_is_proved_by_its_own_round(re
     assert not proved_by_engine(dataclasses.replace(result, nodes=nodes, iterations=other))
 
 
-INSTANCE = Instance(10, (3, 4, 5), (4, 3, 2))
+INSTANCE = CuttingStockInstance(10, (3, 4, 5), (4, 3, 2))
 
 
 def counted(calls, seconds=0.0, compiling=()):

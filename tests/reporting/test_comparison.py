@@ -9,14 +9,14 @@ import pytest
 
 from colgen import Termination, compare, compare_all, compile_model, solve
 from colgen.core.errors import InputError
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.model import full
 from colgen.reporting.compared import solve_complete
 from colgen.reporting.comparison import Comparison
 from colgen.solvers.linear.lp import LPStatus
 from tests.zoo import Partitioning
 
-INSTANCE = Instance(10, (3, 4, 5), (4, 3, 2))
+INSTANCE = CuttingStockInstance(10, (3, 4, 5), (4, 3, 2))
 
 
 def best(_):
@@ -121,7 +121,7 @@ def test_relaxations_are_compared():
 
 
 def test_instances_times_ways_are_one_table_and_one_frame():
-    instances = {"small": INSTANCE, "larger": Instance(10, (3, 4, 5), (8, 6, 4))}
+    instances = {"small": INSTANCE, "larger": CuttingStockInstance(10, (3, 4, 5), (8, 6, 4))}
     found = compare_all(instances, [CuttingStock, functools.partial(full, formulation="arc_flow")])
     assert found.agree
     assert found.instances == ["small", "larger"]

@@ -4,7 +4,7 @@ import pytest
 
 from colgen import Diving, NoStabilization, Volume, Wentges, ablation
 from colgen.core.errors import InputError
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, without
 from tests.assignment import Assignment, assignment
 
@@ -59,7 +59,7 @@ def test_cuts_and_rules_are_left_out_one_by_one():
 
 
 def test_one_column_a_call_generates_fewer_columns_a_round():
-    instance = Instance(100, tuple(range(21, 61)), (3,) * 40)
+    instance = CuttingStockInstance(100, tuple(range(21, 61)), (3,) * 40)
     found = ablation(CuttingStock(instance), PRICINGS, relaxation=True)
     many, one = found.lines[0], found.lines[1]
     assert one.generated <= one.rounds

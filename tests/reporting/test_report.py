@@ -14,7 +14,7 @@ from colgen.core.result import NodeRecord
 from colgen.problems.chain_map import ChainMAP, random
 from colgen.problems.coreference import Coreference
 from colgen.problems.coreference import random as random_scores
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.reporting.report import side_by_side
 from tests.assignment import assignment
 
@@ -52,10 +52,10 @@ def read(path):
 @pytest.mark.parametrize(
     ("problem", "options"),
     [
-        (CuttingStock(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211))), {"keep_duals": True}),
+        (CuttingStock(CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211))), {"keep_duals": True}),
         (Coreference(random_scores(12, 0), contracted=False), {}),
         (ChainMAP(random(0, chains=3, labels=6), start=1), {"keep_duals": True}),
-        (CuttingStock(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211))), {"stop": IterationLimit(1)}),
+        (CuttingStock(CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211))), {"stop": IterationLimit(1)}),
     ],
     ids=["cutting_stock", "coreference", "chain_map", "stopped"],
 )
@@ -73,7 +73,7 @@ def test_page_is_whole_and_loads_nothing(problem, options, tmp_path):
 
 
 def test_without_matplotlib_the_page_has_no_pictures(tmp_path, monkeypatch):
-    result = solve(CuttingStock(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211))))
+    result = solve(CuttingStock(CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211))))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     result.report(tmp_path / "run.html")
     reader = read(tmp_path / "run.html")
@@ -83,7 +83,7 @@ def test_without_matplotlib_the_page_has_no_pictures(tmp_path, monkeypatch):
 
 
 def test_long_logs_are_cut_in_the_middle(tmp_path):
-    result = solve(CuttingStock(Instance(100, (45, 36, 31, 14), (97, 610, 395, 211))))
+    result = solve(CuttingStock(CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211))))
     long = dataclasses.replace(result, iterations=[*result.iterations] * 300)
     long.report(tmp_path / "long.html")
     reader = read(tmp_path / "long.html")
@@ -92,7 +92,7 @@ def test_long_logs_are_cut_in_the_middle(tmp_path):
 
 
 def test_a_report_says_how_it_was_run_and_holds_its_data(tmp_path):
-    result = solve(CuttingStock(Instance(10, (3, 4, 5), (4, 3, 2))))
+    result = solve(CuttingStock(CuttingStockInstance(10, (3, 4, 5), (4, 3, 2))))
     path = tmp_path / "run.html"
     result.report(path, about={"seed": 7, "<b>": "<script>alert(1)</script>"})
     page = path.read_text(encoding="utf-8")
@@ -108,7 +108,7 @@ def test_a_report_says_how_it_was_run_and_holds_its_data(tmp_path):
 
 
 def test_a_run_that_branched_has_a_tree_with_every_node(tmp_path):
-    result = solve(CuttingStock(Instance(10, (3, 4, 5), (4, 3, 2))))
+    result = solve(CuttingStock(CuttingStockInstance(10, (3, 4, 5), (4, 3, 2))))
     nodes = [NodeRecord(k, 0 if k else None, min(k, 1), 3.0, "branched" if k == 0 else "pruned") for k in range(3)]
     dataclasses.replace(result, nodes=nodes).report(tmp_path / "run.html")
     assert len(re.findall(r'data-p="0?"', (tmp_path / "run.html").read_text(encoding="utf-8"))) == 3
@@ -116,7 +116,7 @@ def test_a_run_that_branched_has_a_tree_with_every_node(tmp_path):
 
 
 def test_two_runs_stand_side_by_side_under_their_names(tmp_path):
-    problem = CuttingStock(Instance(10, (3, 4, 5), (4, 3, 2)))
+    problem = CuttingStock(CuttingStockInstance(10, (3, 4, 5), (4, 3, 2)))
     results = {"whole": solve(problem), "<cut>": solve(problem, stop=IterationLimit(1))}
     side_by_side(results, tmp_path / "two.html", "Two & two")
     page, reader = (tmp_path / "two.html").read_text(encoding="utf-8"), read(tmp_path / "two.html")
@@ -149,7 +149,7 @@ def test_columns_and_nodes_are_tables(tmp_path):
 
 def test_of_many_columns_those_in_use_are_shown(tmp_path, monkeypatch):
     monkeypatch.setattr("colgen.reporting.report._SHOWN", 3)
-    result = solve(CuttingStock(Instance(10, (3, 4, 5), (4, 3, 2))))
+    result = solve(CuttingStock(CuttingStockInstance(10, (3, 4, 5), (4, 3, 2))))
     result.report(tmp_path / "run.html")
     page = (tmp_path / "run.html").read_text(encoding="utf-8").split("Columns of the last master")[1]
     assert "columns of larger reduced cost are left out" in page

@@ -20,7 +20,7 @@ from colgen.problems.colouring.instance import queens
 from colgen.problems.colouring.instance import random as random_graph
 from colgen.problems.coreference import Coreference
 from colgen.problems.coreference.instance import communities, random_signs
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import AtMost, Conflicts
 from colgen.problems.grandparent_parsing import GrandparentParsing
 from colgen.problems.grandparent_parsing.instance import random as random_trees
@@ -106,7 +106,7 @@ def _with_conflicts(seed: int) -> CuttingStock:
     return CuttingStock(_rolls(14, 6, seed), conflicts=Conflicts(pairs))
 
 
-def _rolls(widths: int, most: int, seed: int) -> Instance:
+def _rolls(widths: int, most: int, seed: int) -> CuttingStockInstance:
     rng = np.random.default_rng(seed)
     sizes = rng.choice(np.arange(60, 400), widths, replace=False)
-    return Instance(1000, sizes.tolist(), rng.integers(1, most + 1, widths).tolist())
+    return CuttingStockInstance(1000, sizes.tolist(), rng.integers(1, most + 1, widths).tolist())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 import numpy as np
 
 from colgen.decomposition.benders.dual_pool import KnownDuals, kind
-from colgen.decomposition.benders.second_stage import Bound, SecondStage
+from colgen.decomposition.benders.second_stage import SecondStage, StageBound
 from colgen.decomposition.reading.arrays import Floats, Ints
 
 
@@ -62,7 +62,7 @@ class Recourse:
 
     def bounds(
         self, x: Floats, numbers: Sequence[int], seconds_left: Callable[[], float]
-    ) -> Iterator[tuple[int, Bound | None]]:
+    ) -> Iterator[tuple[int, StageBound | None]]:
         """What linear programs of some stages say at a first stage, each with its number; None where time is over.
 
         A basis that one of them has found is tried for the others, whose linear programs are solved only where it is
@@ -78,7 +78,7 @@ class Recourse:
             which, others = self._learn(number, found, x, left)
             for other in others:
                 left.remove(other)
-                yield other, Bound(*self.told(other, which), True, np.empty(0))
+                yield other, StageBound(*self.told(other, which), True, np.empty(0))
 
     def best(self, x: Floats, enough: Callable[[Floats], bool] | None = None) -> list[Floats] | None:
         """The variables of each stage at their best; None if a stage has no feasible point.
@@ -110,7 +110,7 @@ class Recourse:
         self._solved = key, [values[number] for number in range(len(self.stages))]
         return self._solved[1]
 
-    def _learn(self, number: int, bound: Bound | None, x: Floats, left: set[int]) -> tuple[int, dict[int, Floats]]:
+    def _learn(self, number: int, bound: StageBound | None, x: Floats, left: set[int]) -> tuple[int, dict[int, Floats]]:
         """Remember what a stage's linear program has said; which dual values these are, and what they settle of others.
 
         Returns

@@ -27,7 +27,7 @@ from colgen.solvers.linear.highs import basic_columns, basic_rows
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 
 
-class Bound(NamedTuple):
+class StageBound(NamedTuple):
     """``Q(x) ≥ constant - slopes·x``; where the stage is not feasible, the same of its violation.
 
     ``duals`` are the dual values that say so.
@@ -82,14 +82,14 @@ class SecondStage:
         """The stage's variables at their best for a first stage; None if time is over, or no point is feasible."""
         return self.solved(x, seconds)[0]
 
-    def solved(self, x: Floats, seconds: float = math.inf) -> tuple[Floats | None, Bound | None]:
+    def solved(self, x: Floats, seconds: float = math.inf) -> tuple[Floats | None, StageBound | None]:
         """Both at once: what is best for a first stage, and what its dual values say of others."""
         found = self._solved(x, seconds)
         if found.status is not LPStatus.OPTIMAL:
             return None, None
         return np.clip(found.values, self.lower, self.upper), self.by_weak_duality(found.duals, self.costs, True)
 
-    def bound(self, x: Floats, seconds: float = math.inf) -> Bound | None:
+    def bound(self, x: Floats, seconds: float = math.inf) -> StageBound | None:
         """What holds for every first stage, and is tight at this one; None if time is over."""
         solved = self._solved(x, seconds)
         if solved.status is LPStatus.OPTIMAL:
@@ -103,7 +103,7 @@ class SecondStage:
             return None
         return self.by_weak_duality(np.clip(solved.duals, -1.0, 1.0), np.zeros(len(self.costs)), False)
 
-    def by_weak_duality(self, duals: Floats, costs: Floats, feasible: bool) -> Bound:
+    def by_weak_duality(self, duals: Floats, costs: Floats, feasible: bool) -> StageBound:
         """The bound by any dual values, recomputed: those that no side pays for are rounding, and left out."""
         sides = np.where(duals > 0.0, self.row_lower, self.row_upper)
         duals = np.where(np.isfinite(sides), duals, 0.0)
@@ -116,7 +116,7 @@ class SecondStage:
             raise SolverError("the dual values of a second stage are not feasible")
         terms = np.concatenate([duals[duals != 0.0] * sides[duals != 0.0], reduced[kept] * bounds[kept]])
         constant = without_rounding(math.fsum(terms.tolist()), float(np.abs(terms).sum()))
-        return Bound(constant, first @ duals, feasible, duals)
+        return StageBound(constant, first @ duals, feasible, duals)
 
     def _solved(self, x: Floats, seconds: float) -> LPSolution:
         moved = self._by_row @ x

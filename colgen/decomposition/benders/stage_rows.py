@@ -14,7 +14,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import COMMON, TOLERANCES, size
 from colgen.cuts.separation import Separation, SeparationContext
 from colgen.decomposition.benders.rounding import Roundings
-from colgen.decomposition.benders.second_stage import Bound
+from colgen.decomposition.benders.second_stage import StageBound
 from colgen.decomposition.benders.two_stage import TwoStage
 from colgen.decomposition.reading.arrays import Floats, without_rounding
 
@@ -140,7 +140,7 @@ class StageRows(Separation):
                 found[number] = self._row(number, constant + float(model.least[number]), steep)
         return found
 
-    def _excess(self, number: int, bound: Bound, x: Floats, claimed: float, scale: float) -> float:
+    def _excess(self, number: int, bound: StageBound, x: Floats, claimed: float, scale: float) -> float:
         """By how much a bound exceeds what is claimed, or a violation nothing; 0 where that is rounding."""
         here = bound.constant - float(bound.slopes @ x)
         if bound.feasible:

@@ -12,7 +12,7 @@ from scipy import sparse
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.core.errors import FormulationError
-from colgen.core.terms import Box, Priced
+from colgen.core.terms import Box, PricedTerms
 from colgen.decomposition.blocks.decisions import Bounds, ComponentBound
 from colgen.decomposition.reading.arrays import Floats
 from colgen.decomposition.reading.subproblems import Subproblem
@@ -66,11 +66,11 @@ class MixedIntegerPricing(Pricing):
         """The dual value of the convexity row."""
         return float(duals.values[len(self.splitting.linking) + self.sub.number])
 
-    def boxes(self, duals: Duals) -> Priced[Box]:
+    def boxes(self, duals: Duals) -> PricedTerms[Box]:
         """The component bounds of this block that count."""
         terms = duals.terms(Box)
         mine = np.array([term.block == self.box_block for term in terms.terms], dtype=np.bool_)
-        return Priced([term for term, own in zip(terms.terms, mine, strict=True) if own], terms.values[mine])
+        return PricedTerms([term for term, own in zip(terms.terms, mine, strict=True) if own], terms.values[mine])
 
     @property
     def box_block(self) -> str:
@@ -97,7 +97,7 @@ class MixedIntegerPricing(Pricing):
             bound = None
         return PricingResult(self.splitting.columns(self.sub, points[order]), bound, reduced[order], cut_off=cut_off)
 
-    def _solved(self, costs: Floats, boxes: Priced[Box], context: PricingContext) -> Points:
+    def _solved(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
         program = self.program
         for box in boxes.terms:
             if box not in self._boxes:
@@ -168,7 +168,7 @@ _PATIENCE = 1.0
 """Seconds that a program may take before it is given a thread of its own, where it can be stopped."""
 
 
-def held(boxes: Priced[Box], points: Floats) -> Floats:
+def held(boxes: PricedTerms[Box], points: Floats) -> Floats:
     """What component bounds pay for each point: the sum of their dual values where they hold."""
     paid = np.zeros(len(points))
     for box, value in zip(boxes.terms, boxes.values.tolist(), strict=True):

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from colgen.core.terms import Box, Priced
+from colgen.core.terms import Box, PricedTerms
 from colgen.decomposition.blocks.knapsack import Knapsack, Knapsacks, knapsack_of
 from colgen.decomposition.blocks.lot_sizing import LotSizing, lot_sizing_of
 from colgen.decomposition.blocks.merged import JoinedPricing, Kernel
@@ -80,7 +80,7 @@ class KernelPricing(MixedIntegerPricing):
     def _nothing(self) -> Floats:
         return np.empty((0, len(self.sub.costs)))
 
-    def _solved(self, costs: Floats, boxes: Priced[Box], context: PricingContext) -> Points:
+    def _solved(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
         if len(boxes):
             return super()._solved(costs, boxes, context)
         lower, upper = self.bounds(context.decisions)
@@ -98,7 +98,7 @@ class SearchPricing(MixedIntegerPricing):
         super().__init__(splitting, sub)
         self.kernel = kernel
 
-    def _solved(self, costs: Floats, boxes: Priced[Box], context: PricingContext) -> Points:
+    def _solved(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
         found = None
         if not len(boxes):
             limits = self.bounds(context.decisions)

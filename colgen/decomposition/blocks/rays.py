@@ -18,7 +18,7 @@ from scipy import sparse
 
 from colgen.core.duals import Duals
 from colgen.core.errors import FormulationError
-from colgen.core.terms import Box, Priced
+from colgen.core.terms import Box, PricedTerms
 from colgen.core.tolerances import ROUNDING, TOLERANCES
 from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing
 from colgen.decomposition.reading.arrays import Floats
@@ -105,7 +105,7 @@ class RayPricing(MixedIntegerPricing):
         nudge -= np.where(down, rounding + np.maximum(reduced, 0.0), 0.0)
         return nudge
 
-    def _solved(self, costs: Floats, boxes: Priced[Box], context: PricingContext) -> Points:
+    def _solved(self, costs: Floats, boxes: PricedTerms[Box], context: PricingContext) -> Points:
         return super()._solved(costs + self._sign * self._nudge, boxes, context)
 
     def _whole(self, ray: Floats) -> Floats:

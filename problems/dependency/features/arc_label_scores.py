@@ -37,7 +37,7 @@ Shorts = NDArray[np.int32]
 NOTHING = np.int32(-1)
 
 
-class Lists(NamedTuple):
+class LabelLists(NamedTuple):
     """Weights of relations by feature.
 
     Attributes
@@ -79,7 +79,14 @@ def _add(into, key, rows, lists):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def best_of_arcs(
-    codes: Codes, templates: Templates, rows: Rows, lists: Lists, num: int, heads: Ints, right: Ints, losses: Floats
+    codes: Codes,
+    templates: Templates,
+    rows: Rows,
+    lists: LabelLists,
+    num: int,
+    heads: Ints,
+    right: Ints,
+    losses: Floats,
 ) -> tuple[Floats, Shorts, Floats]:
     """The best relation of each arc, by head and modifier.
 
@@ -185,7 +192,7 @@ def mark_relations(
     codes: Codes,
     templates: Templates,
     rows: Rows,
-    lists: Lists,
+    lists: LabelLists,
     num: int,
     trees: tuple[Ints, Ints],
     others: tuple[Ints, Ints],

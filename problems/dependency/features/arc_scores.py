@@ -21,7 +21,7 @@ from colgen.problems.dependency.features.factored_scores import (
     Floats,
     Ints,
     Singles,
-    Table,
+    WeightTable,
     add_between,
     distance_bin,
 )
@@ -60,7 +60,7 @@ class ArcIndex(NamedTuple):
 
 
 def arc_index(
-    table: Table, conjunctions: Sequence[int] = (), *, kinds: int = 1 << 12, pairs: int = 1 << 16
+    table: WeightTable, conjunctions: Sequence[int] = (), *, kinds: int = 1 << 12, pairs: int = 1 << 16
 ) -> ArcIndex:
     """The index of a table of arcs.
 

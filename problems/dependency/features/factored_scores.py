@@ -43,7 +43,7 @@ RELATIONS = 8
 """Relations of a triple of tokens."""
 
 
-class Table(NamedTuple):
+class WeightTable(NamedTuple):
     """Weights of one family of parts.
 
     Attributes
@@ -68,7 +68,7 @@ class Table(NamedTuple):
     values: Singles
 
 
-def empty_table(templates: Ints, sizes: Ints, *, weights: int, relations: int, capacity: int = 1 << 12) -> Table:
+def empty_table(templates: Ints, sizes: Ints, *, weights: int, relations: int, capacity: int = 1 << 12) -> WeightTable:
     """A table without weights.
 
     Parameters
@@ -90,10 +90,10 @@ def empty_table(templates: Ints, sizes: Ints, *, weights: int, relations: int, c
     weights = as_integer(weights, "weights", low=1)
     radix = radix_of(templates, sizes, relations)
     keys, values = np.full(capacity, EMPTY), np.zeros((capacity, weights), dtype=np.float32)
-    return Table(radix.templates, radix.offsets, radix.strides, keys, values)
+    return WeightTable(radix.templates, radix.offsets, radix.strides, keys, values)
 
 
-def table_of(table: Table, keys: Ints, values: Singles, *, room: int = 0) -> Table:
+def table_of(table: WeightTable, keys: Ints, values: Singles, *, room: int = 0) -> WeightTable:
     """A table with the templates of ``table`` that holds ``values``, one row a key, of any number of weights.
 
     At most half of it is full, and would be with ``room`` keys.
@@ -205,7 +205,7 @@ def score_triple(codes, table, kind, i, j, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def score_triples(codes: Codes, table: Table, kind: int, triples: Ints) -> Floats:
+def score_triples(codes: Codes, table: WeightTable, kind: int, triples: Ints) -> Floats:
     """Scores of triples, shape (parts, 3).
 
     ``kind`` 0: grandparent, parent, child.  ``kind`` 1: head, sibling, modifier, where sibling = head says that the

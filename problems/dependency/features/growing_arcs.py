@@ -18,7 +18,7 @@ from colgen.problems.dependency.features.factored_scores import (
     Codes,
     Floats,
     Ints,
-    Table,
+    WeightTable,
     add_between,
     distance_bin,
 )
@@ -78,7 +78,7 @@ def _fill(slots: Shorts, keys: Ints, count: int) -> None:
 
 
 @njit(cache=True)
-def score_growing(codes: Codes, table: Table, features: Features, tags: Ints, between: Singles) -> Floats:
+def score_growing(codes: Codes, table: WeightTable, features: Features, tags: Ints, between: Singles) -> Floats:
     """What :func:`~colgen.problems.dependency.features.arc_scores.score_arcs` gives; ``table``: for its templates."""
     n = codes.shape[1] - 3
     scores = np.zeros((n + 1, n + 1))
@@ -109,7 +109,7 @@ def score_growing(codes: Codes, table: Table, features: Features, tags: Ints, be
 
 @njit(cache=True)
 def mark_growing(
-    codes: Codes, table: Table, features: Features, heads: Ints, other: Ints, plus: bool, marks: Ints, count: int
+    codes: Codes, table: WeightTable, features: Features, heads: Ints, other: Ints, plus: bool, marks: Ints, count: int
 ) -> int:
     """Write a mark for each feature of the arcs of ``heads`` that ``other`` does not have; how many marks there are.
 
@@ -227,7 +227,7 @@ class GrowingArcs:
 
     features: Features
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: WeightTable) -> None:
         self.table = table
         none = np.zeros(0, dtype=np.int64)
         self.restore(dict.fromkeys(self.KEPT, none))
@@ -257,7 +257,7 @@ class GrowingArcs:
         """What an averaged weight has to be to be kept, by the rows' largest ones."""
         return least_kept(_largest(self.features, steps), cutoff)
 
-    def averaged(self, steps: float, least: float) -> Table:
+    def averaged(self, steps: float, least: float) -> WeightTable:
         """The averaged weights, their keys ascending; rows without a weight above ``least`` are left out."""
         keys = self.features.keys
         those = np.flatnonzero(_largest(self.features, steps) > least)

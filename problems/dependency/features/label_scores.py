@@ -46,7 +46,7 @@ class Templates(NamedTuple):
     starts: Ints
 
 
-class Scores(NamedTuple):
+class LabelScores(NamedTuple):
     """Weights.
 
     Attributes
@@ -186,7 +186,7 @@ class LabelIndex(NamedTuple):
     relations, weights
         Whose weight, and that.
     transitions
-        See :class:`Scores`.
+        See :class:`LabelScores`.
     ends
         The smallest and the largest number in each row of the transitions, shape (tags, relations + 1, 2).
     """
@@ -203,7 +203,7 @@ MOST = 1 << 20
 """A feature has fewer weights than this."""
 
 
-def label_index(templates: Templates, scores: Scores) -> LabelIndex:
+def label_index(templates: Templates, scores: LabelScores) -> LabelIndex:
     """The index of scores of relations."""
     keys = room_for_keys(len(scores.keys))
     slots = np.zeros((len(keys), 2), dtype=np.int64)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.problems.dependency.features.factored_scores import Codes, Table, _columns
+from colgen.problems.dependency.features.factored_scores import Codes, WeightTable, _columns
 from colgen.problems.dependency.features.hashed_keys import claim
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.tiers import tiered
@@ -82,7 +82,9 @@ def tree_triples(heads: Ints, kind: int) -> Ints:
 
 
 @njit(cache=True)
-def mark_triples(codes: Codes, table: Table, kind: int, triples: Ints, plus: bool, marks: Ints, count: int) -> int:
+def mark_triples(
+    codes: Codes, table: WeightTable, kind: int, triples: Ints, plus: bool, marks: Ints, count: int
+) -> int:
     """Write a mark for each feature of triples, 2 · slot, and 1 more where ``plus``; how many marks there are.
 
     The table must have room.

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from colgen.problems.dependency.features.factored_scores import Codes, Floats, Ints, Table, table_of
+from colgen.problems.dependency.features.factored_scores import Codes, Floats, Ints, WeightTable, table_of
 from colgen.problems.dependency.features.hashed_keys import EMPTY, find
 from colgen.solvers.kernel_cache import njit
 
 
-def bound_table(table: Table, kept: tuple[int, int], sides: Ints) -> Table:
+def bound_table(table: WeightTable, kept: tuple[int, int], sides: Ints) -> WeightTable:
     """Of a table of triples: the largest weight over what one of the tokens can be (the source's equation 13).
 
     Parameters
@@ -55,7 +55,7 @@ def bound_table(table: Table, kept: tuple[int, int], sides: Ints) -> Table:
     largest = np.zeros((len(unique), 1), dtype=np.float32)
     np.maximum.at(largest[:, 0], inverse, weights)
     limits = np.ascontiguousarray(sizes)
-    bounds = Table(
+    bounds = WeightTable(
         np.ascontiguousarray(np.concatenate([table.templates[:, list(kept)], limits], axis=1)),
         offsets,
         np.ascontiguousarray(strides),
@@ -66,7 +66,7 @@ def bound_table(table: Table, kept: tuple[int, int], sides: Ints) -> Table:
 
 
 @njit(cache=True)
-def score_bounds(codes: Codes, bounds: Table, first: int, second: int) -> Floats:
+def score_bounds(codes: Codes, bounds: WeightTable, first: int, second: int) -> Floats:
     """Upper bounds on the scores of triples of which two tokens are known, for all pairs of tokens.
 
     Parameters
@@ -102,7 +102,7 @@ def score_bounds(codes: Codes, bounds: Table, first: int, second: int) -> Floats
 
 
 @njit(cache=True)
-def score_ends(codes: Codes, bounds: Table) -> Floats:
+def score_ends(codes: Codes, bounds: WeightTable) -> Floats:
     """Upper bounds, at least 0, on the score of the part of a last modifier, by head and side: shape (n + 1, 2).
 
     ``bounds`` knows the head and the modifier; "no sibling after" is the modifier here.

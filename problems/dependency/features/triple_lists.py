@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.problems.dependency.features.factored_scores import Codes, Floats, Ints, Singles, Table
+from colgen.problems.dependency.features.factored_scores import Codes, Floats, Ints, Singles, WeightTable
 from colgen.problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.literals import whole
@@ -34,7 +34,7 @@ _NEAR = np.array([1, 2, 3, 6, 1 << 40])
 """Where each bin of the distance of siblings begins (:func:`~.factored_scores.sibling_relation`)."""
 
 
-class Lists(NamedTuple):
+class TripleLists(NamedTuple):
     """Weights of triples of one kind by their first known token, their last, and the side of these.
 
     Attributes
@@ -63,7 +63,7 @@ class Lists(NamedTuple):
     weights: Singles
 
 
-def lists_of(table: Table, kind: int) -> Lists:
+def lists_of(table: WeightTable, kind: int) -> TripleLists:
     """The lists of a table of triples; kind 0: of grandparents, 1: of siblings."""
     held = np.flatnonzero(table.keys != EMPTY)
     order = held[np.argsort(table.keys[held])]
@@ -91,7 +91,7 @@ def lists_of(table: Table, kind: int) -> Lists:
     slots = room_for_keys(len(unique))
     ends = np.zeros((len(slots), 2), dtype=np.int32)
     ends[claim_all(slots, unique)] = np.stack([begin, np.append(begin[1:], len(own))[: len(begin)]], axis=1)
-    return Lists(
+    return TripleLists(
         np.ascontiguousarray(table.templates[:, [first, 2, free]]),
         limits,
         offsets,
@@ -168,7 +168,7 @@ def _share_grandparents(codes, lists, places, shared):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def all_grandparents(codes: Codes, lists: Lists, scores: Floats, most: Floats) -> None:
+def all_grandparents(codes: Codes, lists: TripleLists, scores: Floats, most: Floats) -> None:
     """Write the scores of all grandparent parts, and the largest of them.
 
     Parameters
@@ -270,7 +270,7 @@ def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-unty
 
 
 @njit(cache=True)
-def all_siblings(codes: Codes, lists: Lists, scores: Floats, most: Floats, last: Floats) -> None:
+def all_siblings(codes: Codes, lists: TripleLists, scores: Floats, most: Floats, last: Floats) -> None:
     """Write the scores of all sibling parts, and the largest of them.
 
     Parameters

@@ -24,7 +24,7 @@ Shorts = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 
-class Table(NamedTuple):
+class TupleTable(NamedTuple):
     """Features with their weights.
 
     Attributes
@@ -43,13 +43,13 @@ class Table(NamedTuple):
     weights: Singles
 
 
-def table_of(radix: Radix, keys: Ints, weights: Singles) -> Table:
+def table_of(radix: Radix, keys: Ints, weights: Singles) -> TupleTable:
     """A table of features whose keys ascend."""
     keys = as_integers(keys, "keys", shape=("features",))
     weights = as_floats(weights, "weights", shape=(None, None), dtype=np.float32)
     if len(weights) != len(keys):
         raise ValueError(f"expected weights of {len(keys)} features, not of {len(weights)}")
-    return Table(radix, keys, index_of(radix, keys), weights)
+    return TupleTable(radix, keys, index_of(radix, keys), weights)
 
 
 @njit(cache=True)

@@ -16,7 +16,7 @@ from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
 from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, forward
 from colgen.problems.grandparent_parsing.kernels.tree_parts import (
     WORK,
-    Parts,
+    TreeParts,
     look_at_grandparent,
     look_at_siblings,
     score_grandparents,
@@ -68,7 +68,7 @@ class _Pricing(NamedTuple):
 
     a: Automata
     bounds: Bounds
-    parts: Parts
+    parts: TreeParts
     possible: Mask
     local: Floats
     usual: Floats
@@ -282,7 +282,7 @@ def price_arcs(
     entering: Floats,
     arcs: Floats,
     bounds: Bounds,
-    parts: Parts,
+    parts: TreeParts,
     single_root: bool,
     lower: float,
     unit: float,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.problems.dependency.features.factored_scores import RELATIONS, Codes, Table, empty_table
+from colgen.problems.dependency.features.factored_scores import RELATIONS, Codes, WeightTable, empty_table
 from colgen.problems.grandparent_parsing.kernels.token_bounds import TokenBounds, pair_bound
 from colgen.solvers.arrays import as_floats
 from colgen.solvers.kernel_cache import njit
@@ -80,9 +80,9 @@ class Source(NamedTuple):
     """
 
     codes: Codes
-    grandparents: Table
-    parent_child: Table
-    grandparent_parent: Table
+    grandparents: WeightTable
+    parent_child: WeightTable
+    grandparent_parent: WeightTable
     tokens: TokenBounds
     entering: TokenBounds
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from colgen.problems.grandparent_parsing.kernels.arc_prices import Bounds, price_arcs
 from colgen.problems.grandparent_parsing.kernels.automata_dual import best_tree, relax
 from colgen.problems.grandparent_parsing.kernels.head_automata import optimistic
-from colgen.problems.grandparent_parsing.kernels.tree_parts import Parts, automata_of
+from colgen.problems.grandparent_parsing.kernels.tree_parts import TreeParts, automata_of
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.literals import truth
 
@@ -34,7 +34,7 @@ Mask = NDArray[np.bool_]
 
 @njit(cache=True)
 def restricted(
-    arcs: Floats, candidates: Mask, parts: Parts, iterations: int, single_root: bool, unit: float
+    arcs: Floats, candidates: Mask, parts: TreeParts, iterations: int, single_root: bool, unit: float
 ) -> tuple[Ints, float, float]:
     """The best tree of candidate arcs as far as a number of iterations finds it: its heads, its score, a bound."""
     n = arcs.shape[0] - 1
@@ -88,7 +88,7 @@ def ascend(
     entering: Floats,
     known: Mask,
     arcs: Floats,
-    parts: Parts,
+    parts: TreeParts,
     lower: float,
     best: Ints,
     iterations: int,
@@ -139,7 +139,7 @@ def bound_at(
     entering: Floats,
     arcs: Floats,
     bounds: Bounds,
-    parts: Parts,
+    parts: TreeParts,
     single_root: bool,
     lower: float,
     unit: float,

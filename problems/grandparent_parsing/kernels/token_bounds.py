@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.problems.dependency.features.factored_scores import Codes, Table
+from colgen.problems.dependency.features.factored_scores import Codes, WeightTable
 from colgen.problems.dependency.features.hashed_keys import find
 from colgen.solvers.kernel_cache import njit
 
@@ -47,7 +47,7 @@ class TokenBounds(NamedTuple):
     second: Singles
 
 
-def token_bounds(pairs: Table) -> TokenBounds:
+def token_bounds(pairs: WeightTable) -> TokenBounds:
     """The maxima of a bound table over one token, never negative.
 
     See :func:`colgen.problems.dependency.features.score_bounds.bound_table`.

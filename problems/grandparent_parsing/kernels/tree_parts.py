@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from colgen.problems.dependency.features.factored_scores import (
     RELATIONS,
     Codes,
-    Table,
+    WeightTable,
     empty_table,
     score_row,
     score_triple,
 )
-from colgen.problems.dependency.features.triple_lists import Lists, all_grandparents, all_siblings
+from colgen.problems.dependency.features.triple_lists import TripleLists, all_grandparents, all_siblings
 from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
 from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, lay_out
 from colgen.solvers.arrays import as_floats, as_integer
@@ -40,7 +40,7 @@ NO_TRIPLES = empty_table(np.zeros((1, 3), np.int64), np.ones(1, np.int64), weigh
 _NO_BOUNDS = np.zeros((0, 0))
 
 
-class Parts(NamedTuple):
+class TreeParts(NamedTuple):
     """Where scores of parts come from, and those that have been asked for.
 
     Attributes
@@ -68,10 +68,10 @@ class Parts(NamedTuple):
     """
 
     codes: Codes
-    grandparents: Table
-    siblings: Table
-    grandparent_pairs: Table
-    sibling_pairs: Table
+    grandparents: WeightTable
+    siblings: WeightTable
+    grandparent_pairs: WeightTable
+    sibling_pairs: WeightTable
     dense: bool
     grandparent_values: Floats
     grandparent_known: Mask
@@ -84,14 +84,14 @@ class Parts(NamedTuple):
 
 def lazy_parts(
     codes: Codes,
-    grandparents: Table,
-    siblings: Table,
-    grandparent_pairs: Table | None = None,
-    sibling_pairs: Table | None = None,
+    grandparents: WeightTable,
+    siblings: WeightTable,
+    grandparent_pairs: WeightTable | None = None,
+    sibling_pairs: WeightTable | None = None,
     bounds: Floats | None = None,
     *,
     keep: bool = True,
-) -> Parts:
+) -> TreeParts:
     """The parts of a sentence, none of them scored yet.
 
     Parameters
@@ -103,7 +103,7 @@ def lazy_parts(
     """
     vertices = codes.shape[1] - 2 if keep else 0
     shape = (vertices, vertices, vertices)
-    return Parts(
+    return TreeParts(
         codes,
         grandparents,
         siblings,
@@ -120,7 +120,9 @@ def lazy_parts(
     )
 
 
-def all_parts(codes: Codes, grandparents: Lists, siblings: Lists) -> tuple[Parts, Floats, Floats, Floats]:
+def all_parts(
+    codes: Codes, grandparents: TripleLists, siblings: TripleLists
+) -> tuple[TreeParts, Floats, Floats, Floats]:
     """The parts of a sentence, all scored.
 
     Returns
@@ -137,7 +139,7 @@ def all_parts(codes: Codes, grandparents: Lists, siblings: Lists) -> tuple[Parts
     every = np.ones(shape, dtype=np.bool_)
     n = size - 1
     scored = np.array([n * n * (n - 1), n * (n + 1) * (n + 2) // 3])
-    parts = Parts(
+    parts = TreeParts(
         codes,
         *(NO_TRIPLES, NO_TRIPLES, NO_PAIRS, NO_PAIRS),
         True,
@@ -152,7 +154,7 @@ def all_parts(codes: Codes, grandparents: Lists, siblings: Lists) -> tuple[Parts
     return parts, most[0], most[1], most[2]
 
 
-def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | None) -> Parts:
+def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | None) -> TreeParts:
     """Parts with scores from arrays, by grandparent, parent, child and head, sibling, modifier; None: all are 0."""
     vertices = as_integer(vertices, "vertices", low=1)
     if grandparents is not None:
@@ -167,7 +169,7 @@ def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | N
         by_modifier[:] = np.swapaxes(siblings, 1, 2)
         each = np.arange(vertices)
         by_modifier[:, each, each] = siblings[each, :, each]
-    return Parts(
+    return TreeParts(
         np.zeros((1, vertices + 2), dtype=np.int32),
         *(NO_TRIPLES, NO_TRIPLES, NO_PAIRS, NO_PAIRS),
         True,
@@ -228,7 +230,7 @@ def look_at_grandparent(parts, g, p, c):  # type: ignore[no-untyped-def]
 def look_at_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
     """Write scores of the parts of the arc (h, m) with siblings, and with m as the last modifier, into ``row`` alone.
 
-    h as a sibling, and m, stand for what they do in :class:`Parts`.
+    h as a sibling, and m, stand for what they do in :class:`TreeParts`.
     """
     if parts.dense:
         overwrite(row, parts.sibling_values[h, m])
@@ -241,7 +243,7 @@ def look_at_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _score_in_place(parts: Parts, a: Automata, p: int, wanted: Mask, row: Floats) -> None:
+def _score_in_place(parts: TreeParts, a: Automata, p: int, wanted: Mask, row: Floats) -> None:
     """Score the parts of a vertex's automaton where they belong, and keep them nowhere else."""
     tails, modifiers, order = a.heads, a.modifiers, a.order
     start, stop = a.outgoing[p], a.outgoing[p + 1]
@@ -277,7 +279,7 @@ def _score_in_place(parts: Parts, a: Automata, p: int, wanted: Mask, row: Floats
 
 
 @njit(cache=True)
-def automata_of(candidates: Mask, arcs: Floats, parts: Parts) -> Automata:
+def automata_of(candidates: Mask, arcs: Floats, parts: TreeParts) -> Automata:
     """The automata of candidate arcs, with the scores of all parts that they can form.
 
     Some are missing if it had to end before its time: ask

@@ -25,14 +25,14 @@ from colgen.problems.nonlocal_parsing.kernels.tree_bound import (
     EMPTY,
     LIMIT,
     Bounded,
-    Scores,
+    NodeScores,
     Stage,
     bound_node,
     drop_arcs,
     meets,
 )
 from colgen.problems.nonlocal_parsing.kernels.tree_starts import ALONE, OUT, Bytes, leave_out, share_out, widen
-from colgen.solvers.trees.backbone import Backbone, OutOfTimeError
+from colgen.solvers.trees.backbone import Backbone, TreeTimeError
 from colgen.solvers.trees.eisner_items import NEG, Floats, Ints
 
 _IMPOSSIBLE = 0.5 * NEG
@@ -84,7 +84,7 @@ class _Best:
 
 
 def bound_many(
-    scores: Scores,
+    scores: NodeScores,
     backbone: Backbone,
     *,
     cut: float,
@@ -103,7 +103,7 @@ def bound_many(
     if len(scores.score) and scores.num_arcs > MANY * backbone.size:
         try:
             closed = _screen(scores, backbone, best)
-        except OutOfTimeError:
+        except TreeTimeError:
             project_shares(scores.start, scores.score, scores.p)  # they may have been those without other products
             return _ended(scores, best, LIMIT, math.inf, np.zeros(backbone.size, dtype=np.int64))
     if closed is not None:
@@ -122,13 +122,13 @@ def bound_many(
     )
 
 
-def _ended(scores: Scores, best: _Best, outcome: int, bound: float, at_bound: Ints) -> Bounded:
+def _ended(scores: NodeScores, best: _Best, outcome: int, bound: float, at_bound: Ints) -> Bounded:
     value = max(best.cut, best.value)
     stages = tuple(best.stages) or (Stage(scores.p.copy()),)
     return Bounded(outcome, bound, value, best.heads, at_bound, scores.gaps(at_bound), best.calls, best.sweeps, stages)
 
 
-def _screen(scores: Scores, backbone: Backbone, best: _Best) -> tuple[float, Ints] | None:
+def _screen(scores: NodeScores, backbone: Backbone, best: _Best) -> tuple[float, Ints] | None:
     """Drop arcs; the bound and its tree where that proves that no tree beats the cut, ``NEG`` if no tree is left."""
     size = backbone.size
     tilted, marginal = np.empty((size, size)), np.empty((size, size))
@@ -183,7 +183,7 @@ def _screen(scores: Scores, backbone: Backbone, best: _Best) -> tuple[float, Int
 
 
 def _look(
-    scores: Scores, backbone: Backbone, best: _Best, tilted: Floats, heads: Ints, *, grouped: bool = False
+    scores: NodeScores, backbone: Backbone, best: _Best, tilted: Floats, heads: Ints, *, grouped: bool = False
 ) -> tuple[float, float]:
     """Call the backbone: ψ and its tree, and what of ψ are the tree's local parts with the arc scores ``tilted``."""
     constant = scores.tilt(tilted, grouped=grouped)
@@ -195,7 +195,9 @@ def _look(
     return top + constant, top
 
 
-def _search_few(scores: Scores, backbone: Backbone, rank: Floats, best: _Best, before: Bytes | None) -> Bytes | None:
+def _search_few(
+    scores: NodeScores, backbone: Backbone, rank: Floats, best: _Best, before: Bytes | None
+) -> Bytes | None:
     """Search among the likeliest arcs: a tree, and shares p of the products of those that are left.
 
     How the arcs are left is returned, shape (N²,); if none are then what it was ``before``, with those shares.

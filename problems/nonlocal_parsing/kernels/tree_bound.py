@@ -45,7 +45,7 @@ from colgen.problems.nonlocal_parsing.kernels.products import (
     value,
 )
 from colgen.problems.nonlocal_parsing.kernels.tree_starts import likely_start, margins, snap
-from colgen.solvers.trees.backbone import Backbone, OutOfTimeError
+from colgen.solvers.trees.backbone import Backbone, TreeTimeError
 from colgen.solvers.trees.eisner_items import NEG, Floats, Ints
 
 SUBGRADIENT, POLYAK, FIXING = 0, 1, 2
@@ -81,7 +81,7 @@ _GRID = 1.0 - 1e-6
 
 
 @dataclass
-class Scores:
+class NodeScores:
     """Scores of a node's trees; bounding simplifies them, in place.
 
     Attributes
@@ -105,14 +105,14 @@ class Scores:
     constant: float = 0.0
 
     @staticmethod
-    def of(arc: Floats, start: Ints, arcs: Ints, score: Floats, p: Floats) -> Scores:
+    def of(arc: Floats, start: Ints, arcs: Ints, score: Floats, p: Floats) -> NodeScores:
         """Scores whose products are counted as they come."""
-        return Scores(arc, start, arcs, score, p, np.arange(len(score)))
+        return NodeScores(arc, start, arcs, score, p, np.arange(len(score)))
 
-    def copy(self) -> Scores:
+    def copy(self) -> NodeScores:
         """For another node."""
         start, arcs, score, p = self.start.copy(), self.arcs.copy(), self.score.copy(), self.p.copy()
-        return Scores(self.arc.copy(), start, arcs, score, p, self.number.copy(), self.constant)
+        return NodeScores(self.arc.copy(), start, arcs, score, p, self.number.copy(), self.constant)
 
     def simplify(self) -> None:
         """Drop products with a forbidden arc; take arcs that every tree has out of the others."""
@@ -205,7 +205,7 @@ class Bounded:
 
 
 def bound_at(
-    scores: Scores, backbone: Backbone, stages: Sequence[Stage], *, grid: float = 0.0
+    scores: NodeScores, backbone: Backbone, stages: Sequence[Stage], *, grid: float = 0.0
 ) -> tuple[float, Ints | None]:
     """What shares p prove of the trees of a node, whatever they are: the work of another's :func:`bound_node` anew.
 
@@ -248,7 +248,7 @@ def bound_at(
 
 
 def bound_node(
-    scores: Scores,
+    scores: NodeScores,
     backbone: Backbone,
     *,
     cut: float,
@@ -304,7 +304,7 @@ def bound_node(
     while True:
         try:
             psi = float(scores.evaluate(backbone, tilted, heads))
-        except OutOfTimeError:
+        except TreeTimeError:
             outcome = LIMIT
             break
         calls += 1
@@ -350,7 +350,7 @@ def bound_node(
                     calls += 1
                 backbone.marginals(tilted, marginal)
                 sweeps += 1
-            except OutOfTimeError:
+            except TreeTimeError:
                 outcome = LIMIT
                 break
             rest = bound - float(marginal[:, 1].max())  # constants: the best tree has some arc to word 1

@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.chain_map.bench import QUICK, end_to_end, share_proved
 from colgen.problems.chain_map.corpus import TASKS, Tagged
-from colgen.problems.chain_map.instance import Instance, random
+from colgen.problems.chain_map.instance import ChainInstance, random
 from colgen.problems.chain_map.learning import train_perceptron
 from colgen.problems.chain_map.sweeping import SweepPricing
 from colgen.problems.chain_map.training import examples_of
@@ -17,7 +17,7 @@ def test_chains_are_proved_by_the_round_that_priced_them():
 
 def test_a_chain_without_a_labelling_is_proved_to_have_none():
     scores = [np.zeros((3, 2)), np.array([[0.0, 0.0], [-np.inf, -np.inf]])]
-    assert share_proved(Instance.from_chains(scores, np.eye(2))) == 1.0
+    assert share_proved(ChainInstance.from_chains(scores, np.eye(2))) == 1.0
 
 
 def test_chains_that_there_was_no_time_for_are_not_proved(monkeypatch):

@@ -4,7 +4,7 @@ import pytest
 from benchmarks.cutting_stock.complete_orders import solve_full
 from benchmarks.cutting_stock.orders import conflicting, few_patterns, several_bins, several_lengths
 from colgen import solve
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 from colgen.solvers.linear.lp import LPStatus
 from tests.problems.cutting_stock.orders import cheapest
@@ -27,7 +27,7 @@ def drawn(seed, kind):
         conflicts = Conflicts(tuple((i, j) for i in range(n) for j in range(i + 1) if rng.random() < 0.4))
     if kind == 3:
         patterns = AtMost(int(rng.integers(1, 3)))
-    return Order(Instance(roll, widths, demands), stock, patterns, conflicts)
+    return Order(CuttingStockInstance(roll, widths, demands), stock, patterns, conflicts)
 
 
 @pytest.mark.parametrize("kind", range(4))

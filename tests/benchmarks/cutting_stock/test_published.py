@@ -7,14 +7,14 @@ from benchmarks.cutting_stock import published as module
 from benchmarks.cutting_stock.published import bench_published, published
 from benchmarks.harness import BenchOptions
 from colgen.core.errors import InputError
-from colgen.problems.cutting_stock import Instance, write
+from colgen.problems.cutting_stock import CuttingStockInstance, write
 from colgen.problems.cutting_stock.instance import long_rolls, wide_pieces
 
 
 @pytest.fixture
 def folder(tmp_path):
-    write(Instance(10, (6, 5, 3), (2, 3, 2)), tmp_path / "Hard28_small.txt")
-    write(Instance(10, (5,), (4,)), tmp_path / "201_small.txt")
+    write(CuttingStockInstance(10, (6, 5, 3), (2, 3, 2)), tmp_path / "Hard28_small.txt")
+    write(CuttingStockInstance(10, (5,), (4,)), tmp_path / "201_small.txt")
     (tmp_path / "optima.csv").write_text("instance,rolls\n201_small,2\nHard28_small,4\nothers,7\n", encoding="utf-8")
     return tmp_path
 

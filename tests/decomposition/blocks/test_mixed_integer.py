@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from colgen import Box, PricingContext, Sense, Termination, TimeLimit, compile_model, decompose, solve, solve_complete
-from colgen.core.terms import Priced
+from colgen.core.terms import PricedTerms
 from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing, in_box
 from colgen.testing import check_problem
 from tests.amounts import examples
@@ -36,7 +36,7 @@ def test_component_bounds_are_priced_as_enumeration_says(seed):
     problem = decompose(models.cutting(seed, rolls=2), "roll")
     (sub,) = problem.splitting.subproblems
     oracle = MixedIntegerPricing(problem.splitting, sub)
-    boxes = Priced(
+    boxes = PricedTerms(
         [
             Box(oracle.box_block, ((0, 1.0, math.inf),)),
             Box(oracle.box_block, ((0, -math.inf, 1.0), (1, 1.0, math.inf))),

@@ -7,7 +7,7 @@ import pytest
 
 from colgen import ColumnGeneration, Count, RankOne, TimeLimit, solve
 from colgen.certificate.checker import check
-from colgen.problems.assignment import Assignment, Instance, random
+from colgen.problems.assignment import Assignment, AssignmentInstance, random
 from colgen.problems.assignment.decisions import ASSIGN
 from colgen.testing import check_problem
 from tests.amounts import BUSY, examples
@@ -51,7 +51,7 @@ def every_answer(instance):
 def test_cuts_leave_every_answer_and_raise_the_bound(seed, scale):
     drawn = random(3, 9, seed, kind="D" if seed % 2 else "C")
     # Rounded costs make ties.
-    instance = Instance(np.round(drawn.costs / 5.0) * scale, drawn.sizes, drawn.capacities + 5)
+    instance = AssignmentInstance(np.round(drawn.costs / 5.0) * scale, drawn.sizes, drawn.capacities + 5)
     answers, costs = every_answer(instance)
     plain = solve(Assignment(instance), relaxation=True, bounding=ColumnGeneration())
     problem = Listened(instance)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from colgen.problems.assignment import Assignment, Instance, random, read, write
+from colgen.problems.assignment import Assignment, AssignmentInstance, random, read, write
 
 
 @pytest.mark.parametrize("kind", ["C", "D"])
@@ -29,10 +29,10 @@ def test_lines_may_break_anywhere(tmp_path):
 def test_steps_are_those_of_any_units():
     costs, sizes = np.array([[6.0, 9.0], [12.0, 0.0]]), np.ones((2, 2))
     for unit in (2.0**-1000, 0.5, 1.0, 2.0**900):
-        assert Instance(unit * costs, sizes, [1, 1]).step == 3.0 * unit
-    assert Instance(0.0 * costs, sizes, [1, 1]).step == 1.0
-    assert Instance(0.1 * costs + 0.3, sizes, [1, 1]).step is None
-    assert Instance(np.tile([1.0, 0.1, 1e300], (50, 1)), np.ones((50, 3)), np.ones(50)).step is None
+        assert AssignmentInstance(unit * costs, sizes, [1, 1]).step == 3.0 * unit
+    assert AssignmentInstance(0.0 * costs, sizes, [1, 1]).step == 1.0
+    assert AssignmentInstance(0.1 * costs + 0.3, sizes, [1, 1]).step is None
+    assert AssignmentInstance(np.tile([1.0, 0.1, 1e300], (50, 1)), np.ones((50, 3)), np.ones(50)).step is None
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,15 @@ def test_files_that_are_none_are_refused(text, message, tmp_path):
 def test_capacities_whose_tables_would_fill_the_memory_are_refused():
     sizes = np.array([[10**9, 10**9 + 1, 10**9 - 1]])
     with pytest.raises(InputError, match="expected capacities of at most"):
-        Instance(np.ones((1, 3)), sizes, np.array([2 * 10**9]))
+        AssignmentInstance(np.ones((1, 3)), sizes, np.array([2 * 10**9]))
     # But all that counts is in what units sizes are, and how much room there is use for.
-    assert Instance(np.ones((1, 3)), sizes // 10**9 * 10**9 + 10**9, np.array([10**15])).in_units[1].max() < 10
+    assert (
+        AssignmentInstance(np.ones((1, 3)), sizes // 10**9 * 10**9 + 10**9, np.array([10**15])).in_units[1].max() < 10
+    )
 
 
 def test_answers_are_checked():
-    instance = Instance(np.ones((2, 2)), [[2, 2], [2, 2]], [3, 3])
+    instance = AssignmentInstance(np.ones((2, 2)), [[2, 2], [2, 2]], [3, 3])
     assert instance.check([0, 1]) == 2.0
     for answer, message in (
         ([0, 0], "machine 0 has room for 3, its tasks need 4"),

@@ -7,7 +7,7 @@ import pytest
 
 from colgen import Bundle, Chain, ColumnGeneration, PricingContext, Sense, Subgradient, Termination, Volume, solve
 from colgen.core.budget import Budget
-from colgen.problems.assignment import Assignment, Instance, random
+from colgen.problems.assignment import Assignment, AssignmentInstance, random
 from colgen.problems.assignment.baseline import solve_full
 from colgen.problems.assignment.branching import AssignmentFixing
 from colgen.solvers.linear.lp import LPStatus
@@ -34,7 +34,7 @@ def test_optimum_is_that_of_the_compact_model(bounding, kind, seed):
 @pytest.mark.parametrize("scale", [1e-8, 1e8, 0.1])
 def test_the_scale_of_costs_changes_nothing(scale):
     instance = random(4, 16, 3)
-    scaled = Instance(scale * instance.costs, 7 * instance.sizes, 7 * instance.capacities + 3)
+    scaled = AssignmentInstance(scale * instance.costs, 7 * instance.sizes, 7 * instance.capacities + 3)
     best = solve(Assignment(instance)).objective
     result = solve(Assignment(scaled))
     assert result.is_optimal
@@ -54,8 +54,8 @@ def test_penalties_hide_nothing(seed, penalty, scale):
         costs, sizes, room = 0.01 * instance.costs, instance.sizes, 2 * instance.capacities
         dear = np.random.default_rng(seed).random(costs.shape) < 0.3
         dear[0] = False
-    best = solve(Assignment(Instance(costs, np.where(dear, room[:, None] + 1, sizes), room))).objective
-    result = solve(Assignment(Instance(np.where(dear, penalty, costs) * scale, sizes, room)))
+    best = solve(Assignment(AssignmentInstance(costs, np.where(dear, room[:, None] + 1, sizes), room))).objective
+    result = solve(Assignment(AssignmentInstance(np.where(dear, penalty, costs) * scale, sizes, room)))
     assert result.is_optimal
     assert result.objective == pytest.approx(scale * best, rel=1e-9)
     assert result.dual_bound <= scale * best * (1.0 + 1e-9)
@@ -66,7 +66,7 @@ def test_a_penalty_that_must_be_paid_makes_no_bound_of_what_is_rounded(penalty):
     """The ascent ends at dual values of a thousand times the penalty, whose sum is off by more than ordinary costs."""
     costs = [[0, 1, -2, 0, penalty], [-1, 0, 0, penalty, 0], [0, 0, 1, 3, 0]]
     sizes = [[5, 7, 4, 1, 6], [1, 4, 5, 0, 3], [5, 6, 3, 3, 5]]
-    result = solve(Assignment(Instance(costs, sizes, [7, 4, 5])))
+    result = solve(Assignment(AssignmentInstance(costs, sizes, [7, 4, 5])))
     assert result.is_optimal
     assert result.objective == penalty + 1
 
@@ -79,21 +79,21 @@ def test_a_penalty_that_must_be_paid_makes_no_bound_of_what_is_rounded(penalty):
     ],
 )
 def test_what_is_rounded_of_a_penalty_keeps_no_proof_back(costs, sizes, room, best):
-    result = solve(Assignment(Instance(costs, sizes, room)))
+    result = solve(Assignment(AssignmentInstance(costs, sizes, room)))
     assert result.is_optimal
     assert result.objective == best
 
 
 def test_a_bound_is_as_near_as_what_answers_pay_lets_it_be():
     """The penalty is but a thousand times the other cost of its task: dual values of its size rounded 3e-7 away."""
-    result = solve(Assignment(Instance([[1.0, 1000000.001], [1.0, 1001000000.0]], [[7, 0], [0, 0]], [0, 0])))
+    result = solve(Assignment(AssignmentInstance([[1.0, 1000000.001], [1.0, 1001000000.0]], [[7, 0], [0, 0]], [0, 0])))
     assert result.is_optimal
     assert result.dual_bound == pytest.approx(1000001.001, abs=1e-9)
 
 
 def test_an_answer_that_costs_nothing_beside_penalties_is_proved():
     """Nothing tells how large costs are: what rounding leaves of dual values that cancel out is nothing too."""
-    instance = Instance([[0, 3e-8], [0, 0], [1e-8, 0]], [[0, 5], [3, 0], [0, 6]], [0, 0, 0])
+    instance = AssignmentInstance([[0, 3e-8], [0, 0], [1e-8, 0]], [[0, 5], [3, 0], [0, 6]], [0, 0, 0])
     assert solve(Assignment(instance)).is_optimal
 
 
@@ -107,7 +107,7 @@ def test_an_answer_that_costs_nothing_beside_penalties_is_proved():
     ],
 )
 def test_costs_that_cancel_out_are_no_rounding(costs, sizes, room, scale):
-    instance = Instance(scale * np.array(costs), sizes, room)
+    instance = AssignmentInstance(scale * np.array(costs), sizes, room)
     result = solve(Assignment(instance))
     assert result.is_optimal
     assert result.objective == pytest.approx(0.0, abs=1e-9 * scale)
@@ -117,7 +117,7 @@ def test_penalties_beside_what_all_costs_have_in_common_hide_nothing():
     """Three of four costs that are not the least of their task are penalties: the median of them tells nothing."""
     costs = np.array([[1e9, -1.00001, 0, 0], [0, 0, 0, 0], [0, 1e9, 1e9, 0], [0.99999, 0, 0, 0]]) - 1e7
     sizes = [[4, 6, 6, 5], [3, 0, 0, 4], [7, 2, 4, 6], [0, 6, 6, 3]]
-    result = solve(Assignment(Instance(costs, sizes, [6, 0, 5, 0])))
+    result = solve(Assignment(AssignmentInstance(costs, sizes, [6, 0, 5, 0])))
     assert result.is_optimal
     assert result.answer == [3, 1, 1, 0]
     assert result.dual_bound == pytest.approx(result.objective, abs=1e-5)
@@ -125,7 +125,7 @@ def test_penalties_beside_what_all_costs_have_in_common_hide_nothing():
 
 def test_costs_that_nearly_tie_and_cancel_out_are_proved():
     costs = [[2e-7, 2.0, 0.9999999, -0.9999999, 1.0000001, 2.0], [0.9999998, 1, -2.0000001, -1.9999999, 0.9999999, 2]]
-    result = solve(Assignment(Instance(np.array(costs), np.zeros((2, 6)), [2, 3])))
+    result = solve(Assignment(AssignmentInstance(np.array(costs), np.zeros((2, 6)), [2, 3])))
     assert result.is_optimal
     assert result.objective == pytest.approx(0.0, abs=3e-7)
 
@@ -135,7 +135,7 @@ def test_costs_that_nearly_tie_and_cancel_out_are_proved():
 def test_costs_that_differ_by_next_to_nothing_and_cancel_out_are_proved(large, room):
     """What one machine pays for both tasks is little; what rounding leaves of its dual values is that of the costs."""
     costs = large * np.array([[-1.0000001, 1.00000005], [-1.0000001, 0.99999995]])
-    result = solve(Assignment(Instance(costs, [[28, 28], [room, room]], [42, 28])))
+    result = solve(Assignment(AssignmentInstance(costs, [[28, 28], [room, room]], [42, 28])))
     answers = [(a, b) for a in range(2) for b in range(2) if not (a == b and (a == 0 or room))]
     assert result.is_optimal
     assert result.objective == pytest.approx(min(costs[a, 0] + costs[b, 1] for a, b in answers), abs=1e-14 * large)
@@ -143,7 +143,7 @@ def test_costs_that_differ_by_next_to_nothing_and_cancel_out_are_proved(large, r
 
 def test_a_machine_that_takes_a_task_nearly_always_is_not_branched_on():
     costs = np.array([[0.0, 0.0, 1.0, 0.0], [2e7, 2e7, 2e7, 2e7]])
-    result = solve(Assignment(Instance(costs, [[1, 7, 1, 2], [0, 0, 0, 0]], [10, 0])))
+    result = solve(Assignment(AssignmentInstance(costs, [[1, 7, 1, 2], [0, 0, 0, 0]], [10, 0])))
     assert result.objective == 2e7
     assert result.answer == [0, 0, 1, 0]
 
@@ -151,19 +151,19 @@ def test_a_machine_that_takes_a_task_nearly_always_is_not_branched_on():
 def test_steps_do_not_grow_without_end():
     costs = [[17, 0, 0, 12, 0], [-12, 0, 0, -8, 0], [0, 0, 0, 0, 6], [-2, -3, -5, -12, 19]]
     sizes = [[3, 6, 1, 1, 4], [3, 2, 7, 4, 5], [7, 7, 7, 6, 0], [4, 7, 3, 6, 1]]
-    problem = Assignment(Instance(0.1 * np.array(costs, dtype=float), sizes, [3, 4, 6, 3]))
+    problem = Assignment(AssignmentInstance(0.1 * np.array(costs, dtype=float), sizes, [3, 4, 6, 3]))
     assert np.abs(problem.warm_start(Budget()).duals["assign"]).max() < 1e5
     assert solve(problem).objective == pytest.approx(1.8)
 
 
 def test_a_task_without_a_machine_is_infeasible():
-    instance = Instance(np.ones((2, 2)), [[1, 9], [1, 9]], [5, 5])
+    instance = AssignmentInstance(np.ones((2, 2)), [[1, 9], [1, 9]], [5, 5])
     assert solve(Assignment(instance)).termination is Termination.INFEASIBLE
     assert solve_full(instance).values is None
 
 
 def test_tasks_that_fit_but_not_together_are_infeasible():
-    instance = Instance(np.ones((2, 3)), np.full((2, 3), 2), [3, 3])
+    instance = AssignmentInstance(np.ones((2, 3)), np.full((2, 3), 2), [3, 3])
     assert solve(Assignment(instance)).termination is Termination.INFEASIBLE
 
 
@@ -230,7 +230,9 @@ def test_a_bound_meets_an_optimum_of_zero():
     """Costs are added to 0, and no linear program has said what is large beside what rounding leaves of that."""
     costs = [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, -3], [0, -1, 3, 0, -1, -2], [3, -3, -1, 3, 1, -1]]
     sizes = [[3, 0, 2, 4, 3, 1], [7, 0, 7, 7, 3, 0], [7, 5, 2, 7, 3, 0], [6, 3, 4, 2, 6, 4]]
-    result = solve(Assignment(Instance(np.array(costs, dtype=float), np.array(sizes), np.array([4, 4, 5, 5]))))
+    result = solve(
+        Assignment(AssignmentInstance(np.array(costs, dtype=float), np.array(sizes), np.array([4, 4, 5, 5])))
+    )
     assert result.is_optimal
     assert result.objective == 0.0
 
@@ -238,7 +240,7 @@ def test_a_bound_meets_an_optimum_of_zero():
 def test_what_rounding_leaves_of_zero_is_no_other_objective():
     costs = 1055049.6447746132 * np.array([[0.0, -3.0, 0.0, 0.0, 0.0], [1.0, 3.0, 3.0, 2.0, 1.0]])
     sizes = np.array([[5, 2, 4, 7, 7], [5, 2, 2, 0, 4]])
-    result = solve(Assignment(Instance(costs, sizes, np.array([14, 8]))))
+    result = solve(Assignment(AssignmentInstance(costs, sizes, np.array([14, 8]))))
     assert result.is_optimal
     assert result.objective == pytest.approx(0.0, abs=1e-6)
 
@@ -247,7 +249,7 @@ def test_what_rounding_leaves_of_zero_is_no_other_objective():
 def test_what_all_machines_cost_alike_hides_no_difference(constant):
     costs = np.array([[0.817, -1.763, -0.818], [0.517, 0.0, 0.0], [0.194, -1.536, -0.913]]) + constant
     sizes = np.array([[0, 35, 28], [0, 0, 0], [49, 28, 7]])
-    result = solve(Assignment(Instance(costs, sizes, np.array([56, 0, 49]))))
+    result = solve(Assignment(AssignmentInstance(costs, sizes, np.array([56, 0, 49]))))
     assert result.is_optimal
     assert result.objective - 3.0 * constant == pytest.approx(-2.159, abs=1e-5)
     assert result.dual_bound - 3.0 * constant == pytest.approx(-2.159, abs=1e-5)

@@ -5,7 +5,7 @@ import itertools
 import networkx as nx
 import numpy as np
 
-from colgen.problems.chain_map import Instance
+from colgen.problems.chain_map import ChainInstance
 from colgen.solvers.chains.forest import NONE
 
 
@@ -51,15 +51,15 @@ def draw(seed, forbidden=True, dtype=float):
     lengths = rng.integers(1, 5, size=3).tolist()
     match seed % 4:
         case 0:
-            return Instance.from_chain(scores(lengths[0], labels), scores(labels, labels))
+            return ChainInstance.from_chain(scores(lengths[0], labels), scores(labels, labels))
         case 1:
-            return Instance.from_chains([scores(n, labels) for n in lengths], scores(labels, labels))
+            return ChainInstance.from_chains([scores(n, labels) for n in lengths], scores(labels, labels))
         case 2:
             steps = [scores(n - 1, labels, labels) for n in lengths]
-            return Instance.from_chains([scores(n, labels) for n in lengths], steps)
+            return ChainInstance.from_chains([scores(n, labels) for n in lengths], steps)
         case _:
             tree = nx.random_labeled_tree(int(rng.integers(1, 6)), seed=seed)
             graph = nx.DiGraph()
             graph.add_nodes_from(tree)
             graph.add_edges_from(tree.edges)
-            return Instance.from_tree(graph, {v: scores(labels) for v in graph}, scores(labels, labels))
+            return ChainInstance.from_tree(graph, {v: scores(labels) for v in graph}, scores(labels, labels))

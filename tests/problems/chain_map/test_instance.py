@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from colgen.problems.chain_map import Instance, Pairwise, random, read
+from colgen.problems.chain_map import ChainInstance, Pairwise, random, read
 from tests.problems.chain_map.models import draw
 
 
@@ -28,23 +28,23 @@ from tests.problems.chain_map.models import draw
 )
 def test_bad_chains_are_refused(scores, transitions, words):
     with pytest.raises(InputError, match=words):
-        Instance.from_chain(scores, transitions)
+        ChainInstance.from_chain(scores, transitions)
 
 
 def test_no_chains_are_refused():
     with pytest.raises(InputError, match="one chain or more"):
-        Instance.from_chains([], np.zeros((2, 2)))
+        ChainInstance.from_chains([], np.zeros((2, 2)))
     with pytest.raises(InputError, match="same labels"):
-        Instance.from_chains([np.zeros((2, 2)), np.zeros((2, 3))], np.zeros((2, 2)))
+        ChainInstance.from_chains([np.zeros((2, 2)), np.zeros((2, 3))], np.zeros((2, 2)))
     with pytest.raises(InputError, match="for each of 2 chains"):
-        Instance.from_chains([np.zeros((2, 2)), np.zeros((2, 2))], [np.zeros((1, 2, 2))])
+        ChainInstance.from_chains([np.zeros((2, 2)), np.zeros((2, 2))], [np.zeros((1, 2, 2))])
 
 
 def test_names_are_counted():
     with pytest.raises(InputError, match="3 names of labels"):
-        Instance.from_chain(np.zeros((2, 3)), np.zeros((3, 3)), labels=["a"])
+        ChainInstance.from_chain(np.zeros((2, 3)), np.zeros((3, 3)), labels=["a"])
     with pytest.raises(InputError, match="2 names of nodes"):
-        Instance.from_chain(np.zeros((2, 3)), np.zeros((3, 3)), nodes=["a"])
+        ChainInstance.from_chain(np.zeros((2, 3)), np.zeros((3, 3)), nodes=["a"])
 
 
 def test_objective_checks_the_labels():
@@ -56,7 +56,7 @@ def test_objective_checks_the_labels():
         instance.objective([2] * n)
     with pytest.raises(InputError, match="as numbers"):
         instance.objective([0.5] * n)
-    forbidding = Instance.from_chain(np.array([[0.0, -np.inf]]), np.zeros((2, 2)))
+    forbidding = ChainInstance.from_chain(np.array([[0.0, -np.inf]]), np.zeros((2, 2)))
     assert forbidding.check([0]) == 0.0
     with pytest.raises(InputError, match=r"score is -inf"):
         forbidding.check([1])
@@ -72,20 +72,20 @@ def test_objective_checks_the_labels():
 )
 def test_graphs_that_are_no_trees_are_refused(graph, words):
     with pytest.raises(InputError, match=words):
-        Instance.from_tree(graph, {v: [0.0] for v in graph}, [[0.0]])
+        ChainInstance.from_tree(graph, {v: [0.0] for v in graph}, [[0.0]])
 
 
 def test_trees_without_scores_are_refused():
     graph = nx.path_graph(2)
     with pytest.raises(InputError, match="none for 0"):
-        Instance.from_tree(graph)
+        ChainInstance.from_tree(graph)
     with pytest.raises(InputError, match="none for 0 - 1"):
-        Instance.from_tree(graph, {0: [0.0], 1: [0.0]})
+        ChainInstance.from_tree(graph, {0: [0.0], 1: [0.0]})
     graph.edges[0, 1]["transitions"] = np.zeros((3, 1))
     with pytest.raises(InputError, match=r"\(1, 1\) for the edge 0 - 1"):
-        Instance.from_tree(graph, {0: [0.0], 1: [0.0]})
+        ChainInstance.from_tree(graph, {0: [0.0], 1: [0.0]})
     with pytest.raises(InputError, match="one row of scores for node 0"):
-        Instance.from_tree(graph, {0: [[0.0]], 1: [0.0]})
+        ChainInstance.from_tree(graph, {0: [[0.0]], 1: [0.0]})
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -97,7 +97,7 @@ def test_a_tree_scores_as_its_graph_does(seed):
     for u, v in nx.random_labeled_tree(6, seed=seed).edges:
         graph.add_edge(*((u, v) if rng.random() < 0.5 else (v, u)), transitions=rng.normal(size=(3, 3)))
     scores = {v: rng.normal(size=3) for v in graph}
-    instance = Instance.from_tree(graph, scores)
+    instance = ChainInstance.from_tree(graph, scores)
     labels = rng.integers(0, 3, size=6)
     by_node = dict(zip(instance.nodes, labels.tolist(), strict=True))
     expected = sum(scores[v][by_node[v]] for v in graph)
@@ -107,9 +107,9 @@ def test_a_tree_scores_as_its_graph_does(seed):
 
 
 def test_types_are_kept():
-    single = Instance.from_chain(np.zeros((2, 2), dtype=np.float32), np.zeros((2, 2)))
+    single = ChainInstance.from_chain(np.zeros((2, 2), dtype=np.float32), np.zeros((2, 2)))
     assert single.scores.dtype == single.pairwise.tables.dtype == np.float32
-    whole = Instance.from_chain(np.zeros((2, 2), dtype=int), np.zeros((2, 2), dtype=bool))
+    whole = ChainInstance.from_chain(np.zeros((2, 2), dtype=int), np.zeros((2, 2), dtype=bool))
     assert whole.scores.dtype == whole.pairwise.tables.dtype == np.float64
     pairwise = Pairwise(np.zeros((2, 2), dtype=np.float32))
     assert pairwise.astype(np.float32) is pairwise
@@ -158,7 +158,7 @@ def test_plain_arrays_are_read(tmp_path):
 )
 def test_trees_in_files_that_point_elsewhere_are_refused(tmp_path, change, message):
     path = tmp_path / "trees.npz"
-    Instance.from_chain(np.zeros((2, 2)), np.zeros((2, 2))).write(path)
+    ChainInstance.from_chain(np.zeros((2, 2)), np.zeros((2, 2))).write(path)
     with np.load(path) as arrays:
         np.savez(path, **(dict(arrays) | change))
     with pytest.raises(InputError, match=message) as caught:
@@ -177,8 +177,8 @@ def test_lengths_that_are_none_are_refused(tmp_path, lengths):
 def test_chains_are_the_instance_that_its_own_parts_make():
     rng = np.random.default_rng(4)
     parts, pairs = [rng.normal(size=(n, 3)) for n in (1, 4, 2)], Pairwise(rng.normal(size=(3, 3)))
-    short = Instance.from_chains(parts, pairs, nodes=range(7))
-    whole = Instance(short.forest, np.concatenate(parts), pairs, (), tuple(range(7)))
+    short = ChainInstance.from_chains(parts, pairs, nodes=range(7))
+    whole = ChainInstance(short.forest, np.concatenate(parts), pairs, (), tuple(range(7)))
     for name in ("labels", "nodes", "size", "scale", "num_trees", "num_labels"):
         assert getattr(short, name) == getattr(whole, name)
     assert np.array_equal(short.scores, whole.scores)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from colgen.problems.chain_map import Instance, decode, viterbi_pruned, viterbi_two_best
+from colgen.problems.chain_map import ChainInstance, decode, viterbi_pruned, viterbi_two_best
 from colgen.problems.chain_map.corpus import TASKS, Tagged, read_tagged
 from colgen.problems.chain_map.features import NUM_KINDS, UNKNOWN, build_index, features, look_up, shape
-from colgen.problems.chain_map.learning import Examples, Tagger, margin_violations, train_perceptron, train_svm
+from colgen.problems.chain_map.learning import TaggedExamples, Tagger, margin_violations, train_perceptron, train_svm
 from colgen.problems.chain_map.synthetic import first_chains, stretched
 from colgen.problems.chain_map.training import examples_of, read_corpus
 from colgen.solvers.chains.forest import chains
@@ -174,8 +174,8 @@ def test_two_best_behind_pruning(seed):
 
 def test_nothing_to_learn_from_is_refused():
     with pytest.raises(InputError, match="one tagged sentence"):
-        Examples.of([], ("a",))
-    examples = Examples.of([Tagged(("a", "b"), ("X", "Y"))] * 2, ("X", "Y"))
+        TaggedExamples.of([], ("a",))
+    examples = TaggedExamples.of([Tagged(("a", "b"), ("X", "Y"))] * 2, ("X", "Y"))
     tagger = train_perceptron("pos", examples, epochs=1, say=quiet)
     for sentences in ([], [["a"], []]):
         with pytest.raises(InputError, match="one sentence or more"):
@@ -193,7 +193,7 @@ def test_a_file_that_is_no_tagger_is_refused(tmp_path):
 def test_synthetic_chains_keep_the_best_scores():
     rng = np.random.default_rng(0)
     scores = [rng.normal(size=(4, 12)) for _ in range(3)]
-    instance = first_chains(Instance.from_chains(scores, rng.normal(size=(12, 12))), 2)
+    instance = first_chains(ChainInstance.from_chains(scores, rng.normal(size=(12, 12))), 2)
     assert instance.num_trees == 2
     assert instance.forest.num_nodes == 8
     for num in (5, 12, 40):

@@ -6,7 +6,7 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen.core.errors import InputError
-from colgen.problems.chain_map import Instance, full, random
+from colgen.problems.chain_map import ChainInstance, full, random
 from colgen.problems.chain_map.master import ChainMaster
 from tests.problems.chain_map.models import best_scores, draw
 from tests.solvers.small_forests import all_messages
@@ -33,7 +33,7 @@ def test_trees_have_whole_optima_too(seed):
 
 def test_forbidden_labels_and_pairs_have_no_variables():
     scores, tau = np.array([[0.0, -np.inf], [0.0, 3.0]]), np.array([[1.0, -np.inf], [5.0, 5.0]])
-    instance = Instance.from_chain(scores, tau)
+    instance = ChainInstance.from_chain(scores, tau)
     for formulation in ("marginals", "forward", "both_ways"):
         assert optimum(full(instance, formulation)) == pytest.approx(1.0)
 
@@ -78,4 +78,4 @@ def test_formulations_are_named():
     with pytest.raises(InputError, match="formulation must be one of"):
         full(random(0, labels=2), "edges")
     with pytest.raises(InputError, match="chains"):
-        full(Instance.from_tree(nx.star_graph(3), {v: [0.0, 1.0] for v in range(4)}, np.eye(2)), "forward")
+        full(ChainInstance.from_tree(nx.star_graph(3), {v: [0.0, 1.0] for v in range(4)}, np.eye(2)), "forward")

@@ -9,7 +9,7 @@ import pytest
 from colgen import solve
 from colgen.certificate.checker import check
 from colgen.core.result import Termination
-from colgen.problems.chain_map import Instance, random
+from colgen.problems.chain_map import ChainInstance, random
 from colgen.problems.chain_map.template import ChainMAP
 from tests.fuzz.lies import unfound
 
@@ -35,7 +35,7 @@ def test_trees_with_forbidden_labels_or_without_labellings(tmp_path):
     tables = {0: [[1.0, -np.inf], [0.5, 0.0]], 1: [[1.0], [2.5]], 3: [[-np.inf, -np.inf]] * 2}
     for u, v in graph.edges:
         graph.edges[u, v]["transitions"] = np.array(tables[u if v != 2 else 1])
-    result, lines = certified(Instance.from_tree(graph, scores), tmp_path / "proof.jsonl")
+    result, lines = certified(ChainInstance.from_tree(graph, scores), tmp_path / "proof.jsonl")
     verdict = check(lines)
     assert (verdict.proves, verdict.claims.trusted) == ("optimal", 0)
     assert float(verdict.objective) == result.objective
@@ -44,7 +44,7 @@ def test_trees_with_forbidden_labels_or_without_labellings(tmp_path):
 def test_what_rounding_has_decided_is_said_to_be_within_tolerance(tmp_path):
     """Labellings whose sums are the same number in floating point, and not exactly."""
     tiny = 2.0**-60
-    instance = Instance.from_chain([[1.0, 1.0], [tiny, 0.0]], np.array([[0.0, tiny], [tiny, 0.0]]))
+    instance = ChainInstance.from_chain([[1.0, 1.0], [tiny, 0.0]], np.array([[0.0, tiny], [tiny, 0.0]]))
     result, lines = certified(instance, tmp_path / "proof.jsonl", start=1)
     verdict = check(lines)
     assert result.termination is Termination.WITHIN_TOLERANCE

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from colgen import solve
-from colgen.problems.chain_map import ChainMAP, Instance, Pairwise, certify, decode, random, viterbi, viterbi_pruned
+from colgen.problems.chain_map import (
+    ChainInstance,
+    ChainMAP,
+    Pairwise,
+    certify,
+    decode,
+    random,
+    viterbi,
+    viterbi_pruned,
+)
 from colgen.problems.chain_map.pruning import prune
 from colgen.solvers.chains.forest import NONE, from_parents
 from tests.problems.chain_map.models import draw, scores_of
@@ -38,7 +47,7 @@ def scaled(seed, scale, dtype, *, constant=0.0, penalty=0.0):
         scores[rng.random(scores.shape) < 0.2] = -penalty * scale
         tables[rng.random(tables.shape) < 0.2] = -penalty * scale
     scores[0] += constant * scale
-    return Instance(base.forest, scores.astype(dtype), Pairwise(tables.astype(dtype)))
+    return ChainInstance(base.forest, scores.astype(dtype), Pairwise(tables.astype(dtype)))
 
 
 def check(instance, options, scale):
@@ -105,7 +114,7 @@ def test_powers_of_two_change_no_label(options, power):
     factor = 2.0**power
     for dtype in (np.float32, np.float64):
         instance = random(3, chains=10, labels=20, evidence=0.7, dtype=dtype)
-        other = Instance(
+        other = ChainInstance(
             instance.forest, instance.scores * dtype(factor), Pairwise(instance.pairwise.tables * dtype(factor))
         )
         scaled_options = {**options, **({"margin": options["margin"] * factor} if "margin" in options else {})}
@@ -122,7 +131,7 @@ def test_many_trees_whose_scores_cancel_out_are_proved(options):
     for seed in range(3):
         half = 1e6 * np.random.default_rng(seed).normal(size=(500, 4, 1))
         scores = np.concatenate([half, -half]) - [0.0, 1.0]  # the best add up to zero, with what rounding leaves
-        result = solve(ChainMAP(Instance.from_chains(list(scores), np.zeros((2, 2))), **options))
+        result = solve(ChainMAP(ChainInstance.from_chains(list(scores), np.zeros((2, 2))), **options))
         assert result.termination.is_proof
         assert not result.answer.labels.any()
 
@@ -142,16 +151,16 @@ def test_small_scores_beside_many_that_are_alike_are_proved_for_what_they_are(op
             scores[:, 1:] = unit * rng.integers(-3, 4, (trees, nodes - 1, labels))
         shape = {"below": (labels, 1), "above": (1, labels)}.get(where, (labels, labels))
         tables[1] = unit * rng.integers(-6, 7, shape)
-        check(Instance(forest, scores.reshape(-1, labels), Pairwise(tables)), options, unit)
+        check(ChainInstance(forest, scores.reshape(-1, labels), Pairwise(tables)), options, unit)
 
 
 @pytest.mark.parametrize("unit", [1e-11, 1.0, 1e11])
 def test_what_labels_differ_by_is_said_in_the_units_of_the_scores(unit):
-    alike = Instance.from_chains([np.full((3, 2), unit)] * 20, np.full((2, 2), -unit))
+    alike = ChainInstance.from_chains([np.full((3, 2), unit)] * 20, np.full((2, 2), -unit))
     assert unit / 2 < alike.scale <= unit  # nothing differs
-    assert Instance.from_chains([np.zeros((3, 2))], np.zeros((2, 2))).scale == 1.0
+    assert ChainInstance.from_chains([np.zeros((3, 2))], np.zeros((2, 2))).scale == 1.0
     for table in ([[0.0, 0.0], [unit, unit]], [[0.0, unit], [0.0, unit]]):
-        assert unit / 2 < Instance.from_chains([np.zeros((3, 2))], table).scale <= unit
+        assert unit / 2 < ChainInstance.from_chains([np.zeros((3, 2))], table).scale <= unit
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -162,7 +171,7 @@ def test_near_ties_are_decided_in_double_precision(dtype):
         for _ in range(20):
             near = 1.0 + rng.integers(0, 3, size=(n, 3)) * np.finfo(np.float32).eps
             tau = rng.integers(0, 3, size=(3, 3)) * np.finfo(np.float32).eps
-            instance = Instance.from_chain((7.0 * near).astype(dtype), (3.0 + tau).astype(dtype))
+            instance = ChainInstance.from_chain((7.0 * near).astype(dtype), (3.0 + tau).astype(dtype))
             for options in ({}, {"start": 1}, {"margin": np.inf}):
                 check(instance, options, 1.0)
 
@@ -208,15 +217,15 @@ def test_all_trees_of_up_to_six_nodes():
                 scores = (rng.integers(-2, 3, size=(n, labels)) * 0.1 * scale).astype(np.float32)
                 tables = (rng.integers(-2, 3, size=(1, labels, labels)) * 0.1 * scale).astype(np.float32)
                 forest = from_parents(np.array([0, n]), parent, np.zeros(n))
-                instance = Instance(forest, scores, Pairwise(tables))
+                instance = ChainInstance(forest, scores, Pairwise(tables))
                 for options in ({}, {"margin": np.inf}, {"start": 1}, {"start": 1, "reduced_cost": "forward"}):
                     check(instance, options, scale)
 
 
 def test_single_precision_is_left_where_it_does_not_tell_labels_apart():
     instance = random(0, chains=40, labels=30, dtype=np.float32)
-    shifted = Instance(instance.forest, instance.scores + np.float32(2**20), instance.pairwise)
-    double = Instance(shifted.forest, shifted.scores.astype(float), shifted.pairwise.double)
+    shifted = ChainInstance(instance.forest, instance.scores + np.float32(2**20), instance.pairwise)
+    double = ChainInstance(shifted.forest, shifted.scores.astype(float), shifted.pairwise.double)
     np.testing.assert_allclose(decode(shifted).values, viterbi(double).values, rtol=1e-15)
 
 
@@ -248,7 +257,7 @@ def test_a_penalty_that_one_tree_must_take_hides_nothing_in_others(start, reduce
     forced = np.array([[0.0, 1.0], [0.0, never], [0.0, 0.0], [0.0, 0.0], [never, 0.0]])
     free = np.array([[0.0, 1.0], [0.3, 0.0], [0.0, 0.00003], [0.0, 0.0], [0.0, never]])
     transitions = np.array([[0.0, penalty], [-1.1, 0.0]])
-    instance = Instance.from_chains([forced, free, free[:, ::-1]], transitions)
+    instance = ChainInstance.from_chains([forced, free, free[:, ::-1]], transitions)
     found = decode(instance, start=start, reduced_cost=reduced_cost)
     for k, best in enumerate(scores_of(instance, k)[0] for k in range(3)):
         near = 1e-12 if best > penalty / 2 else -1e-15 * penalty
@@ -260,7 +269,7 @@ def test_a_tree_is_finished_whatever_the_sum_over_all_trees_is():
     """What one of a thousand trees gains is less than the rounding of their sum."""
     one, others = np.array([[0.0, -0.001], [0.0, -1.0]]), np.array([[0.0, -1.0], [0.0, -1.0]])
     transitions = np.array([[0.0, 0.0], [0.002, 0.0]])
-    instance = Instance.from_chains([1e9 + one, *[1e9 + others] * 999], transitions)
+    instance = ChainInstance.from_chains([1e9 + one, *[1e9 + others] * 999], transitions)
     found = solve(ChainMAP(instance, start=1)).answer
     assert found[0].tolist() == [1, 0]
     assert found.gaps.max() == 0.0

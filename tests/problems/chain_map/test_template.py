@@ -15,8 +15,8 @@ from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.pricing.oracles import PricingContext
 from colgen.problems.chain_map import (
+    ChainInstance,
     ChainMAP,
-    Instance,
     Labellings,
     Pairwise,
     beam_search,
@@ -124,7 +124,7 @@ def test_two_thousand_models_of_each_kind_agree_with_viterbi(kind):
         else:
             scores[rng.random(scores.shape) < 0.3] = -np.inf
             tau[rng.random(tau.shape) < 0.3] = -np.inf
-        instance = Instance.from_chain(scores, tau)
+        instance = ChainInstance.from_chain(scores, tau)
         best = viterbi(instance)
         for options in ({}, {"start": 1}):
             found = decode(instance, **options)
@@ -173,7 +173,7 @@ def test_split_local_scores_have_the_reduced_costs_of_one_direction():
 def test_some_infeasible_chains_do_not_hide_the_others():
     impossible = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
     tau = np.array([[0.0, -np.inf], [-np.inf, 1.0]])
-    instance = Instance.from_chains([impossible, np.zeros((3, 2))], tau)
+    instance = ChainInstance.from_chains([impossible, np.zeros((3, 2))], tau)
     for options in ({}, {"start": 1}):
         found = decode(instance, **options)
         assert found.values.tolist() == [-np.inf, 2.0]
@@ -181,7 +181,7 @@ def test_some_infeasible_chains_do_not_hide_the_others():
         assert found[1].tolist() == [1, 1, 1]
         assert found.objective == 2.0
 
-    alone = Instance.from_chain(impossible, tau)
+    alone = ChainInstance.from_chain(impossible, tau)
     for options in ({}, {"start": 1}):
         assert solve(ChainMAP(alone, **options)).termination is Termination.INFEASIBLE
         assert decode(alone, **options).values.tolist() == [-np.inf]
@@ -197,7 +197,7 @@ def test_decode_takes_arrays_lists_and_instances():
         assert decode(part, tau)[0].tolist() == together[k].tolist()
         assert decode(part.tolist(), Pairwise(tau))[0].tolist() == together[k].tolist()
     assert [labels.tolist() for labels in together[1:]] == [together[1].tolist(), together[2].tolist()]
-    assert decode(Instance.from_chains(scores, tau)).labels.tolist() == together.labels.tolist()
+    assert decode(ChainInstance.from_chains(scores, tau)).labels.tolist() == together.labels.tolist()
 
 
 def test_decode_takes_a_batch_with_lengths():
@@ -251,7 +251,7 @@ def test_a_beam_that_found_the_best_is_certified():
     assert 10 < exact.sum() < 50
     np.testing.assert_allclose(found.gaps[exact], 0.0, atol=1e-9)
     np.testing.assert_allclose(found.gaps, best.values - beam.values, atol=1e-9)
-    assert certify(Instance.from_chain([[0.0, -np.inf]], np.zeros((2, 2))), [-1]).values.tolist() == [-np.inf]
+    assert certify(ChainInstance.from_chain([[0.0, -np.inf]], np.zeros((2, 2))), [-1]).values.tolist() == [-np.inf]
     with pytest.raises(InputError, match="rounds must be"):
         certify(instance, beam.labels, rounds=0)
 
@@ -300,7 +300,7 @@ def test_a_tree_of_different_label_counts():
     graph.add_node("a", scores=[0.0, 1.0])
     graph.add_node("b", scores=[0.0, 0.0, 0.5])
     graph.add_edge("a", "b", transitions=np.array([[5.0, 0.0, 0.0], [0.0, 0.0, 2.0]]))
-    instance = Instance.from_tree(graph)
+    instance = ChainInstance.from_tree(graph)
     found = decode(instance)
     assert found.values.tolist() == [5.0]
     assert dict(zip(instance.nodes, found[0].tolist(), strict=True)) == {"a": 0, "b": 0}
@@ -325,13 +325,13 @@ def test_answers_are_checked():
 
 def test_forbidden_labels_are_no_answer():
     tau = np.array([[0.0, -np.inf], [0.0, 0.0]])
-    instance = Instance.from_chains([np.zeros((2, 2)), [[-np.inf, -np.inf]]], tau)
+    instance = ChainInstance.from_chains([np.zeros((2, 2)), [[-np.inf, -np.inf]]], tau)
     answer = decode(instance)
     assert ChainMAP(instance).check(answer) == 0.0
     worse = dataclasses.replace(answer, labels=np.array([0, 1, -1], dtype=np.int32))
     with pytest.raises(InfeasibleAnswerError, match="forbidden"):
         ChainMAP(instance).check(worse)
-    nothing = Instance.from_chain(np.zeros((3, 2)), np.full((2, 2), -np.inf))
+    nothing = ChainInstance.from_chain(np.zeros((3, 2)), np.full((2, 2), -np.inf))
     for options in ({}, {"start": 1}, {"margin": 1.0}):
         result = solve(ChainMAP(nothing, **options))
         assert result.termination is Termination.INFEASIBLE
@@ -572,7 +572,7 @@ def test_masks_and_ends_that_are_none_are_refused(how, words):
 
 def test_ends_and_masks_go_with_arrays():
     scores, transitions, *_ = _padded(0)
-    instance = Instance.from_chain(scores[0], transitions)
+    instance = ChainInstance.from_chain(scores[0], transitions)
     for how in ({"first": np.zeros(3)}, {"mask": np.ones((1, 4), dtype=bool)}, {"lengths": [4]}):
         with pytest.raises(InputError, match="to go with them"):
             decode(instance, **how)
@@ -589,7 +589,7 @@ def test_what_rounding_leaves_of_sums_of_scores_is_no_mistake(seed):
         for shape in ((tokens, labels), (labels, labels))
     ]
     drawn[1][rng.random((labels, labels)) < 0.1] = -np.inf
-    instance = Instance.from_chain(*drawn)
+    instance = ChainInstance.from_chain(*drawn)
     best = solve(ChainMAP(instance))
     for options in ({"start": 1}, {"start": labels}, {"start": 1, "prune": True}):
         found = solve(ChainMAP(instance, **options))

@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from colgen.problems.colouring import Instance, from_networkx, mycielski, queens, random, read, write
+from colgen.problems.colouring import ColouringInstance, from_networkx, mycielski, queens, random, read, write
 
-TRIANGLE = Instance(3, ((0, 1), (1, 2), (2, 0)))
+TRIANGLE = ColouringInstance(3, ((0, 1), (1, 2), (2, 0)))
 
 
 def test_an_answer_is_counted_and_checked():
@@ -28,12 +28,12 @@ def test_an_answer_is_counted_and_checked():
 )
 def test_other_data_is_refused(data, message):
     with pytest.raises(InputError, match=message):
-        Instance(*data)
+        ColouringInstance(*data)
 
 
 def test_files_come_back(tmp_path):
     path = tmp_path / "graph.col"
-    for instance in (TRIANGLE, random(12, 0), Instance(2, ())):
+    for instance in (TRIANGLE, random(12, 0), ColouringInstance(2, ())):
         write(instance, path)
         again = read(path)
         assert (again.num_vertices, again.edges) == (instance.num_vertices, instance.edges)

@@ -7,7 +7,7 @@ import pytest
 from colgen import Apart, PricingContext, ReductionContext, Sense, Solution, Together, solve
 from colgen.branching.rules import DOWN, UP
 from colgen.core.errors import InfeasibleAnswerError
-from colgen.problems.colouring import Colouring, Instance, from_networkx, mycielski, queens, random
+from colgen.problems.colouring import Colouring, ColouringInstance, from_networkx, mycielski, queens, random
 from colgen.problems.colouring.baseline import solve_full
 from colgen.problems.colouring.branching import OnPairs
 from colgen.problems.colouring.enumeration import StableSetEnumeration
@@ -68,7 +68,7 @@ def test_a_search_vertex_by_vertex_finds_what_a_node_holds(seed):
     told = PricingContext(Sense.MINIMIZE, decisions=decisions)
     merged = zykov(oracle.vertices, oracle.adjacency, told).adjacency
     edges = tuple((int(a), int(b)) for a, b in np.argwhere(np.triu(merged)))
-    needed = fewest_colours(Instance(len(merged), edges))
+    needed = fewest_colours(ColouringInstance(len(merged), edges))
     for target in (needed - 1.0, float(needed)):
         context = ReductionContext(Sense.MINIMIZE, None, 1.0, target, decisions)
         listed = StableSetEnumeration(oracle).enumerate(context)
@@ -80,8 +80,8 @@ def test_a_search_vertex_by_vertex_finds_what_a_node_holds(seed):
 
 def test_graphs_that_are_settled_beforehand():
     for instance, colours in (
-        (Instance(1, ()), 1),
-        (Instance(5, ()), 1),
+        (ColouringInstance(1, ()), 1),
+        (ColouringInstance(5, ()), 1),
         (from_networkx(nx.complete_graph(6)), 6),
         (from_networkx(nx.cycle_graph(8)), 2),
         (from_networkx(nx.star_graph(9)), 2),
@@ -96,7 +96,7 @@ def test_what_is_left_out_is_coloured_afterwards(seed):
     instance = random(10, seed, density=0.35)
     left = reduced(instance.adjacency)
     inner = instance.adjacency[np.ix_(left.kept, left.kept)]
-    part = Instance(len(left.kept), tuple((int(u), int(v)) for u, v in np.argwhere(np.triu(inner))))
+    part = ColouringInstance(len(left.kept), tuple((int(u), int(v)) for u, v in np.argwhere(np.triu(inner))))
     assert fewest_colours(part) == fewest_colours(instance)
     whole = left.completed(instance.adjacency, solve(Colouring(part)).answer)
     assert instance.check(whole) == fewest_colours(instance)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
-from colgen.problems.coreference.instance import Instance
+from colgen.problems.coreference.instance import CoreferenceInstance
 
 
 def partitions(n):
@@ -50,4 +50,4 @@ def instances(draw, least=1, most=6):
     n = draw(st.integers(least, most))
     score = draw(st.sampled_from([st.integers(-2, 2), st.floats(-1, 1).map(lambda s: round(s, 3))]))
     count = n * (n - 1) // 2
-    return Instance(symmetric(n, draw(st.lists(score, min_size=count, max_size=count))))
+    return CoreferenceInstance(symmetric(n, draw(st.lists(score, min_size=count, max_size=count))))

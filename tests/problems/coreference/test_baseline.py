@@ -17,7 +17,7 @@ from colgen.problems.coreference.baseline import (
     pricing_matrix,
     transitivity_matrix,
 )
-from colgen.problems.coreference.instance import Instance, communities, random, random_signs
+from colgen.problems.coreference.instance import CoreferenceInstance, communities, random, random_signs
 from colgen.problems.coreference.model import full, pricing
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from tests.amounts import examples
@@ -39,7 +39,7 @@ def test_heuristics_return_clusterings(instance, heuristic):
 
 
 # Mentions 0 and 1 are two entities; mention 2 is most of all like 0, but 1 is nearer.
-PRONOUN = Instance(symmetric(3, [-1.0, 0.9, 0.1]))
+PRONOUN = CoreferenceInstance(symmetric(3, [-1.0, 0.9, 0.1]))
 
 
 def test_link_first_takes_the_closest_link_best_the_best():
@@ -56,11 +56,11 @@ def test_link_first_and_link_best_depend_on_the_order():
 
 
 def test_link_best_takes_the_closest_of_equals():
-    assert link_best(Instance(symmetric(3, [-1.0, 0.5, 0.5]))) == [(0,), (1, 2)]
+    assert link_best(CoreferenceInstance(symmetric(3, [-1.0, 0.5, 0.5]))) == [(0,), (1, 2)]
 
 
 def test_a_score_of_zero_links_nothing():
-    nothing = Instance(np.zeros((4, 4)))
+    nothing = CoreferenceInstance(np.zeros((4, 4)))
     for heuristic in HEURISTICS:
         assert heuristic(nothing) == [(0,), (1,), (2,), (3,)]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError, Termination, TimeLimit, solve
-from colgen.problems.coreference import Coreference, Instance, cluster, random_signs
+from colgen.problems.coreference import Coreference, CoreferenceInstance, cluster, random_signs
 
 SCORES = np.array([[0.0, 1.0, -2.0], [1.0, 0.0, 0.5], [-2.0, 0.5, 0.0]])
 
@@ -42,7 +42,7 @@ class HasArray:
         SCORES.astype(">f8"),
         OnlyDLPack(SCORES),
         HasArray(SCORES),
-        Instance(SCORES),
+        CoreferenceInstance(SCORES),
         SCORES + np.triu(np.full((3, 3), 1e-9), 1),
     ],
     ids=[
@@ -75,7 +75,7 @@ def test_a_batch_is_its_instances_each_to_its_length():
         own[: len(scores), : len(scores)] = scores
     found = cluster(batch, lengths=[7, 4, 6])
     for one, scores in zip(found, whole, strict=True):
-        assert one.score == solve(Coreference(Instance(scores))).objective
+        assert one.score == solve(Coreference(CoreferenceInstance(scores))).objective
         assert len(one.labels) == len(scores)
 
 
@@ -91,7 +91,7 @@ def test_forbidden_pairs_are_apart():
         (np.zeros((2, 3)), {}, "square|shape"),
         (np.array([SCORES, np.full((3, 3), np.nan)]), {}, r"scores\[1\]"),
         (SCORES, {"lengths": [3]}, "lengths: expected scores of shape"),
-        (Instance(SCORES), {"lengths": [3]}, "lengths: expected scores of shape"),
+        (CoreferenceInstance(SCORES), {"lengths": [3]}, "lengths: expected scores of shape"),
         (SCORES[np.newaxis], {"lengths": [4]}, "lengths"),
         (SCORES[np.newaxis], {"lengths": [3, 3]}, "lengths"),
     ],

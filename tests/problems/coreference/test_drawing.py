@@ -5,7 +5,7 @@ pytest.importorskip("matplotlib")
 from benchmarks.coreference.drawing import binned, draw
 from benchmarks.coreference.methods import ALL_LINK, GENERATED, NEEDED_ROWS, Run
 from colgen import InputError, solve
-from colgen.problems.coreference import Coreference, Instance, communities, random
+from colgen.problems.coreference import Coreference, CoreferenceInstance, communities, random
 from colgen.problems.coreference.drawing import _numbers, draw_clustering, draw_matrix
 from tests.problems.coreference.texts import invented, text
 
@@ -96,7 +96,7 @@ def test_words_stay_on_the_page():
 
 def test_instance_of_a_document_will_do():
     document = text("[Ada]1 fed [her]1 .")
-    instance = Instance(random(2, 0).scores, "a", document.labels, document)
+    instance = CoreferenceInstance(random(2, 0).scores, "a", document.labels, document)
     assert drawn(draw_clustering(instance, [(0, 1)]).axes[0])
 
 

@@ -6,7 +6,7 @@ import pytest
 from colgen.problems.coreference.document import ENTITY, SPEAKER, TAG, Document, Mention
 from colgen.problems.coreference.features import pair_features
 from colgen.problems.coreference.lexicon import Animacy, Case, Gender, Number, Pronoun
-from colgen.problems.coreference.mentions import Kind, MentionTable
+from colgen.problems.coreference.mentions import MentionKind, MentionTable
 from colgen.problems.coreference.phrases import Determiner, PhraseReader
 from colgen.problems.coreference.quotations import BREAK, quotations
 from colgen.problems.coreference.rules import antecedents, chains
@@ -100,7 +100,7 @@ def test_tags_speakers_and_entities_of_the_file_are_used():
         entity=["*", "*", "(PERSON)", "*", "*", "*", "*"],
     )
     table = MentionTable(document)
-    assert table.kind.tolist() == [Kind.NOMINAL, Kind.NAME, Kind.PRONOUN]
+    assert table.kind.tolist() == [MentionKind.NOMINAL, MentionKind.NAME, MentionKind.PRONOUN]
     assert (table.voice >= 0).tolist() == [False, False, True]
     assert (table.entity_type >= 0).tolist() == [False, True, False]
     assert (MentionTable(plain).entity_type >= 0).tolist() == [False, False, False]

@@ -12,7 +12,7 @@ from colgen import InputError, PricingResult, solve
 from colgen.certificate.checker import check
 from colgen.problems.coreference import (
     Coreference,
-    Instance,
+    CoreferenceInstance,
     LazyAllLink,
     communities,
     from_graph,
@@ -58,20 +58,20 @@ def changed(i, j, value):
 )
 def test_what_is_no_score_matrix_is_refused(scores, message):
     with pytest.raises(InputError, match=message):
-        Instance(scores)
+        CoreferenceInstance(scores)
     with pytest.raises(InputError, match=f"^mine: .*{message}"):
-        Instance(scores, "mine")
+        CoreferenceInstance(scores, "mine")
 
 
 @pytest.mark.parametrize("labels", [("a",), ("a", "b", "c", "d")])
 def test_wrong_number_of_labels(labels):
     with pytest.raises(InputError, match=f"a label for each of 3 mentions, not {len(labels)}"):
-        Instance(THREE, labels=labels)
+        CoreferenceInstance(THREE, labels=labels)
 
 
 def test_scores_are_a_copy_that_nobody_can_change():
     scores = THREE.copy()
-    instance = Instance(scores)
+    instance = CoreferenceInstance(scores)
     scores[0, 1] = 7.0
     assert instance.scores[0, 1] == 1.0
     with pytest.raises(ValueError, match="read-only"):
@@ -81,16 +81,16 @@ def test_scores_are_a_copy_that_nobody_can_change():
 def test_diagonal_counts_for_nothing():
     scores = THREE.copy()
     np.fill_diagonal(scores, [np.nan, np.inf, 8.0])
-    assert (Instance(scores).scores == THREE).all()
-    assert Instance([[5]]).objective([(0,)]) == 0.0
+    assert (CoreferenceInstance(scores).scores == THREE).all()
+    assert CoreferenceInstance([[5]]).objective([(0,)]) == 0.0
 
 
 def test_rounding_errors_in_symmetry_are_evened_out():
     scores = changed(0, 1, 1.0 + 1e-12)
-    instance = Instance(scores)
+    instance = CoreferenceInstance(scores)
     assert (instance.scores == instance.scores.T).all()
     assert instance.scores[0, 1] == pytest.approx(1.0)
-    large = Instance(1e9 * changed(0, 1, 1.0 + 1e-12))
+    large = CoreferenceInstance(1e9 * changed(0, 1, 1.0 + 1e-12))
     assert (large.scores == large.scores.T).all()
 
 
@@ -100,23 +100,23 @@ def test_what_float32_leaves_of_symmetry_is_evened_out(scale):
     scores = scale * (rng.random((5, 5)) - 0.5)
     scores += scores.T
     rounded = scores * (1.0 + 1e-7 * rng.normal(size=(5, 5)))
-    instance = Instance(rounded)
+    instance = CoreferenceInstance(rounded)
     assert (instance.scores == instance.scores.T).all()
     assert instance.scores[np.triu_indices(5, 1)] == pytest.approx(scores[np.triu_indices(5, 1)], rel=1e-6)
     with pytest.raises(InputError, match="expected a symmetric matrix"):
-        Instance(scores * (1.0 + 1e-4 * rng.normal(size=(5, 5))))
+        CoreferenceInstance(scores * (1.0 + 1e-4 * rng.normal(size=(5, 5))))
 
 
 def test_two_scores_that_differ_are_told_apart():
     with pytest.raises(InputError, match=r"is 1\.0001 and that of \(1, 0\) is 1$"):
-        Instance([[0.0, 1.0001], [1.0, 0.0]])
+        CoreferenceInstance([[0.0, 1.0001], [1.0, 0.0]])
 
 
 # --- penalties -------------------------------------------------------------------------------------------------------
 
 
 def test_a_pair_may_be_forbidden(tmp_path):
-    instance = Instance(changed(0, 1, -np.inf) + changed(1, 0, -np.inf))
+    instance = CoreferenceInstance(changed(0, 1, -np.inf) + changed(1, 0, -np.inf))
     assert instance.penalties.sum() == 2
     assert np.isfinite(instance.clipped).all()
     assert instance.check([(0,), (1, 2)]) == instance.scores[1, 2]
@@ -134,24 +134,24 @@ def test_clipping_leaves_every_best_clustering(seed, scale, penalty):
     rng = np.random.default_rng(seed)
     upper = rng.uniform(-0.5, 1.5, 10)
     upper[rng.random(10) < 0.3] = penalty
-    instance = Instance(symmetric(5, scale * upper))
+    instance = CoreferenceInstance(symmetric(5, scale * upper))
     every = list(partitions(5))
     worth = np.array([instance.objective(clusters) for clusters in every])
-    clipped = np.array([Instance(instance.clipped).objective(clusters) for clusters in every])
+    clipped = np.array([CoreferenceInstance(instance.clipped).objective(clusters) for clusters in every])
     assert np.abs(instance.clipped).max() <= 64.0 * instance.scale
     assert clipped.max() == worth.max()
     assert (np.flatnonzero(clipped == clipped.max()) == np.flatnonzero(worth == worth.max())).all()
 
 
 def test_ordinary_scores_are_left_as_they_are():
-    instance = Instance(symmetric(3, [4.0, -200.0, -3.0]))
+    instance = CoreferenceInstance(symmetric(3, [4.0, -200.0, -3.0]))
     assert instance.clipped is instance.scores
     assert not instance.penalties.any()
 
 
 def test_labels_are_numbers_by_default():
-    assert Instance(THREE).labels == (0, 1, 2)
-    assert Instance(THREE, labels=["a", "b", "c"]).labels == ("a", "b", "c")
+    assert CoreferenceInstance(THREE).labels == (0, 1, 2)
+    assert CoreferenceInstance(THREE, labels=["a", "b", "c"]).labels == ("a", "b", "c")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_labels_are_numbers_by_default():
     ],
 )
 def test_step(scores, step):
-    assert Instance(symmetric(3, scores)).step == step
+    assert CoreferenceInstance(symmetric(3, scores)).step == step
 
 
 @given(instances())
@@ -208,17 +208,17 @@ def test_objective_counts_each_pair_once(instance):
 )
 def test_check_says_what_is_wrong(answer, message):
     with pytest.raises(ValueError, match=message):
-        Instance(THREE).check(answer)
+        CoreferenceInstance(THREE).check(answer)
 
 
 def test_check_takes_any_iterable_once():
-    instance = Instance(THREE)
+    instance = CoreferenceInstance(THREE)
     assert instance.check(iter([[1, 2], (0,)])) == 4.0
     assert instance.check([np.array([0, 1, 2])]) == 3.0
 
 
 def test_restriction_renumbers():
-    instance = Instance(THREE, "three", ("a", "b", "c")).restricted_to([2, 0])
+    instance = CoreferenceInstance(THREE, "three", ("a", "b", "c")).restricted_to([2, 0])
     assert instance.scores.tolist() == [[0.0, -2.0], [-2.0, 0.0]]
     assert (instance.name, instance.labels) == ("three", ("c", "a"))
 
@@ -228,7 +228,7 @@ def test_restriction_renumbers():
 
 @pytest.mark.parametrize("name", ["three.npy", "three.npz"])
 def test_what_is_written_is_read(name, tmp_path):
-    write_matrix(Instance(THREE / 3), tmp_path / name)
+    write_matrix(CoreferenceInstance(THREE / 3), tmp_path / name)
     read = read_matrix(str(tmp_path / name))
     assert (read.scores == THREE / 3).all()
     assert (read.name, read.labels) == ("three", (0, 1, 2))
@@ -236,7 +236,7 @@ def test_what_is_written_is_read(name, tmp_path):
 
 def test_a_name_says_what_is_written(tmp_path):
     with pytest.raises(InputError, match=r"three\.txt: expected a name that ends in \.npy or \.npz"):
-        write_matrix(Instance(THREE), tmp_path / "three.txt")
+        write_matrix(CoreferenceInstance(THREE), tmp_path / "three.txt")
 
 
 def test_one_array_of_any_name_or_scores_among_several(tmp_path):
@@ -443,7 +443,7 @@ def test_a_reward_that_every_best_clustering_uses_is_no_scale(seed, reward, fact
     if seed % 3 == 0:
         upper[(rng.random(len(upper)) < 0.2) & ~chosen] = -np.inf
     others, links = symmetric(n, np.where(chosen, 0.0, upper)), symmetric(n, chosen.astype(float))
-    instance = Instance(factor * symmetric(n, np.where(chosen, reward, upper)))
+    instance = CoreferenceInstance(factor * symmetric(n, np.where(chosen, reward, upper)))
 
     def worth(clusters):
         linked = sum(0.5 * links[np.ix_(c, c)].sum() for c in clusters)
@@ -467,19 +467,19 @@ def test_a_reward_that_every_best_clustering_uses_is_no_scale(seed, reward, fact
 def test_rewards_that_contradict_a_prohibition_stay_as_they_are():
     scores = symmetric(4, [1e12, 1e12, 1.0, -np.inf, 0.5, 0.25])
     large = symmetric(4, [1e12, 1e12, 1.0, -1e12, 0.5, 0.25])
-    for instance in (Instance(scores), Instance(large)):
+    for instance in (CoreferenceInstance(scores), CoreferenceInstance(large)):
         assert instance.lowered is instance.contracted is instance
         assert instance.units == ((0,), (1,), (2,), (3,))
 
 
 def test_scores_of_all_sizes_stay_as_they_are():
     for upper in ([1e12, 1e12, 1e12], [1e3, -1.0, -1.0], [1e2, 1.0, 1e-2], [-1e12, -1.0, -1e6], [-1e12, 1.0, 1.0]):
-        instance = Instance(symmetric(3, upper))
+        instance = CoreferenceInstance(symmetric(3, upper))
         assert instance.lowered is instance.contracted is instance
 
 
 def test_a_reward_keeps_two_mentions_together_and_the_objective_is_that_of_the_scores():
-    instance = Instance(symmetric(3, [1e12, 3.0, -1.0]), constant=5.0)
+    instance = CoreferenceInstance(symmetric(3, [1e12, 3.0, -1.0]), constant=5.0)
     assert instance.lowered.scores[0, 1] == 6.0  # twice what the pair may earn elsewhere
     assert instance.units == ((0, 1), (2,))
     assert (instance.contracted.scores == symmetric(2, [2.0])).all()
@@ -511,7 +511,7 @@ def value(scores, clusters):
 @pytest.mark.parametrize("seed", range(6))
 def test_objectives_are_those_of_the_given_scores_beside_one_of_any_size(tmp_path, seed, fractions, size):
     scores = drawn(seed, size, fractions)
-    instance = Instance(scores)
+    instance = CoreferenceInstance(scores)
     assert (instance.scores == scores).all()
     for clusters in partitions(len(scores)):
         assert instance.objective(clusters) == pytest.approx(value(scores, clusters), rel=1e-15, abs=1e-9)
@@ -556,7 +556,7 @@ class Pairs(ClusterPricing):
 def test_another_problem_may_part_what_a_reward_keeps_together():
     scores = symmetric(4, [1e12, 3e12, 1.0, 2e12, 2.0, 3.0])
     best = max(value(scores, c) for c in partitions(4) if max(map(len, c)) <= 2)
-    result = solve(InPairs(Instance(scores)))
+    result = solve(InPairs(CoreferenceInstance(scores)))
     assert result.is_optimal
     assert result.objective == pytest.approx(best, rel=1e-9)
     assert max(map(len, result.answer)) <= 2

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import Apart, Together
-from colgen.problems.coreference import Instance, Items, communities
+from colgen.problems.coreference import CoreferenceInstance, Items, communities
 from colgen.problems.coreference.items import COVER, Contraction
 from tests.problems.coreference.partitions import instances, optimum, partitions, subsets, symmetric
 from tests.sweeps import seeds
@@ -19,7 +19,7 @@ def pair(kind, i, j):
 
 
 def single(scores):
-    return Items.of(Instance(np.asarray(scores, dtype=float)), joined=False, contracted=False)
+    return Items.of(CoreferenceInstance(np.asarray(scores, dtype=float)), joined=False, contracted=False)
 
 
 @given(instances(), st.booleans(), st.booleans())

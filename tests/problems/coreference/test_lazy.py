@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from colgen import IterationLimit, Termination, WarmStart, compile_model, solve
 from colgen.problems.coreference.baseline import all_link_in_highs, greedy_joining
-from colgen.problems.coreference.instance import Instance, communities, random, random_signs
+from colgen.problems.coreference.instance import CoreferenceInstance, communities, random, random_signs
 from colgen.problems.coreference.lazy import LazyAllLink, as_solution, improved
 from colgen.problems.coreference.model import full
 from colgen.solvers.linear.lp import LinearProgram
@@ -99,11 +99,11 @@ def test_formulation_is_the_compiled_model(n):
     ],
 )
 def test_objective_step(entries, step):
-    assert LazyAllLink(Instance(symmetric(3, entries))).objective_step == step
+    assert LazyAllLink(CoreferenceInstance(symmetric(3, entries))).objective_step == step
 
 
 def test_objective_of_one_mention():
-    result = solve(LazyAllLink(Instance([[0.0]])))
+    result = solve(LazyAllLink(CoreferenceInstance([[0.0]])))
     assert result.is_optimal
     assert result.objective == 0.0
     assert result.answer == [(0,)]

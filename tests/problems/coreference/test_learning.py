@@ -17,7 +17,7 @@ from colgen.problems.coreference.conll import read_conll, write_conll
 from colgen.problems.coreference.document import Document
 from colgen.problems.coreference.features import PairFeatures, pair_features
 from colgen.problems.coreference.instance import write_matrix
-from colgen.problems.coreference.learning import KINDS, LEAST_PROBABILITY, Scorer, evaluate, scores_of, train
+from colgen.problems.coreference.learning import KINDS, LEAST_PROBABILITY, MentionScorer, evaluate, scores_of, train
 from colgen.problems.coreference.metrics import agreement
 from colgen.problems.coreference.network import Ensemble
 from colgen.problems.coreference.reading import read_instance, score_instance
@@ -165,7 +165,7 @@ def test_calibration_error():
 
 
 def test_a_model_is_read_as_it_was_written(scorer, model):
-    again = Scorer.load(model)
+    again = MentionScorer.load(model)
     document = invented(31)
     assert (again.probabilities(document) == scorer.probabilities(document)).all()
     assert again.bias == scorer.bias
@@ -173,18 +173,18 @@ def test_a_model_is_read_as_it_was_written(scorer, model):
 
 def test_files_that_are_no_model(tmp_path, model):
     with pytest.raises(InputError, match=r"missing\.npz cannot be read"):
-        Scorer.load(tmp_path / "missing.npz")
+        MentionScorer.load(tmp_path / "missing.npz")
     path = tmp_path / "other.npz"
     for content in (b"", b"text", b"PK\x03\x04 no archive"):
         path.write_bytes(content)
         with pytest.raises(InputError, match=r"other\.npz: expected a model that `colgen train coreference`"):
-            Scorer.load(path)
+            MentionScorer.load(path)
     np.savez(path, scores=np.eye(2))
     with pytest.raises(InputError, match="expected a model"):
-        Scorer.load(path)
+        MentionScorer.load(path)
     np.save(tmp_path / "array.npy", np.eye(2))
     with pytest.raises(InputError, match="expected a model"):
-        Scorer.load(tmp_path / "array.npy")
+        MentionScorer.load(tmp_path / "array.npy")
 
 
 def changed(model, path, **changes):
@@ -198,13 +198,13 @@ def changed(model, path, **changes):
 
 def test_models_of_another_version(tmp_path, model):
     with pytest.raises(InputError, match="a colgen coreference model of version 1, not 99"):
-        Scorer.load(changed(model, tmp_path / "newer.npz", version=99))
+        MentionScorer.load(changed(model, tmp_path / "newer.npz", version=99))
     with pytest.raises(InputError, match="expected a model"):
-        Scorer.load(changed(model, tmp_path / "less.npz", bias={}))
+        MentionScorer.load(changed(model, tmp_path / "less.npz", bias={}))
     with pytest.raises(InputError, match="expected a model"):
-        Scorer.load(changed(model, tmp_path / "fewer.npz", unary_names=["height"]))
+        MentionScorer.load(changed(model, tmp_path / "fewer.npz", unary_names=["height"]))
     names = ["height", *pair_features(invented(0)).unary_names[1:]]
-    other = Scorer.load(changed(model, tmp_path / "other.npz", unary_names=names))
+    other = MentionScorer.load(changed(model, tmp_path / "other.npz", unary_names=names))
     with pytest.raises(InputError, match="trained on other features"):
         other.instance(invented(0))
 
@@ -213,7 +213,7 @@ def test_arrays_that_do_not_fit_each_other(tmp_path, scorer):
     broken = dataclasses.replace(scorer, ensemble=dataclasses.replace(scorer.ensemble, pair=scorer.ensemble.pair[:-1]))
     broken.save(tmp_path / "broken.npz")
     with pytest.raises(InputError, match="expected a model"):
-        Scorer.load(tmp_path / "broken.npz")
+        MentionScorer.load(tmp_path / "broken.npz")
 
 
 # --- training from a folder ------------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_train_from_a_folder(folder, tmp_path):
     assert values["documents"] == 8
     assert 0.0 <= values["test.conll_f1.log_odds_tuned"] <= 100.0
     assert all(np.isfinite(value) for value in values.values())
-    assert Scorer.load(tmp_path / "model.npz").instance(invented(9)).num_mentions == len(invented(9).mentions)
+    assert MentionScorer.load(tmp_path / "model.npz").instance(invented(9)).num_mentions == len(invented(9).mentions)
 
 
 def test_the_corpus_is_read_in_the_order_of_the_file_names(folder):

@@ -15,8 +15,8 @@ from colgen.problems.coreference import (
     ClusterILP,
     ClusterSearch,
     Coreference,
+    CoreferenceInstance,
     GrowingClusters,
-    Instance,
     LazyAllLink,
     communities,
     random,
@@ -50,7 +50,7 @@ def test_a_penalty_costs_nothing_but_its_pair(seed, penalty, kind):
     upper = rng.uniform(-0.5, 1.5, 10)
     upper[rng.random(10) < 0.25] = penalty
     upper[1] = penalty
-    instance = Instance(symmetric(5, upper))
+    instance = CoreferenceInstance(symmetric(5, upper))
     for how in WAYS if kind is not LazyAllLink else [{}]:
         result = solve(kind(instance, **how))
         assert result.termination is Termination.OPTIMAL
@@ -60,18 +60,18 @@ def test_a_penalty_costs_nothing_but_its_pair(seed, penalty, kind):
 
 
 def test_only_penalties():
-    instance = Instance(symmetric(4, [-np.inf] * 6))
+    instance = CoreferenceInstance(symmetric(4, [-np.inf] * 6))
     for kind in (Coreference, Alone, LazyAllLink):
         assert solve(kind(instance)).answer == [(0,), (1,), (2,), (3,)]
 
 
 def test_a_penalty_among_many_mentions():
     scores = communities(40, 1, num_communities=4, noise=0.05).scores.copy()
-    free = solve(Coreference(Instance(scores)))
+    free = solve(Coreference(CoreferenceInstance(scores)))
     first, second = free.answer[0][:2]
     scores[first, second] = scores[second, first] = -np.inf
     for how in WAYS:
-        result = solve(Coreference(Instance(scores), **how))
+        result = solve(Coreference(CoreferenceInstance(scores), **how))
         assert result.is_optimal
         assert free.objective - 25.0 < result.objective < free.objective
 
@@ -89,7 +89,7 @@ def test_a_power_of_two_changes_nothing(exponent, how):
     factor = 2.0**exponent
     for instance in (random_signs(14, 1), random(14, 2, positive=0.6), communities(18, 3, noise=0.2, spread=0.3)):
         one = solve(Coreference(instance, **how))
-        other = solve(Coreference(Instance(factor * instance.scores), **how))
+        other = solve(Coreference(CoreferenceInstance(factor * instance.scores), **how))
         assert trace(other) == trace(one)
         assert other.objective == factor * one.objective
 
@@ -99,10 +99,10 @@ def test_a_power_of_two_changes_nothing(exponent, how):
 @pytest.mark.parametrize("seed", range(examples(3, 5)))
 def test_small_and_large_scores_work_like_any(seed, scale, kind):
     rng = np.random.default_rng(seed)
-    instance = Instance(symmetric(6, rng.normal(size=15) if seed % 2 else rng.integers(-2, 3, 15)))
+    instance = CoreferenceInstance(symmetric(6, rng.normal(size=15) if seed % 2 else rng.integers(-2, 3, 15)))
     best = optimum(instance)
     for how in WAYS if kind is not LazyAllLink else [{}]:
-        result = solve(kind(Instance(scale * instance.scores), **how))
+        result = solve(kind(CoreferenceInstance(scale * instance.scores), **how))
         assert result.is_optimal
         assert instance.check(result.answer) == pytest.approx(best, abs=1e-8)
 

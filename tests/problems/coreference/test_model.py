@@ -7,7 +7,7 @@ from hypothesis import given
 from scipy.optimize import linprog
 
 from colgen import InputError, compile_model
-from colgen.problems.coreference.instance import Instance, random, random_signs
+from colgen.problems.coreference.instance import CoreferenceInstance, random, random_signs
 from colgen.problems.coreference.model import full, master, members, pricing
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.mip import solve_mip
@@ -148,7 +148,7 @@ def test_matrix_of_pricing_is_not_totally_unimodular():
 
 def test_relaxation_of_pricing_exceeds_its_optimum():
     # Dual values that are not negative: those of a master that holds all singletons.
-    instance = Instance(symmetric(3, [1, 1, -1]))
+    instance = CoreferenceInstance(symmetric(3, [1, 1, -1]))
     duals = [1.0, 0.0, 0.0]
     relaxed = relaxation(pricing(instance, duals))
     assert relaxed.objective == pytest.approx(0.5)
@@ -175,7 +175,7 @@ def test_matrix_of_set_partitioning_is_not_totally_unimodular():
 def pentagon():
     """Score 1 on the sides, -1 on the diagonals."""
     sides = [1.0 if (j - i) % 5 in (1, 4) else -1.0 for i, j in itertools.combinations(range(5), 2)]
-    return Instance(symmetric(5, sides))
+    return CoreferenceInstance(symmetric(5, sides))
 
 
 def test_relaxation_of_set_partitioning_exceeds_its_optimum_on_a_pentagon():

@@ -8,7 +8,7 @@ import pytest
 
 from colgen import Apart, Column, PricingContext, Sense, Together
 from colgen.core.duals import Duals, RowNames
-from colgen.problems.coreference import ClusterILP, ClusterSearch, GrowingClusters, Instance, Items
+from colgen.problems.coreference import ClusterILP, ClusterSearch, CoreferenceInstance, GrowingClusters, Items
 from colgen.problems.coreference.items import COVER
 from tests.problems.coreference.partitions import partitions, subsets, symmetric
 from tests.sweeps import seeds
@@ -30,7 +30,7 @@ def draw(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 8))
     scores = rng.integers(-3, 4, n * (n - 1) // 2) if seed % 2 else rng.normal(size=n * (n - 1) // 2)
-    items = Items.of(Instance(symmetric(n, scores)), contracted=seed % 3 == 0, settled=False)
+    items = Items.of(CoreferenceInstance(symmetric(n, scores)), contracted=seed % 3 == 0, settled=False)
     n = len(items)
     half = 0.5 * items.scores.sum(axis=1) + items.within
     duals = [rng.normal(size=n), rng.integers(-2, 3, n).astype(float), half][seed // 2 % 3]
@@ -137,7 +137,7 @@ def test_clusters_of_a_dive_leave_out_what_is_covered(oracle, seed):
 
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_nothing_is_left_at_a_contradictory_node(oracle):
-    items = Items.of(Instance(symmetric(2, [1.0])), contracted=False)
+    items = Items.of(CoreferenceInstance(symmetric(2, [1.0])), contracted=False)
     pair = ((COVER, 0), (COVER, 1))
     context = PricingContext(Sense.MAXIMIZE, decisions=(Together(*pair), Apart(*pair)))
     result = oracle(items).price(as_duals([-1.0, -1.0]), context)
@@ -160,7 +160,7 @@ def test_bounds_hold_without_any_time(oracle):
 def test_a_provisional_search_is_one_that_may_give_up(monkeypatch):
     monkeypatch.setattr("colgen.problems.coreference.pricing._ENOUGH", 1)
     rng = np.random.default_rng(2)
-    items = Items.of(Instance(symmetric(12, rng.choice([-1.0, 1.0], 66))), contracted=False)
+    items = Items.of(CoreferenceInstance(symmetric(12, rng.choice([-1.0, 1.0], 66))), contracted=False)
     duals = 0.6 * np.maximum(items.scores, 0.0).sum(axis=1)  # a little more than anything is worth
     results = [
         ClusterSearch(items).price(as_duals(duals - shift), PricingContext(Sense.MAXIMIZE, provisional=provisional))
@@ -175,7 +175,7 @@ def test_a_provisional_search_is_one_that_may_give_up(monkeypatch):
 
 def test_noise_of_large_scores_is_no_improvement():
     """A reduced cost that rounding makes of a large cost does not keep the exact search from its proof."""
-    items = Items.of(Instance(symmetric(3, [1e8, -1e8, 1e8])), contracted=False)
+    items = Items.of(CoreferenceInstance(symmetric(3, [1e8, -1e8, 1e8])), contracted=False)
     duals = items.scores.sum(axis=1) / 2
     priced = GrowingClusters(items).price(as_duals(duals - 0.1), PricingContext(Sense.MAXIMIZE))
     assert not priced.columns
@@ -184,7 +184,7 @@ def test_noise_of_large_scores_is_no_improvement():
 
 @pytest.mark.parametrize("contracted", [True, False])
 def test_a_column_is_a_cluster_of_mentions(contracted):
-    instance = Instance(symmetric(4, [5.0, -1.0, -1.0, -1.0, 1.0, 2.0]))
+    instance = CoreferenceInstance(symmetric(4, [5.0, -1.0, -1.0, -1.0, 1.0, 2.0]))
     items = Items.of(instance, contracted=contracted, settled=False)
     for members in subsets(len(items)):
         column = items.column(members)
@@ -198,7 +198,7 @@ def test_a_search_that_lasts_is_preceded_by_a_tabu_search(monkeypatch):
     """Whatever comes first, the oracle returns improving clusters while there are any, and then proves it."""
     monkeypatch.setattr("colgen.problems.coreference.pricing.SHORT", 1)
     rng = np.random.default_rng(3)
-    items = Items.of(Instance(symmetric(12, rng.choice([-1.0, 1.0], 66))), contracted=False)
+    items = Items.of(CoreferenceInstance(symmetric(12, rng.choice([-1.0, 1.0], 66))), contracted=False)
     attracted = 0.5 * np.maximum(items.scores, 0.0).sum(axis=1)
     oracle, context = ClusterSearch(items), PricingContext(Sense.MAXIMIZE)
     for share in (0.5, 0.5, 2.0, 0.5):
@@ -213,7 +213,7 @@ def test_a_cluster_that_the_master_holds_does_not_end_the_proof(monkeypatch):
     """At dual values that are optimal but for rounding, clusters of the master seem to improve it."""
     monkeypatch.setattr("colgen.problems.coreference.pricing.SHORT", 1)
     monkeypatch.setattr("colgen.problems.coreference.pricing._ENOUGH", 1)
-    items = Items.of(Instance(symmetric(12, [1.0] * 66)), contracted=False)
+    items = Items.of(CoreferenceInstance(symmetric(12, [1.0] * 66)), contracted=False)
     everything = items.column(range(12))
     duals = np.full(12, 5.5 - 1e-6)  # the cluster of all improves by 1.2e-5
     context = PricingContext(Sense.MAXIMIZE, held=lambda column: column.identity == everything.identity)

@@ -5,7 +5,7 @@ import pytest
 
 from colgen import solve
 from colgen.certificate.checker import check
-from colgen.problems.coreference import Coreference, Instance, random
+from colgen.problems.coreference import Coreference, CoreferenceInstance, random
 from tests.fuzz.lies import unfound
 
 
@@ -35,7 +35,7 @@ def clumps(items, seed):
     own = rng.integers(0, items // 6, items)
     wanted = (own[:, None] == own) ^ np.triu(rng.random((items, items)) < 0.02, 1)
     scores = np.triu(np.where(wanted, 1.0, -1.0) * rng.uniform(0.5, 3.0, (items, items)), 1)
-    return Instance(scores + scores.T)
+    return CoreferenceInstance(scores + scores.T)
 
 
 @pytest.mark.parametrize("items", [41, 60, 100])
@@ -50,16 +50,16 @@ def test_items_are_too_many_if_positive_scores_connect_them_and_they_are_at_odds
     _, lines = certified(random(151, 1, positive=0.005), tmp_path)
     assert check(lines).claims.trusted == 0
     scores = 1.0 - np.eye(151)
-    _, lines = certified(Instance(scores), tmp_path)
+    _, lines = certified(CoreferenceInstance(scores), tmp_path)
     assert check(lines).claims.trusted == 0
     scores[0, 1] = scores[1, 0] = -1.0
-    _, lines = certified(Instance(scores), tmp_path)
+    _, lines = certified(CoreferenceInstance(scores), tmp_path)
     assert not check(lines).checked
 
 
 @pytest.mark.parametrize("items", [1, 2])
 def test_items_without_triangles_are_proved(tmp_path, items):
-    _, lines = certified(Instance(0.5 - 0.5 * np.eye(items)), tmp_path)
+    _, lines = certified(CoreferenceInstance(0.5 - 0.5 * np.eye(items)), tmp_path)
     assert (check(lines).proves, check(lines).claims.trusted) == ("optimal", 0)
 
 

@@ -26,8 +26,8 @@ from colgen.problems.coreference import (
     ClusterILP,
     ClusterSearch,
     Coreference,
+    CoreferenceInstance,
     GrowingClusters,
-    Instance,
     Items,
     communities,
     random,
@@ -139,7 +139,7 @@ def test_random_scores_against_the_all_link_model(seed, kind):
 def pentagon(factor=1.0):
     """Score 1 on the sides, -1 on the diagonals: the relaxation is worth 5/2, the best clustering 2."""
     near = [(j - i) % 5 in (1, 4) for i in range(5) for j in range(i + 1, 5)]
-    return Instance(factor * symmetric(5, np.where(near, 1.0, -1.0)))
+    return CoreferenceInstance(factor * symmetric(5, np.where(near, 1.0, -1.0)))
 
 
 @every_way
@@ -157,7 +157,7 @@ def test_a_relaxation_that_is_not_whole(kind, how):
 def test_two_pentagons_branch_twice():
     both = np.full((10, 10), -0.1)
     both[:5, :5] = both[5:, 5:] = 0.37 * pentagon().scores
-    proved(Instance(both), Bare, 1.48)
+    proved(CoreferenceInstance(both), Bare, 1.48)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -165,7 +165,7 @@ def test_branching_with_odd_scores(seed):
     """Scores without a step, so that the gaps of dense signs have to be branched away."""
     rng = np.random.default_rng(seed)
     scores = random_signs(11, seed).scores * rng.uniform(0.9, 1.1)
-    instance = Instance(scores)
+    instance = CoreferenceInstance(scores)
     proved(instance, Bare, all_link_in_highs(instance).objective)
 
 
@@ -173,7 +173,7 @@ def test_branching_with_odd_scores(seed):
 def test_deleted_columns_do_not_come_back_for_ever(age):
     """Central dual values move while the objective stays, so that two sets of columns can drive each other out."""
     upper = [0.72, 1.0, -0.74, -0.88, 0.63, 0.95, -0.77, -0.68, 0.58, -0.66, 0.21, 0.22, -0.35, 0.79, -0.06]
-    instance = Instance(symmetric(6, upper))
+    instance = CoreferenceInstance(symmetric(6, upper))
     stop = IterationLimit(200)
     result = solve(Bare(instance, contracted=False), clean_up_after=age, stabilization=NoStabilization(), stop=stop)
     assert result.termination is Termination.OPTIMAL
@@ -222,7 +222,7 @@ def test_a_limit_leaves_a_valid_bound(seed, stop, kind):
 )
 def test_simple_instances(scores, value, clusters, how):
     n = next(n for n in range(1, 8) if n * (n - 1) // 2 == len(scores))
-    result = proved(Instance(symmetric(n, scores)), value=value, **how)
+    result = proved(CoreferenceInstance(symmetric(n, scores)), value=value, **how)
     assert clusters is None or len(result.answer) == clusters
 
 
@@ -232,13 +232,13 @@ def test_mentions_that_are_the_same(how):
     kinds = np.repeat(np.arange(4), 4)
     between = symmetric(4, [1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
     np.fill_diagonal(between, 1.0)
-    instance = Instance(between[np.ix_(kinds, kinds)])
+    instance = CoreferenceInstance(between[np.ix_(kinds, kinds)])
     proved(instance, value=all_link_in_highs(instance).objective, **how)
 
 
 @given(instances(), st.sampled_from([1e-6, 1e-3, 1e3, 1e6, 1e9]))
 def test_scale_of_scores(instance, scale):
-    scaled = Instance(instance.scores * scale)
+    scaled = CoreferenceInstance(instance.scores * scale)
     assert scaled.check(proved(scaled).answer) / scale == pytest.approx(optimum(instance), abs=1e-5)
 
 
@@ -247,14 +247,14 @@ def test_large_scores_are_proved(seed):
     """Normal scores times 1e6: what rounding leaves of reduced costs exceeds the tolerance."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 7))
-    instance = Instance(symmetric(n, 1e6 * rng.normal(size=n * (n - 1) // 2)))
+    instance = CoreferenceInstance(symmetric(n, 1e6 * rng.normal(size=n * (n - 1) // 2)))
     proved(instance, Bare, optimum(instance), contracted=False)
 
 
 def test_large_scores_of_equal_size_are_proved():
     """A heuristic that took rounding errors of 1e-7 for improvements once left this instance without a bound."""
     instance = random_signs(10, 2)
-    result = proved(Instance(instance.scores * 0.37e6))
+    result = proved(CoreferenceInstance(instance.scores * 0.37e6))
     assert result.objective == pytest.approx(0.37e6 * proved(instance).objective)
 
 
@@ -294,11 +294,11 @@ def test_what_is_settled_is_in_the_answer_and_in_the_objective():
     scores = np.full((7, 7), -1.0)
     scores[:5, :5] = pentagon(0.37).scores
     scores[5, 6] = scores[6, 5] = 2.0
-    problem = Coreference(Instance(scores))
+    problem = Coreference(CoreferenceInstance(scores))
     assert problem.items.settled == ((5, 6),)
     assert problem.items.constant == 2.0
     assert compile_model(problem.master()).offset == problem.formulation().offset == 2.0
-    result = proved(Instance(scores), value=2.74)
+    result = proved(CoreferenceInstance(scores), value=2.74)
     assert (5, 6) in result.answer
     assert result.root_bound == pytest.approx(2.0 + 0.37 * 2.5)
 
@@ -340,7 +340,7 @@ def test_an_oracle_has_priced_at_what_proves_the_bound(instance, factor, monkeyp
     priced = []
     price = ClusterSearch.price
     monkeypatch.setattr(ClusterSearch, "price", lambda *given: priced.append(price(*given)) or priced[-1])
-    result = proved(Instance(factor * instance.scores))
+    result = proved(CoreferenceInstance(factor * instance.scores))
     assert result.iterations
     assert result.iterations[-1].pricing_seconds > 0.0
     assert any(one.total is not None for one in priced)
@@ -366,7 +366,7 @@ def test_what_was_proved_before_time_ran_out_bounds_a_dense_clustering():
 
 def test_dual_values_that_settle_too_little_do_not_prove_it():
     """Of a pair that is worth 2 dual values of 0.9 and 1 are handed over: the oracle finds what is missing."""
-    instance = Instance(symmetric(2, [2.0]))
+    instance = CoreferenceInstance(symmetric(2, [2.0]))
     items = Items.of(instance)
     (step,) = items.steps
     wrong = dataclasses.replace(items, steps=(step._replace(duals=np.array([0.9, 1.0])),))
@@ -379,7 +379,7 @@ def test_dual_values_that_settle_too_little_do_not_prove_it():
 
 def test_a_claim_that_dual_values_do_not_prove_is_no_optimum():
     """Dual values that are too good leave a gap, and are never believed."""
-    instance = Instance(symmetric(3, [1.0, 1.0, -0.375]))
+    instance = CoreferenceInstance(symmetric(3, [1.0, 1.0, -0.375]))
     problem = Coreference(instance)
     (step,) = problem.items.steps
     problem._items = dataclasses.replace(problem.items, steps=(step._replace(duals=np.array([1.5, 1.5, 1.0])),))
@@ -393,7 +393,7 @@ def test_a_claim_that_dual_values_do_not_prove_is_no_optimum():
 def test_dual_values_that_price_every_cluster_out_prove_it_in_one_round(factor):
     """What the search leaves out of account sums up to less than the objective's own tolerance."""
     instance = communities(60, 2, num_communities=12, noise=0.0, spread=0.1)
-    result = proved(Instance(factor * instance.scores), contracted=False)
+    result = proved(CoreferenceInstance(factor * instance.scores), contracted=False)
     assert len(result.iterations) == 1
     assert result.columns_generated == 0
     assert not result.nodes

@@ -3,13 +3,13 @@
 import itertools
 from functools import cache
 
-from colgen.problems.cutting_stock import Instance
+from colgen.problems.cutting_stock import CuttingStockInstance
 
 # (instance, optimum): the optimum is one roll more than the rounded-up relaxation.
 NON_IRUP = [
-    (Instance(132, (44, 33, 12), (5, 7, 17)), 6),
-    (Instance(520, (104, 65, 40), (6, 15, 25)), 6),
-    (Instance(420, (140, 105, 84, 60), (4, 7, 6, 12)), 7),
+    (CuttingStockInstance(132, (44, 33, 12), (5, 7, 17)), 6),
+    (CuttingStockInstance(520, (104, 65, 40), (6, 15, 25)), 6),
+    (CuttingStockInstance(420, (140, 105, 84, 60), (4, 7, 6, 12)), 7),
 ]
 
 
@@ -56,4 +56,4 @@ def tiny(rng, items=4, roll=12, demand=3):
     count = int(rng.integers(1, items + 1))
     capacity = int(rng.integers(4, roll + 1))
     widths = rng.integers(1, capacity + 1, count)
-    return Instance(capacity, tuple(widths.tolist()), tuple(rng.integers(1, demand + 1, count).tolist()))
+    return CuttingStockInstance(capacity, tuple(widths.tolist()), tuple(rng.integers(1, demand + 1, count).tolist()))

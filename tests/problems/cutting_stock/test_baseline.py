@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.engine.loops import highs_loop, scip_loop
 from colgen import solve
-from colgen.problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing, uniform
 from colgen.problems.cutting_stock.baseline import best_fit_decreasing, solve_full
 from colgen.problems.cutting_stock.fitting import first_fit_decreasing
 from colgen.solvers.linear.lp import LPStatus
@@ -41,7 +41,7 @@ def test_first_fit_decreasing_is_what_its_definition_says(seed):
 
 
 def test_best_fit_of_what_is_left():
-    instance = Instance(10, (6, 4), (5, 5))
+    instance = CuttingStockInstance(10, (6, 4), (5, 5))
     plan = best_fit_decreasing(instance, [1, 2])
     assert sorted(plan) == [(((0, 1), (1, 1)), 1), (((1, 1),), 1)]
     assert best_fit_decreasing(instance, [0, 0]) == []
@@ -78,7 +78,7 @@ def best_one_by_one(instance, demands):
 def test_best_fit_of_many_pieces_at_once_is_that_of_one_piece_at_a_time(seed):
     rng = np.random.default_rng(seed)
     widths = tuple(int(w) for w in rng.choice(np.arange(1, 31), int(rng.integers(1, 7)), replace=False))
-    instance = Instance(30, widths, tuple(int(d) for d in rng.integers(1, 40, len(widths))))
+    instance = CuttingStockInstance(30, widths, tuple(int(d) for d in rng.integers(1, 40, len(widths))))
     plan = best_fit_decreasing(instance)
     assert instance.check(plan) == sum(rolls for _, rolls in plan)
     rooms = [30 - sum(widths[i] * n for i, n in pattern) for pattern, rolls in plan for _ in range(rolls)]
@@ -86,5 +86,5 @@ def test_best_fit_of_many_pieces_at_once_is_that_of_one_piece_at_a_time(seed):
 
 
 def test_demands_of_millions_cost_no_more_than_demands_of_tens():
-    instance = Instance(100, (45, 36, 31, 14), (25_000_000, 20_000_000, 40_000_000, 10_000_000))
+    instance = CuttingStockInstance(100, (45, 36, 31, 14), (25_000_000, 20_000_000, 40_000_000, 10_000_000))
     assert instance.check(best_fit_decreasing(instance)) >= instance.material_bound

@@ -8,7 +8,7 @@ import pytest
 
 from colgen import Bound, LinearMaster, PricingContext, Sense, solve
 from colgen.core.errors import InvalidBoundError
-from colgen.problems.cutting_stock import CuttingStock, Instance, uniform
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, uniform
 from colgen.problems.cutting_stock.bound import exact_bound, sharpened, verify
 from colgen.problems.cutting_stock.pricing import ARC
 from tests.problems.cutting_stock.naive import optimum, patterns, plans, tiny
@@ -49,16 +49,16 @@ def test_certificate_at_real_size():
 
 @pytest.mark.parametrize("duals", [{}, {0: 0.0, 1: 0.0}, {0: -1.0}, {0: float("nan")}, {0: float("inf")}])
 def test_duals_that_prove_nothing(duals):
-    assert exact_bound(Instance(10, (4, 3), (2, 2)), duals) == 0
+    assert exact_bound(CuttingStockInstance(10, (4, 3), (2, 2)), duals) == 0
 
 
 def test_a_run_without_a_certificate_says_so():
     with pytest.warns(UserWarning, match="has no certificate"):
-        assert verify(Instance(10, (6, 5), (2, 2)), None) == 3
+        assert verify(CuttingStockInstance(10, (6, 5), (2, 2)), None) == 3
 
 
 def test_a_wide_roll_of_few_pieces_is_verified_as_sharply():
-    instance = Instance(10**10, (5 * 10**9 + 1, 3 * 10**9), (4, 6))
+    instance = CuttingStockInstance(10**10, (5 * 10**9 + 1, 3 * 10**9), (4, 6))
     duals = {0: 2 / 3, 1: 1 / 3}
     assert exact_bound(instance, duals) >= Fraction(4666, 1000)
 
@@ -93,7 +93,7 @@ class OneTooMany(CuttingStock):
     claim = None
 
     def __init__(self):
-        super().__init__(Instance(2_000_000, (1,), (2_000_001,)))
+        super().__init__(CuttingStockInstance(2_000_000, (1,), (2_000_001,)))
 
     def branching(self):
         return ()

@@ -7,9 +7,9 @@ import pytest
 
 from colgen import Column, Columns, LinearMaster, ReductionContext, Sense, Solution, WarmStart, solve
 from colgen.core.decision import admits
-from colgen.problems.cutting_stock import CuttingStock, Instance, bin_packing
-from colgen.problems.cutting_stock.branching import ArcFixing, OnArcFlow
-from colgen.problems.cutting_stock.layout import ArcsForbidden
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing
+from colgen.problems.cutting_stock.branching import OnArcFlow, PatternArcFixing
+from colgen.problems.cutting_stock.layout import PatternArcsForbidden
 from tests.problems.cutting_stock.naive import NON_IRUP, optimum, plans, tiny
 from tests.sweeps import seeds
 
@@ -37,7 +37,7 @@ class Fixing(Bare):
         return CuttingStock.warm_start(self, budget)
 
     def reductions(self):
-        return (ArcFixing(self.layout, self.oracle, share=0.0),)
+        return (PatternArcFixing(self.layout, self.oracle, share=0.0),)
 
 
 KINDS = [CuttingStock, Bare, Fixing]
@@ -77,7 +77,7 @@ def test_bin_packing_with_the_tree_alone(seed, kind):
 
 
 def test_whole_flows_become_whole_patterns():
-    problem = CuttingStock(Instance(10, (5, 5, 3, 3), (1, 1, 1, 1)))
+    problem = CuttingStock(CuttingStockInstance(10, (5, 5, 3, 3), (1, 1, 1, 1)))
     halves = [((first, 1), (second, 1)) for first, second in itertools.product((0, 1), (2, 3))]
     solution = Solution(2.0, tuple((problem.oracle.encode(pattern), 0.5) for pattern in halves))
     rule = OnArcFlow(problem.layout, problem.oracle)
@@ -139,7 +139,7 @@ def test_children_cut_the_relaxation_off_and_keep_an_optimal_plan(seed):
 
 
 def test_an_item_that_is_wanted_once_goes_into_one_half_of_its_positions_or_the_other():
-    instance = Instance(20, (9, 7, 6, 5, 3), (1, 1, 1, 1, 1))
+    instance = CuttingStockInstance(20, (9, 7, 6, 5, 3), (1, 1, 1, 1, 1))
     problem = CuttingStock(instance)
     before = (((0, 1), (4, 1)), ((1, 1), (4, 1)), ((2, 1), (4, 1)), ((3, 1), (4, 1)))  # item 4 at 9, 7, 6, 5
     solution = Solution(1.0, tuple((problem.oracle.encode(pattern), 0.25) for pattern in before))
@@ -163,7 +163,7 @@ def test_what_a_decision_allows_of_a_batch_is_what_it_allows_of_each_column(seed
     packings[:, 0] += packings.sum(axis=1) == 0
     columns = problem.oracle.batch(packings, LinearMaster(problem.formulation()).solve().duals)
     patterns = layout.patterns(packings)
-    decision = ArcsForbidden(layout, rng.random(layout.network.num_arcs) < 0.8)
+    decision = PatternArcsForbidden(layout, rng.random(layout.network.num_arcs) < 0.8)
     assert decision.allows_each(columns).tolist() == [decision.allows(problem.oracle.encode(p)) for p in patterns]
     assert decision.allows_each(columns.take(np.zeros(0, dtype=np.int64))).tolist() == []
 
@@ -184,7 +184,7 @@ def test_fixing_keeps_every_better_answer(seed):
     duals = LinearMaster(problem.formulation()).solve().duals
     duals = duals.replace(np.array([root.certificate.duals[key] for key in duals.keys]))
     context = ReductionContext(Sense.MINIMIZE, duals, root.certificate.bound, float(best), ())
-    fixing = ArcFixing(problem.layout, problem.oracle, share=0.0)
+    fixing = PatternArcFixing(problem.layout, problem.oracle, share=0.0)
     decisions = fixing.reduce(context)
     for plan in plans(instance, best):
         for pattern in plan:

@@ -6,12 +6,12 @@ import pytest
 from colgen import solve
 from colgen.cli.main import main as cli
 from colgen.cli.template import load_template
-from colgen.problems.cutting_stock import CuttingStock, Instance, uniform, write
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, uniform, write
 from colgen.problems.cutting_stock.command import TEMPLATE
 from colgen.problems.cutting_stock.demo import number_of_patterns
 from tests.problems.cutting_stock.naive import patterns, tiny
 
-TEXTBOOK = Instance(100, (45, 36, 31, 14), (97, 610, 395, 211))
+TEXTBOOK = CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211))
 
 
 def test_template_is_installed():

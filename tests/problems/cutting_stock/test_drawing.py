@@ -5,12 +5,12 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from colgen import InputError, solve
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.drawing import draw_plan
 
 
 def test_pieces_and_waste_fill_the_roll(tmp_path):
-    instance = Instance(10, (6, 3), (2, 3))
+    instance = CuttingStockInstance(10, (6, 3), (2, 3))
     plan = solve(CuttingStock(instance)).answer
     figure = draw_plan(instance, plan)
     bars = figure.axes[0].patches
@@ -25,7 +25,7 @@ def test_pieces_and_waste_fill_the_roll(tmp_path):
 
 
 def test_only_so_many_patterns_are_shown():
-    instance = Instance(10, (6, 3), (2, 3))
+    instance = CuttingStockInstance(10, (6, 3), (2, 3))
     figure = draw_plan(instance, [(((0, 1),), 2), (((1, 3),), 1)], most=1)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["2 x"]
     assert (

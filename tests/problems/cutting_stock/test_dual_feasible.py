@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from colgen import solve
-from colgen.problems.cutting_stock import CuttingStock, Instance, bin_packing
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing
 from colgen.problems.cutting_stock.dual_feasible import dual_feasible
 from tests.problems.cutting_stock.naive import optimum, patterns, tiny
 from tests.sweeps import seeds
@@ -22,10 +22,10 @@ def test_no_pattern_is_worth_more_than_its_roll(seed):
 
 def test_functions_of_both_families_know_more_than_the_material():
     # Two pieces of 51 never share a roll, and narrow ones do not count.
-    wide = Instance(100, (51, 2), (10, 1))
+    wide = CuttingStockInstance(100, (51, 2), (10, 1))
     assert (wide.material_bound, math.ceil(sum(np.array(dual_feasible(wide)) * np.array(wide.demands)))) == (6, 10)
     # Thirds and a bit: two on a roll.
-    thirds = Instance(100, (34,), (10,))
+    thirds = CuttingStockInstance(100, (34,), (10,))
     assert (thirds.material_bound, math.ceil(dual_feasible(thirds)[0] * 10)) == (4, 5)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.cutting_stock.bench import NON_IRUP
 from colgen import Bound, LinearMaster, ReductionContext, Sense, Solution, solve
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.enumeration import PatternEnumeration
 from colgen.problems.cutting_stock.instance import critical
 from colgen.problems.cutting_stock.pricing import ARC
@@ -47,7 +47,7 @@ def test_every_pattern_of_a_plan_of_interest_is_listed(seed):
 
 def test_items_with_a_branching_row_are_not_left_out():
     # The narrow item fits everywhere and earns nothing, but a row demands one of its pieces at position 6.
-    problem = CuttingStock(Instance(10, (6, 2), (2, 2)))
+    problem = CuttingStock(CuttingStockInstance(10, (6, 2), (2, 2)))
     rank = 1
     duals = LinearMaster(problem.formulation()).solve().duals
     free = ReductionContext(Sense.MINIMIZE, duals.replace(np.array([1.0, 0.0])), 2.0, 2.0, ())

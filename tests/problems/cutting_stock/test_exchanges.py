@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from colgen import InputError, WarmStart, compile_model, solve
-from colgen.problems.cutting_stock import CuttingStock, Instance, bin_packing, uniform
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing, uniform
 from colgen.problems.cutting_stock.exchanges import ranks, subsets
 from tests.problems.cutting_stock.naive import optimum, tiny
 
 
 def test_exchanges_of_four_widths():
-    instance = Instance(10, (3, 8, 5, 2), (1, 1, 1, 1))
+    instance = CuttingStockInstance(10, (3, 8, 5, 2), (1, 1, 1, 1))
     assert ranks(instance) == ((1, (2,)), (2, (0,)), (0, (3,)))
     # 8 is filled by 3 and 5, 5 by 2 and 3; two pieces of one item are no two others.
     assert set(subsets(instance)) - set(ranks(instance)) == {(1, (0, 2)), (2, (3, 0))}

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.cutting_stock.orders import few_patterns
 from colgen import Bound, Column, PricingContext, TimeLimit, solve
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.few_patterns import FewPatterns
 from colgen.problems.cutting_stock.parts import AtMost, Order
 from colgen.problems.cutting_stock.run_pricing import ARC, LONG, lengths
@@ -19,13 +19,14 @@ def drawn(seed):
     roll, n = int(rng.integers(5, 20)), int(rng.integers(1, 4))
     widths = tuple(rng.integers(1 + roll // 6, roll + 1, n).tolist())
     return Order(
-        Instance(roll, widths, tuple(rng.integers(1, 7, n).tolist())), patterns=AtMost(int(rng.integers(1, 4)))
+        CuttingStockInstance(roll, widths, tuple(rng.integers(1, 7, n).tolist())),
+        patterns=AtMost(int(rng.integers(1, 4))),
     )
 
 
 def test_cutting_too_much_can_pay():
     # One pattern for both: three rolls of (1, 1), and a piece of the second item too many.
-    order = Order(Instance(10, (6, 4), (3, 2)), patterns=AtMost(1))
+    order = Order(CuttingStockInstance(10, (6, 4), (3, 2)), patterns=AtMost(1))
     result = solve(CuttingStock(order.instance, patterns=order.patterns))
     assert result.is_optimal
     assert result.objective == 3
@@ -33,7 +34,7 @@ def test_cutting_too_much_can_pay():
 
 
 def test_items_that_so_few_patterns_do_not_hold_have_no_answer():
-    result = solve(CuttingStock(Instance(10, (6, 6), (1, 1)), patterns=AtMost(1)))
+    result = solve(CuttingStock(CuttingStockInstance(10, (6, 6), (1, 1)), patterns=AtMost(1)))
     assert result.termination.name == "INFEASIBLE"
 
 
@@ -109,7 +110,7 @@ def test_plans_are_not_built_when_the_time_is_over():
 
 
 def test_structures_of_other_days():
-    problem = FewPatterns(Order(Instance(10, (6, 4), (3, 2)), patterns=AtMost(1)))
+    problem = FewPatterns(Order(CuttingStockInstance(10, (6, 4), (3, 2)), patterns=AtMost(1)))
     column = problem.column_of((3, ((0, 1), (1, 1))))
     assert column.cost == 3.0
     assert column.coefficients == {("demand", 0): 3.0, ("demand", 1): 2.0, ("setups", None): 1.0}

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.cutting_stock.bench import IRUP_HARD, NATURAL, NEAR_INTEGER, NON_IRUP
 from colgen import InputError
 from colgen.problems.cutting_stock.instance import (
-    Instance,
+    CuttingStockInstance,
     bin_packing,
     critical,
     from_items,
@@ -46,27 +46,27 @@ def fingerprint(instance):
 )
 def test_bad_data_is_refused(data, complaint):
     with pytest.raises(InputError, match=complaint):
-        Instance(*data)
+        CuttingStockInstance(*data)
 
 
 def test_numbers_of_other_types_become_whole_numbers():
-    instance = Instance(np.int64(10), np.array([3.0, 4.0]), [np.int32(2), 1])
-    assert instance == Instance(10, (3, 4), (2, 1))
+    instance = CuttingStockInstance(np.int64(10), np.array([3.0, 4.0]), [np.int32(2), 1])
+    assert instance == CuttingStockInstance(10, (3, 4), (2, 1))
     assert all(type(number) is int for number in (instance.roll, *instance.widths, *instance.demands))
 
 
 def test_material_bound():
-    assert Instance(10, (5,), (4,)).material_bound == 2
-    assert Instance(10, (5,), (5,)).material_bound == 3
+    assert CuttingStockInstance(10, (5,), (4,)).material_bound == 2
+    assert CuttingStockInstance(10, (5,), (5,)).material_bound == 3
 
 
 def test_pieces_of_one_width_are_one_item():
-    assert from_items(10, [3, 5, 3]) == Instance(10, (5, 3), (1, 2))
+    assert from_items(10, [3, 5, 3]) == CuttingStockInstance(10, (5, 3), (1, 2))
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------
 
-SMALL = Instance(10, (6, 4), (2, 3))
+SMALL = CuttingStockInstance(10, (6, 4), (2, 3))
 ANSWER = [(((0, 1), (1, 1)), 2), (((1, 2),), 1)]
 
 
@@ -97,13 +97,13 @@ def test_check_refuses_what_is_no_answer(answer, complaint):
 def test_read_widths_alone(tmp_path):
     path = tmp_path / "bins.txt"
     path.write_text("4\n10\n3\n5\n\n3\n  7\n")
-    assert read(path) == Instance(10, (7, 5, 3), (1, 1, 2), "bins")
+    assert read(path) == CuttingStockInstance(10, (7, 5, 3), (1, 1, 2), "bins")
 
 
 def test_read_widths_and_demands(tmp_path):
     path = tmp_path / "stock.txt"
     path.write_text("3\r\n100\r\n45\t97\r\n36 610\r\n45 3\r\n")
-    assert read(str(path)) == Instance(100, (45, 36), (100, 610), "stock")
+    assert read(str(path)) == CuttingStockInstance(100, (45, 36), (100, 610), "stock")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_written_instances_are_read_back(tmp_path, instance):
         (near_integer(0), "d5fbfb5800db"),
         (near_integer(13), "0cb28c84cde7"),
     ],
-    ids=lambda value: value.name if isinstance(value, Instance) else value,
+    ids=lambda value: value.name if isinstance(value, CuttingStockInstance) else value,
 )
 def test_generators_are_deterministic(instance, expected):
     assert fingerprint(instance) == expected

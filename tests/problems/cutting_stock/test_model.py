@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from colgen import compile_model
-from colgen.problems.cutting_stock import Instance
+from colgen.problems.cutting_stock import CuttingStockInstance
 from colgen.problems.cutting_stock.baseline import solve_full
 from colgen.problems.cutting_stock.model import full, master
 from colgen.solvers.linear.lp import LPStatus
@@ -20,7 +20,7 @@ def test_complete_models_have_the_optimum_of_enumeration(seed, formulation):
 
 @pytest.mark.parametrize("formulation", ["arc_flow", "assignment"])
 def test_items_of_one_width(formulation):
-    assert solve_full(Instance(10, (5, 5, 3), (1, 2, 2)), formulation).objective == pytest.approx(3)
+    assert solve_full(CuttingStockInstance(10, (5, 5, 3), (1, 2, 2)), formulation).objective == pytest.approx(3)
 
 
 @pytest.mark.parametrize(("instance", "expected"), NON_IRUP)
@@ -29,7 +29,7 @@ def test_optima_above_the_rounded_relaxation(instance, expected):
 
 
 def test_too_few_rolls_are_infeasible():
-    f = compile_model(full(Instance(10, (6,), (3,)), "assignment", rolls=2))
+    f = compile_model(full(CuttingStockInstance(10, (6,), (3,)), "assignment", rolls=2))
     assert f.matrix.shape == (3, 4)
     from colgen.solvers.linear.mip import solve_mip
 
@@ -39,11 +39,11 @@ def test_too_few_rolls_are_infeasible():
 
 def test_unknown_formulations_are_refused():
     with pytest.raises(ValueError, match="formulation must be 'arc_flow' or 'assignment'"):
-        full(Instance(10, (6,), (3,)), "patterns")
+        full(CuttingStockInstance(10, (6,), (3,)), "patterns")
 
 
 def test_master_has_a_row_an_item():
-    f = compile_model(master(Instance(10, (6, 4), (3, 2))))
+    f = compile_model(master(CuttingStockInstance(10, (6, 4), (3, 2))))
     assert f.row_keys == (("demand", 0), ("demand", 1))
     assert f.row_lower.tolist() == [3, 2]
     assert f.artificial.all()

@@ -1,10 +1,10 @@
 import pytest
 
 from colgen import InputError
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import MOST_RUNS, MOST_SINGLE, AtMost, Conflicts, Order, Stock
 
-PLAIN = Instance(10, (6, 4), (2, 3))
+PLAIN = CuttingStockInstance(10, (6, 4), (2, 3))
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ PLAIN = Instance(10, (6, 4), (2, 3))
             "a limit on patterns does not go together with several roll widths",
         ),
         (
-            lambda: Order(Instance(10, (5,), (MOST_SINGLE + 1,)), conflicts=Conflicts(())),
+            lambda: Order(CuttingStockInstance(10, (5,), (MOST_SINGLE + 1,)), conflicts=Conflicts(())),
             "with conflicts the demands may sum to",
         ),
         (
-            lambda: Order(Instance(10, (5,), (MOST_RUNS + 1,)), patterns=AtMost(1)),
+            lambda: Order(CuttingStockInstance(10, (5,), (MOST_RUNS + 1,)), patterns=AtMost(1)),
             "with a limit on patterns each demand may be",
         ),
     ],

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from colgen import Bound, Columns, LinearMaster, PricingContext
-from colgen.problems.cutting_stock import CuttingStock, Instance
-from colgen.problems.cutting_stock.layout import ArcsForbidden, Layout
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
+from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
 from tests.problems.cutting_stock.naive import patterns, tiny
 from tests.sweeps import seeds
@@ -27,7 +27,7 @@ def priced(seed, columns=30):
         decisions.append(Bound((ARC, arc), lower, upper, lambda c, arc=arc: layout.arcs(c).get(arc, 0.0)))
     if seed % 3 == 0:
         mask = rng.random(layout.network.num_arcs) < 0.8
-        decisions.append(ArcsForbidden(layout, mask))
+        decisions.append(PatternArcsForbidden(layout, mask))
     master = LinearMaster(problem.formulation())
     master.apply(decisions)
     master.add(every)
@@ -85,7 +85,7 @@ def test_patterns_of_a_dive_fit_what_is_left(seed):
 
 
 def test_worthless_duals_give_no_column():
-    problem = CuttingStock(Instance(10, (6, 4), (1, 1)))
+    problem = CuttingStock(CuttingStockInstance(10, (6, 4), (1, 1)))
     master = LinearMaster(problem.formulation())
     duals = master.solve().duals
     result = problem.oracle.price(duals.replace(np.zeros(2)), PricingContext(master.sense))
@@ -94,7 +94,7 @@ def test_worthless_duals_give_no_column():
 
 
 def test_layout_puts_wide_items_first():
-    layout = Layout(Instance(20, (3, 7, 5), (2, 2, 2)))
+    layout = PatternLayout(CuttingStockInstance(20, (3, 7, 5), (2, 2, 2)))
     column = PatternOracle(layout).encode(((0, 2), (1, 1), (2, 1)))
     assert list(layout.arcs(column)) == [(0, 0), (1, 7), (2, 12), (2, 15)]
     assert layout.pattern(np.array([1, 0, 2])) == ((1, 1), (0, 2))

@@ -4,11 +4,11 @@ import pytest
 
 from colgen import InputError
 from colgen.cli.main import main as cli
-from colgen.problems.cutting_stock import Instance, write
+from colgen.problems.cutting_stock import CuttingStockInstance, write
 from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 from colgen.problems.cutting_stock.reading import read_order, write_order
 
-PLAIN = Instance(10, (6, 4), (2, 3), "plain")
+PLAIN = CuttingStockInstance(10, (6, 4), (2, 3), "plain")
 ORDERS = [
     Order(PLAIN),
     Order(PLAIN, Stock((10, 6), (3.0, 1.25), (None, 4)), conflicts=Conflicts(((0, 1), (1, 1)))),
@@ -31,7 +31,7 @@ def test_texts_are_read_as_before(tmp_path):
 def test_an_item_without_a_demand_is_wanted_once(tmp_path):
     path = tmp_path / "few.json"
     path.write_text('{"roll": 10, "items": [{"width": 3}]}', encoding="utf-8")
-    assert read_order(path) == Order(Instance(10, (3,), (1,), "few"))
+    assert read_order(path) == Order(CuttingStockInstance(10, (3,), (1,), "few"))
 
 
 ITEMS = '"items": [{"width": 3, "demand": 2}]'
@@ -100,10 +100,10 @@ SEVERAL = " 2\n u6_00\n 10 6 3\n6\n5\n5\n4\n4\n3\n t3_00\n 100.0 3 1\n 47.4\n 27
 def test_a_problem_of_a_file_of_several(end, tmp_path):
     (tmp_path / "binpack.txt").write_text(SEVERAL + end)
     first = read_order(tmp_path / "binpack.txt")
-    assert first.instance == Instance(10, (6, 5, 4, 3), (1, 2, 2, 1), "u6_00")
+    assert first.instance == CuttingStockInstance(10, (6, 5, 4, 3), (1, 2, 2, 1), "u6_00")
     assert first.reading == "problem 1 of 2, u6_00 (--option problem=K for another)"
     second = read_order(tmp_path / "binpack.txt", problem=2)
-    assert second.instance == Instance(10_000, (4740, 2760, 2525), (1, 1, 1), "t3_00")
+    assert second.instance == CuttingStockInstance(10_000, (4740, 2760, 2525), (1, 1, 1), "t3_00")
     assert second.reading.endswith("; sizes in parts of 0.01")
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from benchmarks.cutting_stock.orders import several_bins, several_lengths
 from colgen import PricingContext, Solution, TimeLimit, solve
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import Order, Stock
 from colgen.problems.cutting_stock.several_rolls import SeveralRolls
 from colgen.problems.cutting_stock.stock import assigned, cheaper, cost, greedy, material
@@ -19,7 +19,10 @@ def drawn(seed):
     scale = float(rng.choice([1.0, 0.1, 1e-8, 1e8]))
     costs = tuple((scale * rng.integers(0, 7, len(others) + 1)).tolist())
     widths = tuple(rng.integers(1 + roll // 6, roll + 1, n).tolist())
-    return Order(Instance(roll, widths, tuple(rng.integers(1, 5, n).tolist())), Stock((roll, *others), costs, supplies))
+    return Order(
+        CuttingStockInstance(roll, widths, tuple(rng.integers(1, 5, n).tolist())),
+        Stock((roll, *others), costs, supplies),
+    )
 
 
 @pytest.mark.parametrize("seed", seeds(60, 20))
@@ -78,7 +81,7 @@ def test_greedy_plans_are_plans_and_the_material_bounds_them(seed):
 
 def test_patterns_are_put_onto_the_rolls_that_are_used():
     stock = Stock((10, 8, 5), (3.0, 2.0, 1.0))
-    problem = SeveralRolls(Order(Instance(10, (5, 4), (4, 4)), stock))
+    problem = SeveralRolls(Order(CuttingStockInstance(10, (5, 4), (4, 4)), stock))
     wide, narrow = ((0, 1), (1, 1)), ((0, 1),)
     used = Solution(0.0, tuple((problem.oracles[k].encode(narrow), n) for k, n in ((0, 0.5), (0, 0.5), (2, 2.0))))
     assert assigned([(9, wide, 1), (5, narrow, 2)], used, stock) == [(wide, 1, 0), (narrow, 2, 2)]
@@ -95,7 +98,7 @@ def test_published_kinds_are_proved(order):
 
 
 def test_structures_of_other_days():
-    order = Order(Instance(10, (6, 4), (3, 2)), Stock((10, 8, 6), (3.0, 3.0, 1.0)))
+    order = Order(CuttingStockInstance(10, (6, 4), (3, 2)), Stock((10, 8, 6), (3.0, 3.0, 1.0)))
     problem = SeveralRolls(order)
     assert problem.kinds == (0, 2)
     column = problem.column_of((2, ((0, 1),)))
@@ -107,7 +110,7 @@ def test_structures_of_other_days():
 
 
 def test_a_checkpoint_of_another_stock_is_another_problem():
-    instance = Instance(10, (6, 4), (3, 2))
+    instance = CuttingStockInstance(10, (6, 4), (3, 2))
     digests = {
         CuttingStock(instance).digest(),
         CuttingStock(instance, stock=Stock((10, 6), (3.0, 1.0))).digest(),

@@ -21,12 +21,12 @@ from colgen import (
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.model.formulation import compile_model
-from colgen.problems.cutting_stock import CuttingStock, Instance, natural, uniform
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, natural, uniform
 from colgen.problems.cutting_stock.fitting import first_fit_decreasing
 from tests.amounts import BUSY
 from tests.problems.cutting_stock.naive import optimum
 
-SMALL = Instance(10, (6, 4), (2, 3))
+SMALL = CuttingStockInstance(10, (6, 4), (2, 3))
 
 
 class Twice(CuttingStock):
@@ -95,15 +95,19 @@ def test_check_recomputes_the_rolls():
 
 
 def test_a_roll_of_ten_billion_with_few_sums_takes_no_memory():
-    instance = Instance(10**10, (4 * 10**9, 3 * 10**9 + 1, 7), (5, 8, 4))
+    instance = CuttingStockInstance(10**10, (4 * 10**9, 3 * 10**9 + 1, 7), (5, 8, 4))
     result = solve(CuttingStock(instance))
     assert result.is_optimal
-    scaled = Instance(10, (4, 4, 1), (5, 8, 1))  # three of the second width do not fit beside the first; two do
+    scaled = CuttingStockInstance(
+        10, (4, 4, 1), (5, 8, 1)
+    )  # three of the second width do not fit beside the first; two do
     assert instance.check(result.answer) == result.objective
     assert result.objective <= optimum(scaled)
 
 
-@pytest.mark.parametrize("instance", [Instance(10**10, (1,), (10**8,)), Instance(10**10, (1, 2, 3), (10**7,) * 3)])
+@pytest.mark.parametrize(
+    "instance", [CuttingStockInstance(10**10, (1,), (10**8,)), CuttingStockInstance(10**10, (1, 2, 3), (10**7,) * 3)]
+)
 def test_too_many_sums_are_refused_by_name_before_any_work(instance):
     started = time.monotonic()
     with pytest.raises(
@@ -116,15 +120,15 @@ def test_too_many_sums_are_refused_by_name_before_any_work(instance):
 def test_a_wide_roll_of_few_sums_is_quick():
     rng = np.random.default_rng(0)
     widths = tuple(int(w) for w in 1000 * rng.choice(np.arange(50, 350), 30, replace=False))
-    instance = Instance(500_000, widths, tuple(int(d) for d in rng.integers(1, 20, 30)))
-    thousandth = Instance(500, tuple(w // 1000 for w in widths), instance.demands)
+    instance = CuttingStockInstance(500_000, widths, tuple(int(d) for d in rng.integers(1, 20, 30)))
+    thousandth = CuttingStockInstance(500, tuple(w // 1000 for w in widths), instance.demands)
     assert solve(CuttingStock(instance)).objective == solve(CuttingStock(thousandth)).objective
 
 
 @pytest.mark.parametrize("factor", [1, 1000, 250_000])
 def test_demands_by_the_million(factor):
     demands = tuple(factor * d for d in (97, 61, 39, 21))
-    instance = Instance(100, (45, 36, 31, 14), demands)
+    instance = CuttingStockInstance(100, (45, 36, 31, 14), demands)
     result = solve(CuttingStock(instance))
     assert instance.check(result.answer) == result.objective
     assert result.is_optimal

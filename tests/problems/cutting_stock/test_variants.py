@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.cutting_stock.orders import conflicting, few_patterns, several_bins
 from colgen import IterationLimit, Termination, TimeLimit, WarmStart, load_columns, save_columns, solve
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import Conflicts, Order, Stock
 from colgen.testing.conformance import check_problem
 
@@ -68,7 +68,7 @@ def test_the_contract_is_kept_at_larger_sizes(order):
 
 
 def test_no_conflict_and_one_kind_of_roll_is_cutting_stock():
-    instance = Instance(100, (45, 36, 31, 14), (9, 21, 15, 11))
+    instance = CuttingStockInstance(100, (45, 36, 31, 14), (9, 21, 15, 11))
     plain = solve(CuttingStock(instance)).objective
     assert solve(CuttingStock(instance, conflicts=Conflicts(()))).objective == plain
     stock = Stock((100,), (2.5,))

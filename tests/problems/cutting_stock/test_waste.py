@@ -24,13 +24,13 @@ from colgen import (
 )
 from colgen.certificate.checker import check
 from colgen.certificate.checker_bounds import bound_of
-from colgen.certificate.checker_pricing import Knapsack, State, WrongError
+from colgen.certificate.checker_pricing import CheckerState, KnapsackPricing, WrongError
 from colgen.certificate.checker_program import Claims, Program
-from colgen.certificate.witness import Point
-from colgen.core.terms import Priced
-from colgen.problems.cutting_stock import CuttingStock, Instance, PatternOracle, read
+from colgen.certificate.witness import WitnessPoint
+from colgen.core.terms import PricedTerms
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, PatternOracle, read
 from colgen.problems.cutting_stock.bound import sharpened, verify
-from colgen.problems.cutting_stock.layout import Full, Layout
+from colgen.problems.cutting_stock.layout import Full, PatternLayout
 from colgen.problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
 from tests.sweeps import seeds
 from tests.twins import fewest_rolls
@@ -50,7 +50,7 @@ def full_rolls(seed, rolls=3, roll=30):
         if pieces[a] > 2 and pieces[b] < roll - 2:
             pieces[a], pieces[b] = pieces[a] - 1, pieces[b] + 1
     widths, demands = np.unique(pieces, return_counts=True)
-    return Instance(roll, tuple(widths.tolist()), tuple(demands.tolist()))
+    return CuttingStockInstance(roll, tuple(widths.tolist()), tuple(demands.tolist()))
 
 
 @pytest.mark.parametrize("seed", seeds(120))
@@ -63,7 +63,7 @@ def test_full_rolls_are_proved_as_by_enumeration(seed):
 
 
 def test_dives_come_first_where_nothing_may_be_wasted():
-    exact = CuttingStock(Instance(10, (6, 4), (2, 2)))
+    exact = CuttingStock(CuttingStockInstance(10, (6, 4), (2, 2)))
     first = next(heuristic for heuristic in exact.heuristics() if isinstance(heuristic, DivingFirst))
     assert first.quick
     assert first.search(SimpleNamespace(run=SimpleNamespace(target=3.0))) is None
@@ -75,10 +75,10 @@ def context(problem, target):
 
 
 def test_full_rolls_alone_are_left_where_the_next_better_plan_wastes_nothing():
-    problem = CuttingStock(Instance(10, (6, 4, 3), (2, 2, 0 + 1)))
+    problem = CuttingStock(CuttingStockInstance(10, (6, 4, 3), (2, 2, 0 + 1)))
     reduction = FullRolls(problem.layout)
     assert reduction.reduce(context(problem, 2)) == ()  # 23 of 20
-    exact = CuttingStock(Instance(10, (6, 4), (2, 2)))
+    exact = CuttingStock(CuttingStockInstance(10, (6, 4), (2, 2)))
     reduction = FullRolls(exact.layout)
     (decision,) = reduction.reduce(context(exact, 2))
     assert isinstance(decision, Full)
@@ -89,7 +89,7 @@ def test_full_rolls_alone_are_left_where_the_next_better_plan_wastes_nothing():
 
 
 def test_a_pattern_that_does_not_fill_its_roll_is_not_allowed():
-    layout = Layout(Instance(10, (6, 4, 2), (2, 2, 1)))
+    layout = PatternLayout(CuttingStockInstance(10, (6, 4, 2), (2, 2, 1)))
     oracle, decision = PatternOracle(layout), Full(layout)
     patterns = [((0, 1), (1, 1)), ((0, 1), (2, 1)), ((1, 2), (2, 1)), ((1, 1),)]
     assert [decision.allows(oracle.encode(pattern)) for pattern in patterns] == [True, False, True, False]
@@ -120,8 +120,8 @@ def plans(instance):
 
 
 CUT = [
-    Instance(30, (3, 4, 5, 6, 7, 8, 9, 13, 16, 18, 20, 26), (1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1)),
-    Instance(36, (2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 18, 20, 29), (1, 1, 1, 1, 1, 1, 2) + (1,) * 8),
+    CuttingStockInstance(30, (3, 4, 5, 6, 7, 8, 9, 13, 16, 18, 20, 26), (1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1)),
+    CuttingStockInstance(36, (2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 18, 20, 29), (1, 1, 1, 1, 1, 1, 2) + (1,) * 8),
 ]
 """Instances that take cuts."""
 
@@ -130,7 +130,7 @@ KNOWN = [list(itertools.islice(plans(instance), 50)) for instance in CUT]
 
 def vertex(instance, rng):
     """A vertex of the relaxation over full rolls, as a solution."""
-    oracle = PatternOracle(Layout(instance))
+    oracle = PatternOracle(PatternLayout(instance))
     widths = np.array(instance.widths)
     every = np.array(list(itertools.product(*(range(d + 1) for d in instance.demands))))
     every = every[every @ widths == instance.roll]
@@ -211,7 +211,7 @@ class Paid(Duals):
         return np.arange(len(self._demand))
 
     def terms(self, kind):
-        return Priced((self._term,), np.array([self._value]))
+        return PricedTerms((self._term,), np.array([self._value]))
 
 
 @pytest.mark.parametrize("seed", seeds(60))
@@ -219,7 +219,7 @@ class Paid(Duals):
 def test_patterns_that_pay_for_cuts_are_priced_as_by_enumeration(seed, full):
     rng = np.random.default_rng(seed)
     instance = full_rolls(seed, rolls=3, roll=18)
-    layout = Layout(instance)
+    layout = PatternLayout(instance)
     oracle = PatternOracle(layout)
     n = instance.num_items
     members = tuple(rng.choice(n, min(n, 3), replace=False).tolist())
@@ -297,12 +297,12 @@ def test_a_claim_with_cuts_is_what_the_checker_finds_and_what_enumeration_says(s
     demand = np.array(instance.widths) / 18 * rng.choice([1.0, 1.2], n)
     duals = Paid(demand, term, -float(rng.integers(1, 4)) / 4)
     certifier = problem.certifier()
-    claim = certifier.claim(certifier.start(), Point(duals, 0.0), Fraction(1))
+    claim = certifier.claim(certifier.start(), WitnessPoint(duals, 0.0), Fraction(1))
     if claim is None:
         return
     assert claim["cuts"]
     program = Program(certifier.formulation())
-    bound = bound_of(program, State(), claim, Claims())
+    bound = bound_of(program, CheckerState(), claim, Claims())
     assert bound <= fewest_rolls(instance)
     # What the dual values charge for, no pattern earns more than a roll.
     (said,) = claim["cuts"]
@@ -326,7 +326,7 @@ def test_a_claim_with_cuts_is_what_the_checker_finds_and_what_enumeration_says(s
 def told(program, claim):
     """The bound that the checker finds in a claim; None if it is not true."""
     try:
-        return bound_of(program, State(), claim, Claims())
+        return bound_of(program, CheckerState(), claim, Claims())
     except WrongError:
         return None
 
@@ -337,7 +337,7 @@ def test_the_checker_finds_the_best_packing_under_cuts(seed):
     items, capacity = int(rng.integers(1, 6)), int(rng.integers(4, 16))
     sizes, copies = rng.integers(1, 7, items).tolist(), rng.integers(1, 4, items).tolist()
     data = {"capacity": capacity, "sizes": sizes, "copies": copies, "rows": list(range(items)), "cost": 1, "costs": []}
-    problem = Knapsack(0, data, items)
+    problem = KnapsackPricing(0, data, items)
     duals = rng.integers(-2, 9, items).tolist()
     cuts = [
         (
@@ -347,7 +347,7 @@ def test_the_checker_finds_the_best_packing_under_cuts(seed):
         )
         for k in range(1, 1 + int(rng.integers(1, 4)))
     ]
-    state = State()
+    state = CheckerState()
     if seed % 2:
         problem.close(state, 0, {0, 3})
     earned = []

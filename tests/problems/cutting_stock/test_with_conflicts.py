@@ -3,7 +3,7 @@ import pytest
 
 from colgen import Duals, PricingContext, Solution, solve
 from colgen.core.decision import Apart, Together
-from colgen.problems.cutting_stock import CuttingStock, Instance
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.conflict_pricing import Pieces, merged
 from colgen.problems.cutting_stock.parts import Conflicts, Order, Stock
 from colgen.problems.cutting_stock.with_conflicts import WithConflicts
@@ -12,7 +12,9 @@ from tests.problems.cutting_stock.orders import cheapest
 
 def test_first_plans_use_the_rolls_that_there_are():
     # The widest roll is not to be had: pieces go onto the narrow one, one each.
-    order = Order(Instance(5, (1, 1), (1, 1)), Stock((5, 1), (0.0, 0.0), (0, None)), conflicts=Conflicts(()))
+    order = Order(
+        CuttingStockInstance(5, (1, 1), (1, 1)), Stock((5, 1), (0.0, 0.0), (0, None)), conflicts=Conflicts(())
+    )
     result = solve(CuttingStock(order.instance, stock=order.stock, conflicts=order.conflicts))
     assert result.is_optimal
     assert order.check(result.answer) == 0.0
@@ -20,7 +22,7 @@ def test_first_plans_use_the_rolls_that_there_are():
 
 
 def test_pieces_wider_than_the_rolls_that_there_are_have_no_plan():
-    order = Order(Instance(5, (4,), (1,)), Stock((5, 3), (1.0, 1.0), (0, None)), conflicts=Conflicts(()))
+    order = Order(CuttingStockInstance(5, (4,), (1,)), Stock((5, 3), (1.0, 1.0), (0, None)), conflicts=Conflicts(()))
     problem = WithConflicts(order)
     assert problem.filled([]) is None
     assert solve(CuttingStock(order.instance, stock=order.stock, conflicts=order.conflicts)).termination.name == (
@@ -29,7 +31,7 @@ def test_pieces_wider_than_the_rolls_that_there_are_have_no_plan():
 
 
 def test_decisions_merge_pieces_and_their_conflicts():
-    pieces = Pieces.of(Order(Instance(10, (4, 3, 2), (1, 2, 1)), conflicts=Conflicts(((0, 2), (1, 1)))))
+    pieces = Pieces.of(Order(CuttingStockInstance(10, (4, 3, 2), (1, 2, 1)), conflicts=Conflicts(((0, 2), (1, 1)))))
     assert pieces.items.tolist() == [0, 1, 1, 2]
     assert pieces.conflicts.astype(int).tolist() == [[0, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]
     key = lambda k: ("demand", k)  # noqa: E731
@@ -47,7 +49,7 @@ def test_decisions_merge_pieces_and_their_conflicts():
 
 
 def test_a_piece_that_is_covered_twice_is_cut_once():
-    order = Order(Instance(10, (4, 3), (1, 2)), conflicts=Conflicts(()))
+    order = Order(CuttingStockInstance(10, (4, 3), (1, 2)), conflicts=Conflicts(()))
     problem = WithConflicts(order)
     oracle = problem.oracles[0]
     twice = Solution(2.0, ((oracle.encode([0, 1]), 1.0), (oracle.encode([1, 2]), 1.0)))
@@ -64,7 +66,7 @@ def test_without_guesses_and_heuristics_the_tree_proves_the_same(seed):
     n = 8
     widths = tuple(rng.integers(3, 9, n).tolist())
     pairs = [(i, j) for i in range(n) for j in range(i) if rng.random() < 0.3]
-    order = Order(Instance(12, widths, (1,) * n), conflicts=Conflicts(tuple(pairs)))
+    order = Order(CuttingStockInstance(12, widths, (1,) * n), conflicts=Conflicts(tuple(pairs)))
     problem = WithConflicts(order)
     problem.enumeration = lambda: None
     result = solve(problem, heuristics=())
@@ -76,7 +78,7 @@ def test_without_guesses_and_heuristics_the_tree_proves_the_same(seed):
 
 
 def test_structures_of_other_days_that_are_none_here_are_refused():
-    problem = WithConflicts(Order(Instance(10, (4, 3), (1, 2)), conflicts=Conflicts(((0, 1),))))
+    problem = WithConflicts(Order(CuttingStockInstance(10, (4, 3), (1, 2)), conflicts=Conflicts(((0, 1),))))
     assert problem.column_of((0, [0, 1])) is None
     assert problem.column_of((0, [0, 0])) is None
     assert problem.column_of((1, [0])) is None
@@ -85,7 +87,7 @@ def test_structures_of_other_days_that_are_none_here_are_refused():
 
 
 def test_a_roll_that_must_be_used_is_priced_with_a_piece_on_it():
-    problem = WithConflicts(Order(Instance(10, (4, 3), (1, 1)), conflicts=Conflicts(())))
+    problem = WithConflicts(Order(CuttingStockInstance(10, (4, 3), (1, 1)), conflicts=Conflicts(())))
     master = problem.restricted_master()
     duals = master.solve().duals
     assert isinstance(duals, Duals)

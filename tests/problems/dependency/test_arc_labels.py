@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from colgen.problems.dependency import Learner, Settings, Vocabulary, Weights
+from colgen.problems.dependency import MiraLearner, MiraSettings, Vocabulary, Weights
 from colgen.problems.dependency.arc_labels import TEMPLATES, ArcLabels, GrowingArcLabels
 from colgen.problems.dependency.features.label_scores import PLACES
 from colgen.problems.grandparent_parsing import parse
@@ -196,7 +196,7 @@ def test_a_step_counts_what_differs(text):
 @pytest.mark.parametrize("relations", ["arcs", "both"])
 def test_relations_are_learned_with_the_trees(text, relations, tmp_path):
     more = [labelled(each) for each in sentences(120, 1)]
-    settings = Settings(epochs=3, relations=relations)
+    settings = MiraSettings(epochs=3, relations=relations)
     weights = train(more, settings, tune=text, state=tmp_path / "state")
     assert not list(tmp_path.iterdir())
     assert (weights.labels is None) == (relations == "arcs")
@@ -212,7 +212,7 @@ def test_relations_are_learned_with_the_trees(text, relations, tmp_path):
 
 
 def test_training_with_relations_goes_on_where_it_stopped(text):
-    runs = [Learner(text, NarrowDecoder(), Settings(relations="arcs")) for _ in range(2)]
+    runs = [MiraLearner(text, NarrowDecoder(), MiraSettings(relations="arcs")) for _ in range(2)]
     runs[0].run_epoch()
     runs[1].restore({name: np.array(array) for name, array in runs[0].state().items()})
     first, second = (run.run_epoch() for run in runs)
@@ -223,14 +223,14 @@ def test_training_with_relations_goes_on_where_it_stopped(text):
 
 def test_relations_count_in_both_places_where_they_are_told(text):
     for given, expected in ((text, "both"), (sentences(5, 0), "tree"), ([*text, *sentences(1, 0)], "tree")):
-        learner = Learner(given, NarrowDecoder(), Settings())
+        learner = MiraLearner(given, NarrowDecoder(), MiraSettings())
         assert learner.settings.relations == expected
         assert (learner.averaged().arc_labels is None) == (expected == "tree")
 
 
 def test_sentences_without_relations_are_refused():
     with pytest.raises(InputError, match="sentence 1 has no relations"):
-        Learner(sentences(3, 0), NarrowDecoder(), Settings(relations="arcs"))
+        MiraLearner(sentences(3, 0), NarrowDecoder(), MiraSettings(relations="arcs"))
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_arrays_of_something_else_are_refused(text, name, value):
 
 
 def test_small_averages_of_relations_are_left_out(text):
-    learner = Learner(text, NarrowDecoder(), Settings(cutoff=0.3))
+    learner = MiraLearner(text, NarrowDecoder(), MiraSettings(cutoff=0.3))
     learner.run_epoch()
     every, kept = learner._labels.averaged(learner.steps), learner.averaged().arc_labels
     size = np.abs(every.weights)

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from colgen.certificate.checker_pricing import State
-from colgen.certificate.checker_trees import Trees
+from colgen.certificate.checker_pricing import CheckerState
+from colgen.certificate.checker_trees import TreePricing
 from colgen.problems.dependency.exact import TreeScores, WholeScores
 
 
@@ -22,11 +22,11 @@ def test_the_checker_finds_what_potentials_prove(seed, projective, finest):
     chains[2, 3, 1] = -np.inf
     factors = [([(0, 1), (1, 2)], 2.0), ([(1, 3), (3, 4), (1, 2)], -3.0)]
     scores = WholeScores(TreeScores(arcs, chains, factors, bool(seed % 2), projective))
-    checked = Trees(0, scores.data, 0)
+    checked = TreePricing(0, scores.data, 0)
     heads = [0, 1, 1, 3]
     assert Fraction(scores.total(heads), checked.unit) == checked.column(heads)[0]
     potentials = chance.integers(-3, 4, (size, size)) + 2.0**finest
     for tree in (None, np.array([-1, *heads])):
         bound, given = scores.bound(potentials, chance.random(5), {(4, 3)}, tree)
-        found = checked.least((), Fraction(-1), {}, State(closed=frozenset({(4, 3)}), given=given))
+        found = checked.least((), Fraction(-1), {}, CheckerState(closed=frozenset({(4, 3)}), given=given))
         assert found == -Fraction(bound, checked.unit)

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from colgen.problems.dependency import Learner, Sentence, Settings
+from colgen.problems.dependency import MiraLearner, MiraSettings, Sentence
 from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
 from colgen.problems.grandparent_parsing.training import accuracy
 from tests.problems.dependency.treebank import sentences
 
 
 def learner(text, **how):
-    return Learner(text, NarrowDecoder(), Settings(**how))
+    return MiraLearner(text, NarrowDecoder(), MiraSettings(**how))
 
 
 def test_a_regular_language_is_learned():

@@ -7,7 +7,7 @@ from benchmarks.learning.reference import trees
 from colgen import solve
 from colgen.core.errors import InputError
 from colgen.problems.dependency.pool import checked_k
-from colgen.problems.grandparent_parsing import Instance, parse
+from colgen.problems.grandparent_parsing import GrandparentInstance, parse
 from colgen.problems.nonlocal_parsing import NonlocalParsing
 from colgen.problems.nonlocal_parsing import random as random_factors
 
@@ -28,7 +28,7 @@ def test_no_more_trees_are_looked_for_than_there_are(n, seed):
 
 @pytest.mark.parametrize(("projective", "count"), [(False, 16), (True, 12)])
 def test_a_large_k_lists_all_trees(projective, count):
-    plain = Instance(np.zeros((4, 4)))
+    plain = GrandparentInstance(np.zeros((4, 4)))
     found = parse(plain, k=10**9, projective=projective)
     assert len(found) == len({one.heads for one in found}) == count
     assert len(parse(np.zeros((2, 4, 4)), k=10**12)[1]) == 16
@@ -37,7 +37,7 @@ def test_a_large_k_lists_all_trees(projective, count):
 def test_a_large_k_with_scores_of_pairs_and_with_factors():
     pairs = np.zeros((4, 4, 4))
     pairs[0, 1, 2] = 1.0
-    assert len(parse(Instance(np.zeros((4, 4)), pair_scores=pairs), k=10**9, single_root=False)) == 16
+    assert len(parse(GrandparentInstance(np.zeros((4, 4)), pair_scores=pairs), k=10**9, single_root=False)) == 16
     instance = random_factors(3, 1)
     assert len(solve(NonlocalParsing(instance, k=10**9)).answer) == len(solve(NonlocalParsing(instance, k=100)).answer)
 
@@ -56,8 +56,8 @@ def test_a_large_k_with_scores_of_pairs_and_with_factors():
 def test_a_k_that_cannot_be_meant_is_refused_before_any_work(k, said):
     scores = np.zeros((21, 21))
     for ask in (
-        lambda: parse(Instance(scores), k=k),
-        lambda: parse(Instance(scores, pair_scores=np.ones((21, 21, 21))), k=k),
+        lambda: parse(GrandparentInstance(scores), k=k),
+        lambda: parse(GrandparentInstance(scores, pair_scores=np.ones((21, 21, 21))), k=k),
         lambda: NonlocalParsing(random_factors(20, 1), k=k),
     ):
         with pytest.raises(InputError, match=said):

@@ -10,8 +10,8 @@ from colgen import solve
 from colgen.certificate.checker import check
 from colgen.certificate.checker_pricing import WrongError
 from colgen.core.result import Termination
+from colgen.problems.grandparent_parsing import GrandparentInstance as Chains
 from colgen.problems.grandparent_parsing import GrandparentParsing
-from colgen.problems.grandparent_parsing import Instance as Chains
 from colgen.problems.grandparent_parsing import random as random_chains
 from colgen.problems.nonlocal_parsing import NonlocalParsing
 from colgen.problems.nonlocal_parsing import random as random_factors

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colgen.problems.dependency import Learner, Sentence, Settings
+from colgen.problems.dependency import MiraLearner, MiraSettings, Sentence
 from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
 
 _WORDS = {
@@ -42,7 +42,7 @@ def sentences(count, seed):
 
 def random_weights(text, seed, *, single_root=False):
     """A model whose tables hold features of the sentences, with random weights of either sign."""
-    learner = Learner(text, NarrowDecoder(), Settings(seed=seed, cutoff=0.0))
+    learner = MiraLearner(text, NarrowDecoder(), MiraSettings(seed=seed, cutoff=0.0))
     learner.run_epoch()
     weights = learner.averaged()
     rng = np.random.default_rng(seed)

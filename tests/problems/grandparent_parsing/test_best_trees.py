@@ -12,8 +12,8 @@ from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError, InvalidBoundError
 from colgen.problems.dependency.sentence import is_projective
 from colgen.problems.grandparent_parsing import (
+    GrandparentInstance,
     GrandparentParsing,
-    Instance,
     PairParsing,
     automata,
     from_scores,
@@ -32,7 +32,7 @@ from colgen.problems.grandparent_parsing.model import full
 from colgen.problems.grandparent_parsing.separation import Crossing
 from colgen.problems.grandparent_parsing.standard import standard_scores
 from colgen.problems.grandparent_parsing.tree_list import TreeList
-from colgen.solvers.trees.backbone import OutOfTimeError
+from colgen.solvers.trees.backbone import TreeTimeError
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.test_parser import Own
 from tests.problems.grandparent_parsing.trees import all_trees, all_worths, is_tree
@@ -63,7 +63,7 @@ def cases(draw, most=5):
             siblings[rng.random(siblings.shape) < 0.5 * share] = -np.inf
     elif low == "penalties":
         grandparents[rng.random(grandparents.shape) < share] -= 1e6 * scale
-    return Instance(arcs, grandparents, siblings, single_root=draw(st.booleans()))
+    return GrandparentInstance(arcs, grandparents, siblings, single_root=draw(st.booleans()))
 
 
 def wanted(instance, projective=False):
@@ -130,7 +130,7 @@ def test_the_best_projective_tree(instance):
 @pytest.mark.parametrize("single_root", [False, True])
 def test_all_projective_trees_are_counted(projective, single_root):
     """Of four words: 125 trees, 64 with one root, 55 projective ones, 30 of these with one root."""
-    instance = Instance(np.zeros((5, 5)), single_root=single_root)
+    instance = GrandparentInstance(np.zeros((5, 5)), single_root=single_root)
     count = {(False, False): 125, (False, True): 64, (True, False): 55, (True, True): 30}[projective, single_root]
     assert len(parse(instance, projective=projective, k=1000)) == count
     assert len(parse(instance, projective=projective, k=count - 1)) == count - 1
@@ -174,7 +174,7 @@ def test_parts_are_scored_only_where_they_are_needed():
     arcs = rng.normal(size=(n + 1, n + 1))
     arcs[np.arange(n), np.arange(1, n + 1)] += 20.0
     arcs[1, 4] = arcs[5, 2] = 22.0  # they cross
-    instance = Instance(arcs, 0.1 * rng.normal(size=(n + 1,) * 3))
+    instance = GrandparentInstance(arcs, 0.1 * rng.normal(size=(n + 1,) * 3))
     found = parse(instance, projective=True)
     assert not is_projective(parse(instance).heads)
     assert is_projective(found.heads)
@@ -185,10 +185,10 @@ def test_a_list_of_one_and_no_list():
     instance = random(6, 0)
     (only,) = parse(instance, k=1)
     assert only.heads == parse(instance).heads
-    assert parse(Instance(np.array([[0.0, 2.5], [0.0, 0.0]])), k=3)[0].heads == (0,)
+    assert parse(GrandparentInstance(np.array([[0.0, 2.5], [0.0, 0.0]])), k=3)[0].heads == (0,)
     nothing = np.full((3, 3), -np.inf)
-    assert parse(Instance(nothing), k=3) == []
-    assert parse(Instance(nothing), k=3, projective=True) == []
+    assert parse(GrandparentInstance(nothing), k=3) == []
+    assert parse(GrandparentInstance(nothing), k=3, projective=True) == []
 
 
 def test_a_batch_gets_a_list_for_each():
@@ -210,7 +210,7 @@ def test_impossible_numbers_of_trees(k):
 def test_a_limit_leaves_trees_and_says_which_are_proved(projective):
     rng = np.random.default_rng(5)
     n, k = 11, 30
-    instance = Instance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3))
+    instance = GrandparentInstance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3))
     whole = parse(instance, projective=projective, k=k)
     for stop in (TimeLimit(0.0), IterationLimit(1), IterationLimit(5)):
         found = parse(instance, projective=projective, k=k, stop=stop)
@@ -255,7 +255,7 @@ def test_a_list_that_there_was_no_time_for_is_not_complete(projective, k, broken
 
     def out_of_time(self, *arguments):
         if next(calls) in (broken, broken + 1):
-            raise OutOfTimeError
+            raise TreeTimeError
         look_around(self, *arguments)
 
     monkeypatch.setattr(TreeList, "look_around", out_of_time)
@@ -279,7 +279,7 @@ def test_dual_values_and_trees_of_another_run(options):
 
 
 def test_what_is_no_list_of_best_trees_is_refused():
-    instance = Instance(np.zeros((3, 3)))
+    instance = GrandparentInstance(np.zeros((3, 3)))
     problem = AutomataParsing(instance, k=3)
     assert problem.check([(0, 0), (0, 1), (2, 0)]) == 0.0
     for trees, says in [
@@ -290,15 +290,15 @@ def test_what_is_no_list_of_best_trees_is_refused():
     ]:
         with pytest.raises(InfeasibleAnswerError, match=says):
             problem.check(trees)
-    worse = AutomataParsing(Instance(np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])), k=2)
+    worse = AutomataParsing(GrandparentInstance(np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])), k=2)
     with pytest.raises(InfeasibleAnswerError, match="the one before it"):
         worse.check([(0, 1), (0, 0)])
     with pytest.raises(InfeasibleAnswerError, match="not projective"):
-        AutomataParsing(Instance(np.zeros((5, 5))), projective=True).check((3, 4, 0, 0))
+        AutomataParsing(GrandparentInstance(np.zeros((5, 5))), projective=True).check((3, 4, 0, 0))
     with pytest.raises(InfeasibleAnswerError, match="no candidate"):
-        AutomataParsing(Instance(np.array([[0.0, 1.0, -np.inf], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])), k=2).check(
-            [(0, 0)]
-        )
+        AutomataParsing(
+            GrandparentInstance(np.array([[0.0, 1.0, -np.inf], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])), k=2
+        ).check([(0, 0)])
 
 
 def test_trees_are_told_from_others():
@@ -314,7 +314,7 @@ def test_scores_are_raised_only_where_no_better_tree_has_them():
     instance = random(4, 0, siblings=True)
     low = np.array(instance.grandparent_scores)
     low[0, 1:3] -= 1e7
-    instance = Instance(instance.arcs, low, instance.sibling_scores)
+    instance = GrandparentInstance(instance.arcs, low, instance.sibling_scores)
     ranked = sorted(all_worths(instance).items(), key=lambda item: -item[1])
     for heads, worth in ranked[::7]:
         standard = standard_scores(instance, known=heads)
@@ -335,7 +335,7 @@ def test_projective_is_kept_in_files(tmp_path):
     assert parse(again).heads == parse(instance).heads
     assert is_projective(parse(again).heads)
     with pytest.raises(InputError, match="not projective"):
-        dataclasses.replace(Instance(np.zeros((5, 5))), projective=True).check((3, 4, 0, 0))
+        dataclasses.replace(GrandparentInstance(np.zeros((5, 5))), projective=True).check((3, 4, 0, 0))
 
 
 # --- scores of pairs -------------------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ def test_with_scores_of_pairs(seed, k, projective):
         arcs = np.array(instance.arcs)
         arcs[1, 2] = -np.inf
         pairs = 3.0 * np.sign(instance.pair_scores)
-        instance = Instance(arcs, instance.grandparent_scores, None, instance.single_root, pair_scores=pairs)
+        instance = GrandparentInstance(arcs, instance.grandparent_scores, None, instance.single_root, pair_scores=pairs)
     worths = {
         heads: score + pair_objective(instance.pair_scores, heads)
         for heads, score in all_worths(instance).items()
@@ -368,7 +368,7 @@ def test_projective_trees_with_scores_of_pairs(seed, scale):
     rng, size = np.random.default_rng(seed), 6
     arcs = np.where(rng.random((size, size)) < 0.15 * (seed % 3), -np.inf, scale * rng.normal(size=(size, size)))
     tables = [scale * rng.normal(size=(size,) * 3) for _ in range(3)]
-    instance = Instance(arcs, *tables[:2], single_root=seed % 2 == 0, pair_scores=tables[2], projective=True)
+    instance = GrandparentInstance(arcs, *tables[:2], single_root=seed % 2 == 0, pair_scores=tables[2], projective=True)
     worths = {
         heads: score + pair_objective(instance.pair_scores, heads)
         for heads, score in all_worths(instance).items()
@@ -402,7 +402,7 @@ def test_a_limit_with_scores_of_pairs():
     for each, best in zip(parse(instance, k=5, stop=TimeLimit(0.0)), whole, strict=False):
         assert not each.is_optimal
         assert each.bound >= best.score - 1e-9
-    assert parse(Instance(np.full((3, 3), -np.inf), pair_scores=np.zeros((3, 3, 3))), k=2) == []
+    assert parse(GrandparentInstance(np.full((3, 3), -np.inf), pair_scores=np.zeros((3, 3, 3))), k=2) == []
 
 
 # --- what knows no projective trees ----------------------------------------------------------------------------------

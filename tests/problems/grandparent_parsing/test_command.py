@@ -10,7 +10,7 @@ import pytest
 from colgen.certificate.checker import TRUSTED
 from colgen.cli.arguments import NOT_PROVED
 from colgen.cli.main import main
-from colgen.problems.dependency import Learner, Settings, Weights, parse_conll, read_conll, write_conll
+from colgen.problems.dependency import MiraLearner, MiraSettings, Weights, parse_conll, read_conll, write_conll
 from colgen.problems.dependency.evaluation import attachment
 from colgen.problems.grandparent_parsing import parse, random, write
 from colgen.problems.grandparent_parsing.demo import short_sentence
@@ -218,8 +218,8 @@ def test_what_cannot_be_read_keeps_what_was_parsed(folder, model, monkeypatch, c
 def test_the_best_epoch_on_the_sentences_to_tune_on_is_kept(folder):
     learn, tune = read_conll(folder / "xx-ud-train.conllu"), read_conll(folder / "xx-ud-dev.conllu")
     told = []
-    best = train(learn, Settings(epochs=4, kinds=()), tune=tune, say=told.append)
-    each = [train(learn, Settings(epochs=k, kinds=())) for k in (1, 2, 3, 4)]
+    best = train(learn, MiraSettings(epochs=4, kinds=()), tune=tune, say=told.append)
+    each = [train(learn, MiraSettings(epochs=k, kinds=())) for k in (1, 2, 3, 4)]
     reached = [accuracy(tune, weights) for weights in each]
     assert accuracy(tune, best) == max(reached)
     assert told[reached.index(max(reached))].endswith("of those to tune on, the best so far")
@@ -227,20 +227,20 @@ def test_the_best_epoch_on_the_sentences_to_tune_on_is_kept(folder):
 
 def test_an_interrupted_training_goes_on(folder, tmp_path, monkeypatch):
     learn, tune = read_conll(folder / "xx-ud-train.conllu"), read_conll(folder / "xx-ud-dev.conllu")
-    settings, told = Settings(epochs=3, kinds=()), []
+    settings, told = MiraSettings(epochs=3, kinds=()), []
     whole = train(learn, settings, tune=tune)
-    run_epoch = Learner.run_epoch
+    run_epoch = MiraLearner.run_epoch
 
     def interrupted(self, say=None):
         if self.epoch == 2:
             raise KeyboardInterrupt
         return run_epoch(self, say)
 
-    monkeypatch.setattr(Learner, "run_epoch", interrupted)
+    monkeypatch.setattr(MiraLearner, "run_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(learn, settings, tune=tune, state=tmp_path / "state", say=told.append)
     assert told[-1] == "what was learned in 2 passes is kept: the same command goes on from there"
-    monkeypatch.setattr(Learner, "run_epoch", run_epoch)
+    monkeypatch.setattr(MiraLearner, "run_epoch", run_epoch)
     resumed = train(learn, settings, tune=tune, state=tmp_path / "state", say=told.append)
     assert any(line.startswith("going on after epoch 2") for line in told)
     assert accuracy(tune, resumed) == accuracy(tune, whole)

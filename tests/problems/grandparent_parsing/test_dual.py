@@ -12,8 +12,8 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.problems.dependency import SentenceScorer
 from colgen.problems.grandparent_parsing import (
     CombinatorialDual,
+    GrandparentInstance,
     GrandparentParsing,
-    Instance,
     from_scores,
     parse,
     random,
@@ -21,7 +21,7 @@ from colgen.problems.grandparent_parsing import (
 from colgen.problems.grandparent_parsing.baseline import solve_complete
 from colgen.problems.grandparent_parsing.dual import contracted
 from colgen.problems.grandparent_parsing.model import trees
-from colgen.problems.grandparent_parsing.separation import Cuts
+from colgen.problems.grandparent_parsing.separation import TreeCuts
 from colgen.solvers.trees.arborescence import arborescence
 from tests.problems.dependency.treebank import random_weights, sentences
 
@@ -121,12 +121,12 @@ def test_what_is_left_starts_near_the_optimum():
 def test_cuts_of_contracted_sets_prove_the_best_arborescence(seed):
     rng = np.random.default_rng(seed)
     n = 7
-    instance = Instance(rng.normal(size=(n + 1, n + 1)))
+    instance = GrandparentInstance(rng.normal(size=(n + 1, n + 1)))
     m = trees(n, "cuts")
     m.score = pyo.Objective(expr=sum(float(instance.arcs[arc]) * m.z[arc] for arc in m.arc), sense=pyo.maximize)
     master = LinearMaster(compile_model(m))
     sets = contracted(instance.arcs)
-    master.add((), [Cuts(n).row(members) for members in sets])
+    master.add((), [TreeCuts(n).row(members) for members in sets])
     assert master.solve().objective == pytest.approx(arborescence(instance.arcs)[1])
     assert all(len(members) > 1 and 0 not in members for members in sets)
 
@@ -182,6 +182,6 @@ def test_a_subclass_with_a_master_of_its_own_does_not_get_another_ones():
 def test_no_tree():
     arcs = np.full((4, 4), -np.inf)
     arcs[1, 2] = arcs[2, 1] = arcs[0, 3] = 1.0
-    dual = CombinatorialDual(Instance(arcs))
+    dual = CombinatorialDual(GrandparentInstance(arcs))
     assert not dual.is_feasible
-    assert not solve(GrandparentParsing(Instance(arcs))).is_optimal
+    assert not solve(GrandparentParsing(GrandparentInstance(arcs))).is_optimal

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import InputError
-from colgen.problems.grandparent_parsing import Instance, from_scores, random, read, tree_objective, write
+from colgen.problems.grandparent_parsing import GrandparentInstance, from_scores, random, read, tree_objective, write
 from tests.problems.grandparent_parsing.trees import all_trees, instances, worth
 
 
@@ -18,14 +18,14 @@ def test_objective_is_that_of_the_definition(instance, data):
 def test_check_refuses_what_is_no_answer():
     arcs = np.zeros((3, 3))
     arcs[0, 2] = -np.inf
-    instance = Instance(arcs, single_root=True)
+    instance = GrandparentInstance(arcs, single_root=True)
     assert instance.check((0, 1)) == 0.0
     with pytest.raises(InputError, match="cycle"):
         instance.check((2, 1))
     with pytest.raises(InputError, match="no candidate"):
-        Instance(arcs).check((0, 0))
+        GrandparentInstance(arcs).check((0, 0))
     with pytest.raises(InputError, match="whose head is 0"):
-        Instance(np.zeros((3, 3)), single_root=True).check((0, 0))
+        GrandparentInstance(np.zeros((3, 3)), single_root=True).check((0, 0))
     with pytest.raises(InputError, match="2 tokens"):
         instance.check((0,))
 
@@ -44,7 +44,7 @@ def test_check_refuses_what_is_no_answer():
 )
 def test_scores_are_refused(arcs, grandparents, says):
     with pytest.raises(InputError, match=says):
-        Instance(arcs, grandparents)
+        GrandparentInstance(arcs, grandparents)
 
 
 @given(instance=instances())

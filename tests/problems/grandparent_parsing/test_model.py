@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import InputError, LinearMaster, MasterStatus, compile_model
-from colgen.problems.grandparent_parsing import Instance, random
+from colgen.problems.grandparent_parsing import GrandparentInstance, random
 from colgen.problems.grandparent_parsing.baseline import solve_complete
 from colgen.problems.grandparent_parsing.model import FORMULATIONS, complete, full, grandparent_triples, master, trees
 from tests.problems.grandparent_parsing.trees import instances, optimum
@@ -78,7 +78,7 @@ def test_brute_force_separates_cuts():
 def test_brute_force_without_a_tree():
     arcs = np.full((3, 3), -np.inf)
     arcs[1, 2] = arcs[2, 1] = 1.0
-    assert solve_complete(Instance(arcs)).objective == -np.inf
+    assert solve_complete(GrandparentInstance(arcs)).objective == -np.inf
 
 
 def test_unknown_names_are_refused():

@@ -9,7 +9,15 @@ import pytest
 
 from colgen import InputError, Termination, solve
 from colgen.cli.main import main
-from colgen.problems.grandparent_parsing import GrandparentParsing, Instance, PairParsing, parse, random, read, write
+from colgen.problems.grandparent_parsing import (
+    GrandparentInstance,
+    GrandparentParsing,
+    PairParsing,
+    parse,
+    random,
+    read,
+    write,
+)
 from colgen.problems.grandparent_parsing.automata import AutomataParsing
 from colgen.problems.grandparent_parsing.baseline import solve_complete
 from colgen.problems.grandparent_parsing.model import full
@@ -31,7 +39,7 @@ def test_the_best_of_all_trees_is_proved(seed, sign):
     if seed % 4 == 3:
         arcs[1, 2] = -np.inf
     tables = [None if t is None else scale * t for t in (given.grandparent_scores, given.sibling_scores)]
-    instance = Instance(arcs, *tables, single_root=seed % 3 == 1)
+    instance = GrandparentInstance(arcs, *tables, single_root=seed % 3 == 1)
     pairs = rng.normal(size=(tokens + 1,) * 3) * scale * (1.0 + seed % 4)
     pairs = {"mixed": pairs, "positive": abs(pairs), "negative": -abs(pairs), "ties": scale * np.sign(pairs)}[sign]
     worths = {heads: worth + of_pairs(pairs, heads) for heads, worth in all_worths(instance).items()}
@@ -50,7 +58,7 @@ def test_pairs_outweigh_arcs_that_are_far_too_low_for_a_tree_without():
     arcs[1, 2] = arcs[1, 3] = -1e7
     pairs = np.zeros((4, 4, 4))
     pairs[1, 2, 3] = 3e7
-    result = solve(PairParsing(Instance(arcs), pairs))
+    result = solve(PairParsing(GrandparentInstance(arcs), pairs))
     assert result.is_optimal
     assert result.answer == (0, 1, 1)
     assert result.objective == pytest.approx(1e7)
@@ -65,7 +73,7 @@ def test_what_is_no_score_of_pairs_is_refused():
     ruled = np.zeros((4, 4, 4))
     ruled[0, 1, 2] = -np.inf
     with pytest.raises(InputError, match="rule out arcs"):
-        PairParsing(Instance(instance.arc_scores, ruled), np.zeros((4, 4, 4)))
+        PairParsing(GrandparentInstance(instance.arc_scores, ruled), np.zeros((4, 4, 4)))
 
 
 def test_what_leaves_pairs_out_is_refused():
@@ -81,9 +89,9 @@ def test_penalties_in_the_place_of_parts_ruled_out_are_no_scores():
     ruled = np.zeros((4, 4, 4))
     ruled[0, 1, 2] = -np.inf
     with pytest.raises(InputError, match="rule out arcs"):
-        Instance(np.zeros((4, 4)), ruled).with_pairs(np.zeros((4, 4, 4)))
+        GrandparentInstance(np.zeros((4, 4)), ruled).with_pairs(np.zeros((4, 4, 4)))
     with pytest.raises(InputError, match="rule out arcs"):
-        Instance(np.zeros((4, 4)), ruled, pair_scores=np.zeros((4, 4, 4)))
+        GrandparentInstance(np.zeros((4, 4)), ruled, pair_scores=np.zeros((4, 4, 4)))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -106,7 +114,7 @@ def test_the_command_line_takes_pairs_in(tmp_path, capsys):
     arcs[1, 2] = arcs[1, 3] = -1.0
     pairs = np.zeros((4, 4, 4))
     pairs[1, 2, 3] = 3.0
-    write(Instance(arcs, pair_scores=pairs), tmp_path / "scores.npz")
+    write(GrandparentInstance(arcs, pair_scores=pairs), tmp_path / "scores.npz")
     assert main(["solve", "grandparent_parsing", str(tmp_path / "scores.npz"), "--json", "-"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["objective"] == pytest.approx(1.0)
@@ -115,7 +123,7 @@ def test_the_command_line_takes_pairs_in(tmp_path, capsys):
 def test_without_a_tree_there_is_none_with_pairs():
     arcs = np.full((3, 3), -np.inf)
     arcs[1, 2] = arcs[2, 1] = 0.0
-    found = parse(Instance(arcs, pair_scores=np.ones((3, 3, 3))))
+    found = parse(GrandparentInstance(arcs, pair_scores=np.ones((3, 3, 3))))
     assert found.heads is None
     assert found.termination is Termination.INFEASIBLE
 

@@ -13,7 +13,7 @@ from colgen import Column, IterationLimit, NodeVisit, PricingContext, Sense, Ter
 from colgen.core.errors import InputError, InvalidBoundError
 from colgen.problems.dependency import Vocabulary, Weights
 from colgen.problems.dependency.decisions import NoBetter, restrict
-from colgen.problems.grandparent_parsing import Instance, from_scores, parse, random, work
+from colgen.problems.grandparent_parsing import GrandparentInstance, from_scores, parse, random, work
 from colgen.problems.grandparent_parsing.automata import AutomataParsing
 from tests.problems.dependency.treebank import random_weights, sentences
 from tests.problems.grandparent_parsing.trees import instances, optimum, worth
@@ -57,7 +57,7 @@ def test_arcs_are_given_up_only_where_no_other_arc_can_matter():
     arcs[1, 2], arcs[2, 4], arcs[4, 3] = -4.0, 6.0, 11.0
     grandparents[0, 2, 4] = -20.0
     siblings[0, 2, 3], siblings[3, 3, 2], siblings[3, 3, 4], siblings[3, 4, 3] = 10.0, 1.0, 0.008, 6.0
-    instance = Instance(arcs, grandparents, siblings, single_root=True)
+    instance = GrandparentInstance(arcs, grandparents, siblings, single_root=True)
     best, found = optimum(instance), parse(instance)
     assert found.is_optimal
     assert found.score == pytest.approx(best)
@@ -69,7 +69,7 @@ def test_few_parts_are_scored_where_bounds_are_tight():
     n = 30
     arcs = rng.normal(size=(n + 1, n + 1))
     arcs[np.arange(n), np.arange(1, n + 1)] += 20.0
-    found = parse(Instance(arcs, 0.1 * rng.normal(size=(n + 1,) * 3)))
+    found = parse(GrandparentInstance(arcs, 0.1 * rng.normal(size=(n + 1,) * 3)))
     assert found.is_optimal
     assert found.heads == tuple(range(n))
     assert found.scored[0] < 0.2 * n**3
@@ -78,7 +78,7 @@ def test_few_parts_are_scored_where_bounds_are_tight():
 def test_arrays_of_arcs_are_parsed_as_they_are():
     scores = np.random.default_rng(0).normal(size=(5, 5)).astype(np.float32)
     scores[0, 2] = -np.inf
-    whole = parse(Instance(scores))
+    whole = parse(GrandparentInstance(scores))
     for same in (scores, scores.tolist(), scores[::-1, ::-1][::-1, ::-1]):
         assert parse(same).heads == whole.heads
     with pytest.raises(InputError, match="expected arc scores of shape"):
@@ -86,7 +86,7 @@ def test_arrays_of_arcs_are_parsed_as_they_are():
 
 
 def test_one_word():
-    found = parse(Instance(np.array([[0.0, 2.5], [0.0, 0.0]])))
+    found = parse(GrandparentInstance(np.array([[0.0, 2.5], [0.0, 0.0]])))
     assert (found.heads, found.score, found.is_optimal) == ((0,), 2.5, True)
 
 
@@ -101,13 +101,13 @@ def test_a_hundred_and_fifty_words():
 def test_no_tree_is_infeasible():
     arcs = np.full((4, 4), -np.inf)
     arcs[1, 2] = arcs[2, 1] = arcs[0, 3] = 1.0
-    found = parse(Instance(arcs))
+    found = parse(GrandparentInstance(arcs))
     assert found.termination is Termination.INFEASIBLE
     assert found.score == -np.inf
 
 
 def test_single_root_can_be_asked_for():
-    instance = Instance(np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.0]]))
+    instance = GrandparentInstance(np.array([[0.0, 1.0, 1.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.0]]))
     assert parse(instance).heads == (0, 0)
     assert parse(instance, single_root=True).heads == (0, 1)
 
@@ -115,7 +115,7 @@ def test_single_root_can_be_asked_for():
 def test_a_limit_leaves_a_tree_and_a_bound():
     rng = np.random.default_rng(5)
     n = 12
-    instance = Instance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3))
+    instance = GrandparentInstance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3))
     found = parse(instance, stop=TimeLimit(0.0))
     whole = parse(instance)
     assert whole.nodes > 1
@@ -130,7 +130,7 @@ def test_below_a_branching_candidates_alone_are_left(seed):
     """Arcs that a better tree may need become candidates first, so that all others are given up at once."""
     rng = np.random.default_rng(seed)
     n = 12
-    problem = AutomataParsing(Instance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3)))
+    problem = AutomataParsing(GrandparentInstance(rng.normal(size=(n + 1,) * 2), 4.0 * rng.normal(size=(n + 1,) * 3)))
     candidates: list[int] = []
 
     def visited(visit: NodeVisit) -> None:
@@ -151,7 +151,7 @@ def test_arcs_that_become_candidates_do_not_throw_multipliers_far_away(seed):
     """Prices of arcs that nobody looked at, as large as all scores, once made a bound of 11,000 from one of 160."""
     rng = np.random.default_rng(seed)
     n = 24
-    problem = AutomataParsing(Instance(rng.normal(size=(n + 1,) * 2), 2.0 * rng.normal(size=(n + 1,) * 3)))
+    problem = AutomataParsing(GrandparentInstance(rng.normal(size=(n + 1,) * 2), 2.0 * rng.normal(size=(n + 1,) * 3)))
     result = solve(problem, stop=IterationLimit(12))
     proved = [line.dual_bound for line in result.iterations if line.node == 0]
     rounds = [bound for bound in proved if bound < math.inf]

@@ -5,7 +5,7 @@ import pytest
 
 from colgen import solve
 from colgen.problems.grandparent_parsing import GrandparentParsing, random
-from colgen.problems.grandparent_parsing.rounding import Rounding
+from colgen.problems.grandparent_parsing.rounding import TreeRounding
 from colgen.problems.grandparent_parsing.separation import arc_values
 from tests.problems.grandparent_parsing.trees import is_tree
 
@@ -25,7 +25,7 @@ def test_no_single_change_improves_the_tree(single_root, siblings):
         relaxation = solve(problem, relaxation=True).solution
         z = arc_values(relaxation, 6)
         fractional += bool(np.abs(z - z.round()).max() > 1e-6)
-        found = Rounding(problem).search(Context(relaxation))
+        found = TreeRounding(problem).search(Context(relaxation))
         heads = problem.answer(found)
         assert instance.check(heads) == pytest.approx(found.objective)
         assert problem.worth(heads) + problem.offset == pytest.approx(found.objective)

@@ -9,8 +9,8 @@ import pytest
 
 from colgen import Termination, solve
 from colgen.problems.grandparent_parsing import (
+    GrandparentInstance,
     GrandparentParsing,
-    Instance,
     parse,
     random,
     read,
@@ -41,7 +41,7 @@ def heads_by(way, instance):
 
 def changed(instance, times, constant=0.0):
     siblings = instance.sibling_scores
-    return Instance(
+    return GrandparentInstance(
         instance.arc_scores * times + constant,
         instance.grandparent_scores * times,
         None if siblings is None else siblings * times,
@@ -84,7 +84,7 @@ def test_scores_that_rule_parts_out(way, penalty):
         rng = np.random.default_rng(seed)
         for table in tables:
             table[rng.random(table.shape) < 0.08] = penalty
-        instance = Instance(*tables)
+        instance = GrandparentInstance(*tables)
         best = optimum(instance)
         heads, _ = heads_by(way, instance)
         assert worth(instance, heads) == pytest.approx(best, abs=1e-7, rel=1e-9)
@@ -97,11 +97,11 @@ def test_no_tree_with_a_raised_score_is_as_good_as_the_one_known(seed):
     rng = np.random.default_rng(seed)
     for table in tables:
         table[rng.random(table.shape) < 0.1] = -1e6
-    instance = Instance(*tables, single_root=given.single_root)
+    instance = GrandparentInstance(*tables, single_root=given.single_root)
     standard = standard_scores(instance)
     if standard.known is None:
         return
-    raised = Instance(
+    raised = GrandparentInstance(
         standard.arcs, standard.raised(instance.grandparent_scores), standard.raised(instance.sibling_scores)
     )
     least = worth(raised, standard.known)
@@ -140,11 +140,11 @@ def test_parts_that_there_are_not_say_nothing_of_the_others_size(start, anything
     arcs = np.array([[0.0, -0.2, 0.1], [0.0, 0.0, 0.0], [0.0, -0.7, 0.0]])
     grandparents = np.full((3, 3, 3), anything)
     grandparents[0, 1, 2], grandparents[0, 2, 1] = 0.0, 1.0
-    result = solve(GrandparentParsing(Instance(arcs, grandparents), start=start))
+    result = solve(GrandparentParsing(GrandparentInstance(arcs, grandparents), start=start))
     assert result.is_optimal
     assert result.answer == (2, 0)
     assert result.objective == pytest.approx(0.4)
-    assert standard_scores(Instance(arcs, grandparents)).unit <= 1.0
+    assert standard_scores(GrandparentInstance(arcs, grandparents)).unit <= 1.0
 
 
 @pytest.mark.parametrize("start", ["dual", "tree", "parts"])
@@ -153,7 +153,7 @@ def test_a_first_tree_with_a_part_that_is_ruled_out_is_not_offered(start):
     arcs[2, 1] = 1.0
     grandparents = np.zeros((3, 3, 3))
     grandparents[0, 2, 1], grandparents[2, 2, 2] = -1e9, -1.0
-    instance = Instance(arcs, grandparents)
+    instance = GrandparentInstance(arcs, grandparents)
     for iterations in (1, 2, 5):
         result = solve(GrandparentParsing(instance, start=start, iterations=iterations))
         assert result.is_optimal
@@ -161,7 +161,7 @@ def test_a_first_tree_with_a_part_that_is_ruled_out_is_not_offered(start):
 
 
 HARD = {
-    name: Instance(
+    name: GrandparentInstance(
         np.array(drawn["arcs"]),
         *(np.array(drawn[kind]) if kind in drawn else None for kind in ("grandparents", "siblings")),
         drawn["single_root"],
@@ -193,7 +193,9 @@ def test_no_tree_is_said_whatever_rows_are_still_to_come(way):
     arcs = np.full((4, 4), -np.inf)
     arcs[1, 2], arcs[1, 3], arcs[2, 1], arcs[2, 3], arcs[3, 1] = 0.8, 0.01, -7.4, 145.0, -127.0  # none from the root
     grandparents = np.random.default_rng(0).normal(0.0, 50.0, (4, 4, 4))
-    result = solve(GrandparentParsing(Instance(arcs, grandparents), iterations=1, tighten=False, **WAYS[way]))
+    result = solve(
+        GrandparentParsing(GrandparentInstance(arcs, grandparents), iterations=1, tighten=False, **WAYS[way])
+    )
     assert result.termination is Termination.INFEASIBLE
 
 
@@ -204,7 +206,7 @@ def test_where_all_trees_are_worth_the_same_places_without_a_part_have_no_unit_o
         np.array([[3.0, 998.0], [-3.0, 0.0]]),
         np.array([[[-2.0, 0.0], [0.0, 3.0]], [[2.0, 1.0], [3.0, 1.0]]]),
     )
-    instance = Instance(2.0**power * arcs, None, 2.0**power * siblings, True)
+    instance = GrandparentInstance(2.0**power * arcs, None, 2.0**power * siblings, True)
     if WAYS[way] is None:
         found = parse(instance)
         bound, score = found.bound, found.score
@@ -221,7 +223,7 @@ def test_a_penalty_where_no_part_is_says_nothing(penalty, start):
     """One tree, worth nothing; a bound that a score of no part made 6 was called its proof."""
     siblings = np.zeros((2, 2, 2))
     siblings[0, 1, 1], siblings[1, 1, 1] = 3.0, penalty
-    result = solve(GrandparentParsing(Instance(np.zeros((2, 2)), None, siblings), start=start))
+    result = solve(GrandparentParsing(GrandparentInstance(np.zeros((2, 2)), None, siblings), start=start))
     assert result.is_optimal
     assert result.objective == 0.0
     assert result.dual_bound == pytest.approx(0.0, abs=1e-6)
@@ -246,7 +248,7 @@ def test_parts_that_are_ruled_out_are_in_no_tree(way):
             for table in (drawn.grandparent_scores, drawn.sibling_scores)
         ]
         raw = SimpleNamespace(arc_scores=drawn.arc_scores, grandparent_scores=tables[0], sibling_scores=tables[1])
-        instance = Instance(drawn.arc_scores, *tables, drawn.single_root)
+        instance = GrandparentInstance(drawn.arc_scores, *tables, drawn.single_root)
         trees = [heads for heads in all_trees(len(instance)) if not instance.single_root or heads.count(0) == 1]
         best = max(worth(raw, heads) for heads in trees)
         found = parse(instance) if WAYS[way] is None else solve(GrandparentParsing(instance, **WAYS[way]))
@@ -267,7 +269,7 @@ def test_parts_that_are_ruled_out_are_in_no_tree(way):
 def test_parts_that_are_ruled_out_are_kept_in_files(tmp_path):
     drawn = random(3, 1, siblings=True)
     barred = np.where(np.arange(64).reshape(4, 4, 4) % 3 == 0, -np.inf, drawn.sibling_scores)
-    write(Instance(drawn.arc_scores, drawn.grandparent_scores, barred), tmp_path / "barred.npz")
+    write(GrandparentInstance(drawn.arc_scores, drawn.grandparent_scores, barred), tmp_path / "barred.npz")
     again = read(tmp_path / "barred.npz")
     assert (again.ruled_out[1] == np.isinf(barred)).all()
     assert again.ruled_out[0] is None

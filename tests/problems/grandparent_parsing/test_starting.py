@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import LinearMaster, compile_model, solve
-from colgen.problems.grandparent_parsing import GrandparentParsing, Instance, random
+from colgen.problems.grandparent_parsing import GrandparentInstance, GrandparentParsing, random
 from colgen.problems.grandparent_parsing.model import full
 from tests.problems.grandparent_parsing.trees import all_trees
 
@@ -14,7 +14,7 @@ def around(heads, seed, single_root):
     rng, size = np.random.default_rng(seed), len(heads) + 1
     arcs = rng.normal(size=(size, size))
     arcs[heads, np.arange(1, size)] += 12.0
-    return Instance(arcs, rng.normal(size=(size, size, size)), single_root=single_root)
+    return GrandparentInstance(arcs, rng.normal(size=(size, size, size)), single_root=single_root)
 
 
 @pytest.mark.parametrize("connectivity", ["cuts", "flow"])
@@ -46,7 +46,7 @@ def test_any_tree_will_do_to_begin_at(seed, monkeypatch):
 def test_without_a_tree_nothing_is_begun_at():
     scores = np.full((4, 4), -np.inf)
     scores[1, 2] = scores[2, 1] = scores[1, 3] = 1.0
-    problem = GrandparentParsing(Instance(scores, np.zeros((4, 4, 4))), start="parts", connectivity="flow")
+    problem = GrandparentParsing(GrandparentInstance(scores, np.zeros((4, 4, 4))), start="parts", connectivity="flow")
     assert not solve(problem, relaxation=True).is_optimal
     assert problem.first is None
 
@@ -56,7 +56,7 @@ def test_arcs_are_not_fixed_at_dual_values_of_trees():
     arcs, parts = np.zeros((4, 4)), np.zeros((4, 4, 4))
     arcs[[0, 1, 3, 3], [3, 3, 1, 2]] = 3, 2, 3, 3
     parts[[0, 1, 2, 3, 3], [3, 3, 1, 2, 3], [1, 2, 3, 1, 2]] = -2, 2, 1, 1, 3
-    instance = Instance(1e-5 * arcs, 1e-5 * parts)
+    instance = GrandparentInstance(1e-5 * arcs, 1e-5 * parts)
     result = solve(GrandparentParsing(instance, start="dual", tighten=True, iterations=100))
     assert result.is_optimal
     assert result.objective == pytest.approx(max(map(instance.objective, all_trees(3))))

@@ -9,7 +9,15 @@ from colgen import Columns, InputError, LinearMaster, PricingContext, Sense, Ter
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.master.present_objective import PresentObjective
-from colgen.problems.grandparent_parsing import ArcGP, GrandparentParsing, Instance, SiblingParts, dual, pricing, random
+from colgen.problems.grandparent_parsing import (
+    ArcGP,
+    GrandparentInstance,
+    GrandparentParsing,
+    SiblingParts,
+    dual,
+    pricing,
+    random,
+)
 from colgen.problems.grandparent_parsing.model import full, grandparent_triples, sibling_triples
 from colgen.testing.conformance import check_problem
 from tests.problems.dependency.treebank import random_weights, sentences
@@ -197,8 +205,10 @@ def test_arrays_will_do():
 
 
 def test_one_token_and_none_to_hang_from():
-    assert solve(GrandparentParsing(Instance(np.zeros((2, 2))))).answer == (0,)
-    assert solve(GrandparentParsing(Instance(np.full((2, 2), -np.inf)))).termination is Termination.INFEASIBLE
+    assert solve(GrandparentParsing(GrandparentInstance(np.zeros((2, 2))))).answer == (0,)
+    assert (
+        solve(GrandparentParsing(GrandparentInstance(np.full((2, 2), -np.inf)))).termination is Termination.INFEASIBLE
+    )
 
 
 def test_arrays_beside_a_scorer_are_refused():

@@ -6,7 +6,7 @@ import pytest
 from colgen import ReductionContext, Sense, solve
 from colgen.core.budget import Budget
 from colgen.problems.grandparent_parsing import GrandparentParsing, Tightening, random
-from colgen.problems.grandparent_parsing.branching import ArcFixing, Without
+from colgen.problems.grandparent_parsing.branching import TreeArcFixing, Without
 from colgen.problems.grandparent_parsing.model import grandparent_triples
 from colgen.problems.grandparent_parsing.separation import arc_values
 from tests.problems.grandparent_parsing.trees import all_trees
@@ -86,7 +86,7 @@ def test_fixing_keeps_all_better_trees(seed):
     solved = master.solve()
     duals = problem.stabilization().propose(solved.duals)
     target = max(instance.objective(heads) for heads in all_trees(5)) - 0.3
-    fixing = ArcFixing(master, problem.rule)
+    fixing = TreeArcFixing(master, problem.rule)
     found = fixing.reduce(ReductionContext(Sense.MAXIMIZE, duals, result.dual_bound, target, ()))
     forbidden = {arc for decision in found for arc in decision.arcs}
     assert all(not decision.exhaustive for decision in found)

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from hypothesis import strategies as st
 
-from colgen.problems.grandparent_parsing import Instance
+from colgen.problems.grandparent_parsing import GrandparentInstance
 
 
 @cache
@@ -70,7 +70,7 @@ def instances(draw, most=5):
     arcs = scores(2, 1.0)
     arcs[rng.random(arcs.shape) < draw(st.sampled_from([0.0, 0.0, 0.2, 0.4]))] = -np.inf
     strength = draw(st.sampled_from([0.2, 1.0, 3.0]))
-    return Instance(
+    return GrandparentInstance(
         arcs,
         scores(3, strength),
         scores(3, strength) if draw(st.booleans()) else None,

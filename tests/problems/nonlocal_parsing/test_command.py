@@ -21,7 +21,7 @@ from colgen.problems.dependency.evaluation import attachment
 from colgen.problems.nonlocal_parsing import NonlocalParsing, random, write
 from colgen.problems.nonlocal_parsing.command import TEMPLATE
 from colgen.problems.nonlocal_parsing.demo import bracketed, num_trees
-from colgen.problems.nonlocal_parsing.learning import Settings
+from colgen.problems.nonlocal_parsing.learning import NonlocalSettings
 from colgen.problems.nonlocal_parsing.reading import read_instance, score_instance
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.problems.nonlocal_parsing.training import NEEDED, settings_of, train_from_files
@@ -106,7 +106,7 @@ def test_options_of_training(folder, small_model, tmp_path):
     assert (model.backbone, model.families) == ("first", ("siblings", "combs"))
     file = folder / "xx-ud-train.conllu"
     options = TrainOptions(folder, tmp_path / "m", train=file, options={"families": "none", "candidates": "4"})
-    assert settings_of(options) == Settings(families=(), candidates=4)
+    assert settings_of(options) == NonlocalSettings(families=(), candidates=4)
     train_from_files(dataclasses.replace(options, quick=True, say=lambda s: None))
     assert Model.load(tmp_path / "m").families == ()
     for given in ({"backbone": "fourth"}, {"families": "cousins"}, {"least": "0"}, {"epochs": "many"}):

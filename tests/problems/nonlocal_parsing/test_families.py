@@ -9,8 +9,8 @@ from colgen.problems.nonlocal_parsing.families import (
     COMBINATION,
     FAMILIES,
     Combs,
+    FactorPatterns,
     Pattern,
-    Patterns,
     Words,
 )
 
@@ -72,11 +72,13 @@ def test_a_pair_of_brackets_hangs_from_one_word():
 
 
 def test_patterns_of_attributes():
-    gap = Patterns("verbs", Pattern(({"coarse": "VERB"}, None, {"coarse": "VERB"}), ((0, 2), (2, 1))))
+    gap = FactorPatterns("verbs", Pattern(({"coarse": "VERB"}, None, {"coarse": "VERB"}), ((0, 2), (2, 1))))
     assert gap.rows(Words(SENTENCE), everything(9)).tolist() == [[2, 3, 5], [2, 4, 5]]
-    side = Patterns("side", Pattern(({"forms": "or"}, {"coarse": "VERB", "forms": "heard"}), ((1, 0),), adjacent=True))
+    side = FactorPatterns(
+        "side", Pattern(({"forms": "or"}, {"coarse": "VERB", "forms": "heard"}), ((1, 0),), adjacent=True)
+    )
     assert side.rows(Words(SENTENCE), everything(9)).tolist() == [[4, 5]]
-    apart = Patterns("apart", Pattern(({"forms": "we"}, {"forms": "train"}), ((0, 1),), adjacent=True))
+    apart = FactorPatterns("apart", Pattern(({"forms": "we"}, {"forms": "train"}), ((0, 1),), adjacent=True))
     assert not len(apart.rows(Words(SENTENCE), everything(9)))
 
 
@@ -84,7 +86,7 @@ def test_patterns_of_equal_words():
     sentence = Sentence(("in", "time", "rather", "than", "In", "space"))
     slots = (None, {"forms": "rather"}, {"forms": "than"}, None)
     pattern = Pattern(slots, ((0, 2), (2, 1), (2, 3)), same=((0, 3),))
-    rows = Patterns("rather", pattern).rows(Words(sentence), np.ones((7, 7), dtype=bool))
+    rows = FactorPatterns("rather", pattern).rows(Words(sentence), np.ones((7, 7), dtype=bool))
     assert rows.tolist() == [[1, 3, 4, 5]]
 
 
@@ -99,4 +101,4 @@ def test_patterns_of_equal_words():
 )
 def test_bad_patterns_are_refused(pattern, sentence):
     with pytest.raises(InputError, match=sentence):
-        Patterns("bad", pattern)
+        FactorPatterns("bad", pattern)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from colgen import InputError
-from colgen.problems.nonlocal_parsing import Factors, Instance, Parts, random, read, write
+from colgen.problems.nonlocal_parsing import Factors, NonlocalInstance, Parts, random, read, write
 from colgen.solvers.trees.eisner import best_tree
 from tests.broken_files import broken_zips, claiming, npz
 from tests.problems.nonlocal_parsing.trees import answers, instances, plain
@@ -173,7 +173,7 @@ def test_broken_files_are_one_sentence(how, tmp_path):
 def test_arcs_of_minus_infinity_are_forbidden():
     scores = np.zeros((4, 4))
     scores[0, 1] = scores[2, 1] = -np.inf
-    instance = Instance(Parts(scores))
+    instance = NonlocalInstance(Parts(scores))
     assert instance.usable[:, 1].tolist() == [False, False, False, True]
     assert instance.check((3, 3, 0)) == 0.0
     with pytest.raises(ValueError, match="not allowed"):

@@ -14,10 +14,10 @@ from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.nonlocal_parsing import NonlocalParsing
 from colgen.problems.nonlocal_parsing.decoding import accuracy, decode, parse, usable
 from colgen.problems.nonlocal_parsing.decoding import labelled as with_relations
-from colgen.problems.nonlocal_parsing.examples import Examples, tree_tuples
+from colgen.problems.nonlocal_parsing.examples import ParsedExamples, tree_tuples
 from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES, Words
-from colgen.problems.nonlocal_parsing.learner import Learner
-from colgen.problems.nonlocal_parsing.learning import Settings, train
+from colgen.problems.nonlocal_parsing.learner import PerceptronLearner
+from colgen.problems.nonlocal_parsing.learning import NonlocalSettings, train
 from colgen.problems.nonlocal_parsing.local_parts import BACKBONES
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.solvers.trees.eisner import Parts, best_tree, max_marginals
@@ -36,7 +36,7 @@ def random_tree(rng, length):
 def random_model(backbone, families, seed=0):
     """A few random steps: weights that have learned nothing."""
     rng = np.random.default_rng(seed)
-    learner = Learner(Examples(SENTENCES, least=1), backbone, families)
+    learner = PerceptronLearner(ParsedExamples(SENTENCES, least=1), backbone, families)
     for example in learner.examples.examples[:8]:
         learner.number["rest"] += 1
         learner.step(example, random_tree(rng, len(example.encoded)))
@@ -85,7 +85,7 @@ def adjacent(heads):
 def test_the_average_is_that_of_the_weights_after_each_sentence():
     seen = []
     rng = np.random.default_rng(0)
-    learner = Learner(Examples(SENTENCES, least=1), "grandchild", ("siblings",))
+    learner = PerceptronLearner(ParsedExamples(SENTENCES, least=1), "grandchild", ("siblings",))
     example = learner.examples.examples[0]
     for _ in range(4):
         # The weights that decode sentence number t are those of t - 1 steps.
@@ -98,7 +98,7 @@ def test_the_average_is_that_of_the_weights_after_each_sentence():
 
 
 def test_features_are_those_that_right_trees_have_often_enough():
-    once, twice = (Learner(Examples(SENTENCES, least)) for least in (1, 2))
+    once, twice = (PerceptronLearner(ParsedExamples(SENTENCES, least)) for least in (1, 2))
     example = once.examples.examples[0]
     for name, tuples in tree_tuples(once.model, example.words, example.heads).items():
         found = {}
@@ -114,7 +114,7 @@ def test_features_are_those_that_right_trees_have_often_enough():
 
 def test_steps_leave_features_of_wrong_trees_alone():
     """What is not in the index scores nothing, and a step does not change that."""
-    learner = Learner(Examples(SENTENCES[:3], least=1))
+    learner = PerceptronLearner(ParsedExamples(SENTENCES[:3], least=1))
     before = {name: table.keys.copy() for name, table in learner.model.tables.items()}
     learner.number["rest"] += 1
     example = learner.examples.examples[0]
@@ -125,7 +125,7 @@ def test_steps_leave_features_of_wrong_trees_alone():
 
 
 def test_pruned_scores_are_those_of_all_arcs():
-    model = train(SENTENCES, Settings(families=COMBINATION, epochs=1, family_epochs=1), **QUIET)
+    model = train(SENTENCES, NonlocalSettings(families=COMBINATION, epochs=1, family_epochs=1), **QUIET)
     for sentence in SENTENCES[:5]:
         pruned, whole = model.instance(sentence, 3), model.instance(sentence, None)
         assert pruned.usable.sum() < whole.usable.sum()
@@ -138,7 +138,7 @@ def test_pruned_scores_are_those_of_all_arcs():
 
 
 def test_candidates_are_heads_of_good_trees():
-    learner = Learner(Examples(SENTENCES))
+    learner = PerceptronLearner(ParsedExamples(SENTENCES))
     learner.learn_filter(np.random.default_rng(0))
     model = learner.averaged()
     for sentence in made_up_sentences(10, seed=3):
@@ -160,7 +160,7 @@ def test_candidates_are_heads_of_good_trees():
 @pytest.mark.parametrize("backbone", BACKBONES)
 def test_a_small_grammar_is_learned(backbone):
     families = ("siblings", "grandchildren") if backbone == "grandchild" else ()
-    model = train(SENTENCES, Settings(backbone, families, epochs=3, family_epochs=2, least=1), **QUIET)
+    model = train(SENTENCES, NonlocalSettings(backbone, families, epochs=3, family_epochs=2, least=1), **QUIET)
     fresh = made_up_sentences(30, seed=1)
     reached = accuracy(fresh, parse(model, fresh))
     assert reached.all > 97.0
@@ -168,7 +168,7 @@ def test_a_small_grammar_is_learned(backbone):
 
 
 def test_going_on_with_families_leaves_the_learner_as_it_is():
-    learner = Learner(Examples(SENTENCES))
+    learner = PerceptronLearner(ParsedExamples(SENTENCES))
     learner.learn_filter(np.random.default_rng(0))
     learner.learn(np.random.default_rng(0))
     before = [decode(learner.model.instance(s)) for s in SENTENCES[:10]]
@@ -183,7 +183,7 @@ def test_going_on_with_families_leaves_the_learner_as_it_is():
 
 
 def test_another_backbone_has_the_same_filter():
-    learner = Learner(Examples(SENTENCES))
+    learner = PerceptronLearner(ParsedExamples(SENTENCES))
     learner.learn_filter(np.random.default_rng(0))
     third = learner.afresh("third")
     third.learn(np.random.default_rng(0), most=5)
@@ -194,7 +194,7 @@ def test_another_backbone_has_the_same_filter():
 
 @pytest.mark.parametrize("last", [0, 1, 2, 3])
 def test_an_interrupted_training_goes_on(last, tmp_path):
-    settings = Settings("third", ("siblings",), filter_epochs=1, epochs=2, family_epochs=2, least=1)
+    settings = NonlocalSettings("third", ("siblings",), filter_epochs=1, epochs=2, family_epochs=2, least=1)
     whole = train(SENTENCES, settings, **QUIET)
     state, passes = tmp_path / "state", []
 
@@ -220,7 +220,7 @@ def test_an_interrupted_training_goes_on(last, tmp_path):
 @pytest.mark.parametrize("relations", ["arcs", "both"])
 def test_relations_are_learned_in_the_arcs_scores(relations, tmp_path):
     text = [labelled(sentence) for sentence in made_up_sentences(60)]
-    settings = Settings("grandchild", ("siblings",), 1, 2, 1, least=1, relations=relations)
+    settings = NonlocalSettings("grandchild", ("siblings",), 1, 2, 1, least=1, relations=relations)
     model = train(text[:40], settings, **QUIET)
     assert (model.labels is None) == (relations == "arcs")
     test = text[40:]
@@ -248,7 +248,7 @@ def test_relations_are_learned_in_the_arcs_scores(relations, tmp_path):
 @pytest.mark.parametrize("last", [1, 3])
 def test_an_interrupted_training_with_relations_goes_on(last, tmp_path):
     text = [labelled(sentence) for sentence in SENTENCES]
-    settings = Settings("sibling", ("siblings",), 1, 2, 2, least=1, relations="arcs")
+    settings = NonlocalSettings("sibling", ("siblings",), 1, 2, 2, least=1, relations="arcs")
     whole = train(text, settings, **QUIET)
     passes = []
 
@@ -266,11 +266,11 @@ def test_an_interrupted_training_with_relations_goes_on(last, tmp_path):
 
 def test_relations_need_sentences_that_tell_them():
     with pytest.raises(InputError, match="expected sentences with relations"):
-        train(SENTENCES, Settings(relations="arcs"), **QUIET)
+        train(SENTENCES, NonlocalSettings(relations="arcs"), **QUIET)
 
 
 def test_a_state_of_something_else(tmp_path):
-    settings = Settings(filter_epochs=1, epochs=1)
+    settings = NonlocalSettings(filter_epochs=1, epochs=1)
     (tmp_path / "state").write_text("no archive")
     with pytest.raises(InputError, match="interrupted training"):
         train(SENTENCES, settings, state=tmp_path / "state", **QUIET)
@@ -326,7 +326,7 @@ def test_what_cannot_be_learned_from_is_left_out():
     several = Sentence(("a", "b"), heads=(0, 0))
     assert usable([crossing, several, Sentence(("a",)), SENTENCES[0]]) == [SENTENCES[0]]
     with pytest.raises(InputError, match="projective"):
-        Examples([crossing, several])
+        ParsedExamples([crossing, several])
 
 
 def test_unknown_names_are_refused():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from colgen import Solution, Termination, solve
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
-from colgen.problems.nonlocal_parsing import Factors, Instance, NonlocalParsing, ParsingByColumns, Parts, random
+from colgen.problems.nonlocal_parsing import Factors, NonlocalInstance, NonlocalParsing, ParsingByColumns, Parts, random
 from colgen.problems.nonlocal_parsing.checking import checked_list
 from colgen.problems.nonlocal_parsing.decoding import decode
 from colgen.problems.nonlocal_parsing.losses import Losses
@@ -138,7 +138,7 @@ def test_a_penalty_of_twenty_digits():
     arcs[2, 1], arcs[0, 2], arcs[2, 3], arcs[3, 2] = 1.0, 1.1, 1.0, 0.9
     for penalty in (-2e7, -1e12, -1e20):
         factors = Factors.of(4, [(((2, 1), (0, 2)), penalty), (((0, 3), (3, 2)), 0.3), (((3, 1), (3, 2)), 1e-6)])
-        instance = Instance(Parts(arcs), factors)
+        instance = NonlocalInstance(Parts(arcs), factors)
         holds(instance, instance, {"k": 2})
         holds(instance, instance, {"problem": ParsingByColumns})
 
@@ -185,7 +185,7 @@ def test_lists_of_trees_are_checked():
 def test_the_order_of_trees_whose_scores_cancel_out_is_not_looked_at_too_closely():
     arcs = np.zeros((4, 4))
     arcs[0, 1], arcs[1, 2], arcs[2, 3] = 0.1, 0.2, -0.3  # their sum is 6e-17
-    instance = Instance(Parts(arcs), Factors.of(4, []), np.ones((4, 4), dtype=bool))
+    instance = NonlocalInstance(Parts(arcs), Factors.of(4, []), np.ones((4, 4), dtype=bool))
     trees = [(2, 3, 0), (0, 1, 2)]
     assert instance.objective(trees[1]) > instance.objective(trees[0]) == 0.0
     assert checked_list(instance, trees, 2, 0.25) == instance.objective(trees[1])
@@ -196,7 +196,7 @@ def test_the_order_of_trees_whose_scores_cancel_out_is_not_looked_at_too_closely
 def test_a_relaxation_without_a_solution_has_none():
     allowed = np.zeros((3, 3), dtype=bool)
     allowed[1, 2] = allowed[2, 1] = True  # no root
-    instance = Instance(Parts(np.zeros((3, 3))), Factors.of(3, []), allowed)
+    instance = NonlocalInstance(Parts(np.zeros((3, 3))), Factors.of(3, []), allowed)
     result = solve(NonlocalParsing(instance), relaxation=True)
     assert result.termination is Termination.INFEASIBLE
     assert (result.solution, result.objective) == (None, -np.inf)
@@ -227,5 +227,5 @@ def test_columns_see_what_penalties_hide():
 def test_trees_that_are_not_projective_are_decoded_as_such():
     arcs = np.zeros((5, 5))
     arcs[3, 1], arcs[4, 2] = 1.0, 2.0  # these two cross
-    instance = Instance(Parts(arcs), Factors.of(5, []), single_root=False, projective=False)
+    instance = NonlocalInstance(Parts(arcs), Factors.of(5, []), single_root=False, projective=False)
     assert instance.objective(decode(instance)) == 3.0

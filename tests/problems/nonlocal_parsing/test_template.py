@@ -15,14 +15,14 @@ from colgen.core.warm_start import WarmStart
 from colgen.problems.dependency.decisions import ArcDecision, NoBetter
 from colgen.problems.nonlocal_parsing import (
     Factors,
-    Instance,
+    NonlocalInstance,
     NonlocalParsing,
     ParsingByColumns,
     Parts,
     random,
 )
 from colgen.problems.nonlocal_parsing.losses import Losses
-from colgen.problems.nonlocal_parsing.pool import Effort, Pool
+from colgen.problems.nonlocal_parsing.pool import BestTreePool, Effort
 from colgen.problems.nonlocal_parsing.pricing import BestTrees
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.problems.nonlocal_parsing.trees import instances, plain, scores_of_all
@@ -175,7 +175,7 @@ def test_one_word():
 def test_sentences_without_a_tree_are_infeasible():
     allowed = np.ones((4, 4), dtype=bool)
     allowed[:, 2] = False
-    result = solve(NonlocalParsing(Instance(Parts(np.zeros((4, 4))), None, allowed)))
+    result = solve(NonlocalParsing(NonlocalInstance(Parts(np.zeros((4, 4))), None, allowed)))
     assert result.termination is Termination.INFEASIBLE
     assert result.answer is None
     assert math.isinf(result.objective)
@@ -184,9 +184,9 @@ def test_sentences_without_a_tree_are_infeasible():
 def test_a_factor_changes_the_tree():
     scores = np.full((4, 4), -1.0)
     scores[[2, 0, 2], [1, 2, 3]] = 1.0
-    assert solve(NonlocalParsing(Instance(Parts(scores)))).answer == (2, 0, 2)
+    assert solve(NonlocalParsing(NonlocalInstance(Parts(scores)))).answer == (2, 0, 2)
     factors = Factors.of(4, [(((3, 1), (3, 2), (0, 3)), 10.0)])
-    result = solve(NonlocalParsing(Instance(Parts(scores), factors)))
+    result = solve(NonlocalParsing(NonlocalInstance(Parts(scores), factors)))
     assert result.answer == (3, 3, 0)
     assert result.objective == pytest.approx(7.0)
 
@@ -213,7 +213,7 @@ def test_another_oracle_proves_the_same_at_the_same_shares(seed, k):
     assert result.iterations
     for record in result.iterations:
         if record.node == 0:
-            oracle = BestTrees(Pool(k), Effort(), lambda duals=record.duals: duals.near)
+            oracle = BestTrees(BestTreePool(k), Effort(), lambda duals=record.duals: duals.near)
             priced = oracle.price(record.duals, PricingContext(Sense.MAXIMIZE))
             assert max(priced.total, result.objective) == pytest.approx(max(record.dual_bound, result.objective))
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from colgen.problems.dependency.sentence import Sentence
-from colgen.problems.nonlocal_parsing import Factors, Instance
+from colgen.problems.nonlocal_parsing import Factors, NonlocalInstance
 from colgen.solvers.trees.eisner import Parts
 from tests.solvers.projective import all_trees, random_parts
 
@@ -41,7 +41,7 @@ def instances(draw, most_words=4, orders=(1, 2, 3, 4), projective=True):
         score = float(rng.integers(-3, 4)) if whole else float(rng.normal(scale=2.0))
         factors.append(([arcs[k] for k in chosen], score))
     share = draw(st.sampled_from([1.0, 1.0, 0.8, 0.5]))
-    return Instance(
+    return NonlocalInstance(
         parts,
         Factors.of(n + 1, factors),
         rng.random((n + 1, n + 1)) < share,
@@ -56,7 +56,7 @@ def plain(n, factors=(), *, heads=None):
     scores = np.zeros((n + 1, n + 1))
     if heads is not None:
         scores[np.array(heads), np.arange(1, n + 1)] = 1.0
-    return Instance(Parts(scores), Factors.of(n + 1, factors))
+    return NonlocalInstance(Parts(scores), Factors.of(n + 1, factors))
 
 
 def made_up_sentences(number, seed=0):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from colgen import InputError, Termination, solve
-from colgen.problems.title_path import Instance, TitlePath, from_graph, random, read, write
+from colgen.problems.title_path import PathInstance, TitlePath, from_graph, random, read, write
 from colgen.problems.title_path.instance import as_length
 
 N = float("nan")
-SMALL = Instance(
+SMALL = PathInstance(
     [[-math.inf, 2.0, 1.0], [0.5, -math.inf, 4.0], [1.0, -math.inf, -math.inf]],
     [1.0, 0.0, -math.inf],
     [0.0, 3.0, -1.0],
@@ -50,11 +50,11 @@ def square(n, value=0.0):
 )
 def test_bad_data_is_refused(data, complaint):
     with pytest.raises(InputError, match=complaint):
-        Instance(*data)
+        PathInstance(*data)
 
 
 def test_defaults():
-    instance = Instance(square(2), [0, 0], [0, 0], np.int64(2))
+    instance = PathInstance(square(2), [0, 0], [0, 0], np.int64(2))
     assert instance.classes == instance.labels == (0, 1)
     assert type(instance.length) is int
     assert instance.num_vertices == instance.num_classes == 2
@@ -62,7 +62,7 @@ def test_defaults():
 
 def test_data_is_copied_and_kept():
     weights = square(2)
-    instance = Instance(weights, [0, 0], [0, 0], 1)
+    instance = PathInstance(weights, [0, 0], [0, 0], 1)
     weights[0, 1] = 7.0
     assert instance.weights[0, 1] == 0.0
     with pytest.raises(ValueError, match="read-only"):
@@ -194,7 +194,9 @@ def test_written_graphs_are_read_back(tmp_path, instance):
 def test_labels_of_arcs_are_written(tmp_path):
     via = np.full((4, 3), -1)
     via[3, 0], via[0, 1] = 0, 1
-    instance = Instance(SMALL.weights, SMALL.first, SMALL.last, 2, SMALL.classes, SMALL.labels, "t", via, ("the", "of"))
+    instance = PathInstance(
+        SMALL.weights, SMALL.first, SMALL.last, 2, SMALL.classes, SMALL.labels, "t", via, ("the", "of")
+    )
     write(instance, tmp_path / "graph.json")
     assert read(tmp_path / "graph.json").words((0, 1)) == instance.words((0, 1)) == ["the", "a", "of", "b"]
 

@@ -5,8 +5,8 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import InputError, Solution, compile_model, solve
-from colgen.problems.title_path import Instance, LazyPath, random
-from colgen.problems.title_path.lazy import Cuts, as_solution, path_of
+from colgen.problems.title_path import LazyPath, PathInstance, random
+from colgen.problems.title_path.lazy import CycleCuts, as_solution, path_of
 from colgen.problems.title_path.model import SINK, SOURCE, arc_names, arcs, arrays, full
 from tests.problems.title_path.naive import answers, heaviest
 
@@ -65,7 +65,7 @@ def test_without_separation_there_are_cycles():
     """The source's example: a path beside a cycle satisfies everything but what forbids cycles."""
     weights = np.full((4, 4), -5.0)
     weights[2, 3] = weights[3, 2] = 10.0
-    instance = Instance(weights, [0.0, 0, 0, 0], [0.0, 0, 0, 0], 3)
+    instance = PathInstance(weights, [0.0, 0, 0, 0], [0.0, 0, 0, 0], 3)
     model = full(instance, "lazy")
     pyo.SolverFactory("appsi_highs").solve(model)
     assert pyo.value(model.weight) == pytest.approx(20.0)
@@ -77,7 +77,7 @@ def test_graphs_without_ends_are_refused():
     nothing = np.full(2, -math.inf)
     for first, last in ((nothing, [0, 0]), ([0, 0], nothing)):
         with pytest.raises(InputError, match="leave the source"):
-            full(Instance(np.zeros((2, 2)), first, last, 1))
+            full(PathInstance(np.zeros((2, 2)), first, last, 1))
 
 
 @pytest.mark.parametrize("build", [full, arrays])
@@ -106,13 +106,13 @@ def test_arcs_are_those_that_a_path_can_take():
 def test_path_and_solution_are_the_same():
     instance = random(6, 4, 0)
     assert path_of(as_solution(instance, (3, 1, 5, 0))) == (3, 1, 5, 0)
-    assert Cuts(instance).separate(as_solution(instance, (3, 1, 5, 0))) == []
+    assert CycleCuts(instance).separate(as_solution(instance, (3, 1, 5, 0))) == []
 
 
 def test_cycle_beside_a_path_is_cut_off():
     instance = random(6, 4, 0)
     point = {("I", arc): 1.0 for arc in ((SOURCE, 0), (0, 1), (1, SINK), (2, 3), (3, 2))}
-    (row,) = Cuts(instance).separate(Solution(0.0, variables=point, integer=frozenset(point)))
+    (row,) = CycleCuts(instance).separate(Solution(0.0, variables=point, integer=frozenset(point)))
     assert row.key[1][1] == (2, 3)
     assert sum(a * point.get(key, 0.0) for key, a in row.coefficients.items()) == pytest.approx(-1.0)
 
@@ -129,7 +129,7 @@ def test_fractional_cut_is_the_most_violated():
         ("I", (3, SINK)): 0.5,
         ("I", (1, SINK)): 0.5,
     }
-    rows = Cuts(instance).separate(Solution(0.0, variables=point, integer=frozenset(point)))
+    rows = CycleCuts(instance).separate(Solution(0.0, variables=point, integer=frozenset(point)))
     violations = [-sum(a * point.get(key, 0.0) for key, a in row.coefficients.items()) for row in rows]
     assert violations == pytest.approx([0.5])
     assert {2, 3} <= set(rows[0].key[1][1]) <= {0, 2, 3}
@@ -145,7 +145,7 @@ def test_rows_hold_for_every_path():
         tails, heads, _ = arcs(instance)
         names = arc_names(instance, tails, heads)
         point = {("I", arc): float(x) for arc, x in zip(names, rng.random(len(names)).round(2), strict=True)}
-        for row in Cuts(instance).separate(Solution(0.0, variables=point, integer=frozenset(point))):
+        for row in CycleCuts(instance).separate(Solution(0.0, variables=point, integer=frozenset(point))):
             seen += 1
             for _, path in paths:
                 taken = as_solution(instance, path).variables

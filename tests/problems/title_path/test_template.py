@@ -6,7 +6,7 @@ import pytest
 
 from colgen import PricingContext, Sense, Termination, TimeLimit, WarmStart, solve
 from colgen.core.errors import InfeasibleAnswerError
-from colgen.problems.title_path import Instance, TitlePath, random
+from colgen.problems.title_path import PathInstance, TitlePath, random
 from colgen.problems.title_path import pricing as pricing_module
 from colgen.problems.title_path.baseline import colour_coding, exhaustive, ilp, lazy_rows
 from colgen.problems.title_path.master import ONCE, WalkDuals, WalkMaster, as_solution
@@ -64,7 +64,7 @@ def test_more_vertices_than_there_are_are_infeasible():
 
 
 def test_no_arcs_at_all_are_infeasible():
-    nothing = Instance(np.full((2, 2), -math.inf), np.full(2, -math.inf), np.zeros(2), 1)
+    nothing = PathInstance(np.full((2, 2), -math.inf), np.full(2, -math.inf), np.zeros(2), 1)
     assert solve(TitlePath(nothing)).termination is Termination.INFEASIBLE
 
 
@@ -75,7 +75,7 @@ def test_a_path_that_few_arcs_allow():
     weights[np.arange(n), (np.arange(n) + 1) % n] = 1.0
     weights[(np.arange(n) + 1) % n, np.arange(n)] = 5.0
     weights[3, 2] = -math.inf
-    result = solve(TitlePath(Instance(weights, np.zeros(n), np.zeros(n), n)))
+    result = solve(TitlePath(PathInstance(weights, np.zeros(n), np.zeros(n), n)))
     assert result.is_optimal
     assert result.objective == 5.0 * (n - 1)
 
@@ -167,7 +167,7 @@ def test_kept_contract():
 
 
 def test_separation_finds_exactly_the_repeated_classes():
-    instance = Instance(np.zeros((4, 4)), np.zeros(4), np.zeros(4), 5, ("x", "y", "x", "z"))
+    instance = PathInstance(np.zeros((4, 4)), np.zeros(4), np.zeros(4), 5, ("x", "y", "x", "z"))
     separation = RepeatedClasses(instance)
     walk = as_solution(instance, (0, 1, 2, 1, 3))
     rows = separation.separate(walk)
@@ -231,7 +231,7 @@ def drawn(seed):
 def test_weights_of_any_scale_have_the_path_of_enumeration(seed, scale, constant):
     base = drawn(seed)
     weights = [scale * array + constant for array in (base.weights, base.first, base.last)]
-    instance = Instance(*weights, base.length, base.classes)
+    instance = PathInstance(*weights, base.length, base.classes)
     expected = exhaustive(instance)
     result = solve(TitlePath(instance))
     assert (result.answer is None) == (expected.path is None)
@@ -247,7 +247,7 @@ def test_other_methods_obey_the_law_too(method, scale, constant):
     for seed in range(6):
         base = drawn(seed)
         weights = [scale * array + constant for array in (base.weights, base.first, base.last)]
-        instance = Instance(*weights, base.length, base.classes)
+        instance = PathInstance(*weights, base.length, base.classes)
         expected, found = exhaustive(instance), method(instance)
         assert (found.path is None) == (expected.path is None)
         if expected.path is not None:
@@ -259,7 +259,7 @@ def test_other_methods_obey_the_law_too(method, scale, constant):
 def test_a_power_of_two_changes_no_answer_and_no_round(power):
     for seed in range(20):
         base = random(30, 6, seed, num_classes=20, attraction=8.0)
-        scaled = Instance(*(np.ldexp(a, power) for a in (base.weights, base.first, base.last)), 6, base.classes)
+        scaled = PathInstance(*(np.ldexp(a, power) for a in (base.weights, base.first, base.last)), 6, base.classes)
         one, other = solve(TitlePath(base)), solve(TitlePath(scaled))
         assert one.answer == other.answer
         assert other.objective == math.ldexp(one.objective, power)
@@ -272,7 +272,7 @@ def test_penalties_hide_no_differences(seed, penalty):
     base = random(6, 3, seed, attraction=2.0)
     weights = base.weights.copy()
     weights[np.random.default_rng(seed).random(weights.shape) < 0.3] = penalty
-    instance = Instance(weights, base.first, base.last, 3)
+    instance = PathInstance(weights, base.first, base.last, 3)
     expected = exhaustive(instance)
     result = solve(TitlePath(instance))
     assert result.is_optimal
@@ -282,14 +282,14 @@ def test_penalties_hide_no_differences(seed, penalty):
 
 def test_many_equal_paths():
     for n, k in ((6, 3), (7, 5), (5, 5)):
-        instance = Instance(np.full((n, n), 1e-9), np.zeros(n), np.full(n, 3.0), k)
+        instance = PathInstance(np.full((n, n), 1e-9), np.zeros(n), np.full(n, 3.0), k)
         result = solve(TitlePath(instance))
         assert result.is_optimal
         assert result.objective == pytest.approx(3.0 + (k - 1) * 1e-9, rel=1e-15)
 
 
 def test_a_length_beyond_all_vertices_takes_no_memory():
-    instance = Instance(np.zeros((3, 3)), np.zeros(3), np.zeros(3), 10**9)
+    instance = PathInstance(np.zeros((3, 3)), np.zeros(3), np.zeros(3), 10**9)
     assert solve(TitlePath(instance)).termination is Termination.INFEASIBLE
 
 
@@ -343,6 +343,6 @@ def test_penalties_that_lead_a_beam_astray_hide_nothing(scale):
     arcs, penalty = np.zeros((5, 5)), -1e12
     arcs[2, 4] = 9.0
     first, last = np.array([penalty, 0, 0, 0, penalty]), np.array([penalty, penalty, -3, penalty, -3])
-    result = solve(TitlePath(Instance(scale * arcs, scale * first, scale * last, 4, tuple(range(5)))))
+    result = solve(TitlePath(PathInstance(scale * arcs, scale * first, scale * last, 4, tuple(range(5)))))
     assert result.is_optimal
     assert result.objective == 6.0 * scale

@@ -7,7 +7,7 @@ import pytest
 from colgen import Bound, PricingContext, Sense, Solution
 from colgen.core.decision import admits
 from colgen.problems.vehicle_routing import VehicleRouting, random
-from colgen.problems.vehicle_routing.branching import ArcFixing, OnArcs, OnVehicles, arcs_of, edges_of
+from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing, arcs_of, edges_of
 from colgen.problems.vehicle_routing.pricing import EDGE
 from tests.problems.vehicle_routing.naive import all_routes
 
@@ -28,7 +28,7 @@ def test_what_a_route_drives():
 @pytest.mark.parametrize("windows", [True, False])
 def test_children_keep_every_answer_and_cut_off_the_relaxation(windows):
     problem = VehicleRouting(random(2, customers=4, stops=9.0, windows=windows))
-    rule, encode = OnArcs(problem.oracle), problem.oracle.encode
+    rule, encode = OnRouteArcs(problem.oracle), problem.oracle.encode
     routes = all_routes(problem.instance)
     i, j = next(route for route in routes if len(route) == 2)
     half = [(encode((i, j)), 0.5), (encode((i,)), 0.5), (encode((j,)), 0.5)]
@@ -64,7 +64,7 @@ def test_whole_edges_of_fractional_routes_are_routes():
     encode = problem.oracle.encode
     # 0-1-2-1-0 and 0-2-0, one half each, use the edges of 0-1-2-0.
     walks = [(encode((1, 2, 1)), 0.5), (encode((2,)), 0.5), (encode((3, 4)), 1.0)]
-    rule = OnArcs(problem.oracle)
+    rule = OnRouteArcs(problem.oracle)
     assert rule.candidates(Solution(0.0, tuple(walks))) == []
     found = rule.recover(Solution(0.0, tuple(walks)))
     assert sorted(column.structure for column, _ in found.columns) == [(1, 2), (3, 4)]
@@ -82,6 +82,6 @@ def test_fixing_forbids_what_is_worse():
     problem = VehicleRouting(random(0, customers=4))
     layout = problem.layout
     worse = layout.tails == 0
-    (decision,) = ArcFixing(problem.oracle)._arcs(0, None, worse)
+    (decision,) = RouteArcFixing(problem.oracle)._arcs(0, None, worse)
     assert not decision.exhaustive
     assert list(itertools.compress(layout.tails, ~decision.open_arcs)) == [0] * int(worse.sum())

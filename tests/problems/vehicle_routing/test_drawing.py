@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from colgen import InputError
-from colgen.problems.vehicle_routing import Instance, random
+from colgen.problems.vehicle_routing import RoutingInstance, random
 from colgen.problems.vehicle_routing.drawing import draw_routes
 
 
@@ -24,4 +24,4 @@ def test_what_cannot_be_drawn_is_said():
     with pytest.raises(InputError, match="a route or more"):
         draw_routes(random(1, customers=3), [])
     with pytest.raises(InputError, match="coordinates"):
-        draw_routes(Instance(((0.0, 1.0), (1.0, 0.0)), (0, 1), 1), [(1,)])
+        draw_routes(RoutingInstance(((0.0, 1.0), (1.0, 0.0)), (0, 1), 1), [(1,)])

@@ -8,7 +8,7 @@ from colgen import Bound, PricingContext, Sense, SeparationContext, solve
 from colgen.core.budget import Budget
 from colgen.fixing import ReductionContext
 from colgen.problems.vehicle_routing import VehicleRouting, random, separation
-from colgen.problems.vehicle_routing.branching import OnArcs
+from colgen.problems.vehicle_routing.branching import OnRouteArcs
 from colgen.problems.vehicle_routing.enumeration import RouteEnumeration
 from colgen.problems.vehicle_routing.pricing import EDGE
 from colgen.problems.vehicle_routing.separation import FewRoutesLeft
@@ -79,7 +79,7 @@ def test_what_ends_a_run_is_heard_without_a_deadline():
 
 def test_rows_on_edges_are_left_out():
     problem = VehicleRouting(random(1, customers=5, windows=False))
-    rule = OnArcs(problem.oracle)
+    rule = OnRouteArcs(problem.oracle)
     row = Bound((EDGE, (1, 2)), 1.0, math.inf, lambda column: 0.0, rule.rows)
     context = context_of(problem, math.inf)
     wide = ReductionContext(

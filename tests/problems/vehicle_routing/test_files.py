@@ -3,7 +3,7 @@
 import pytest
 
 from colgen import InputError
-from colgen.problems.vehicle_routing import Instance, random, read, read_solution, write, write_solution
+from colgen.problems.vehicle_routing import RoutingInstance, random, read, read_solution, write, write_solution
 
 SOLOMON = """\
 R000
@@ -281,7 +281,9 @@ def test_malformed_files_are_one_sentence(tmp_path, text, message):
         random(1, customers=5),
         random(1, customers=5, windows=False, convention="whole"),
         random(1, customers=5, windows=False, convention="exact"),
-        Instance(((0.0, 1.5, 2.0), (3.0, 0.0, 1.0), (2.0, 1.0, 0.0)), (0, 1, 2), 2, vehicles=2, name="asymmetric"),
+        RoutingInstance(
+            ((0.0, 1.5, 2.0), (3.0, 0.0, 1.0), (2.0, 1.0, 0.0)), (0, 1, 2), 2, vehicles=2, name="asymmetric"
+        ),
     ],
     ids=lambda instance: instance.name,
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from colgen.problems.vehicle_routing import Instance, VehicleRouting, random
+from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, random
 from colgen.problems.vehicle_routing.heuristics import by_pyvrp, by_savings, has_pyvrp, improved
 from tests.problems.vehicle_routing.naive import optimum
 from tests.sweeps import seeds
@@ -42,24 +42,24 @@ def test_nobody_is_late_without_somebody_who_was_on_the_way(seed, count, room, l
     due = np.append(0.0, distances[0, 1:] + rng.integers(0, room, count))
     due[0] = (due + distances[:, 0]).max()
     windows = tuple((0.0, last) for last in due.tolist())
-    instance = Instance(tuple(map(tuple, distances.tolist())), (0,) + (1,) * count, capacity, windows)
+    instance = RoutingInstance(tuple(map(tuple, distances.tolist())), (0,) + (1,) * count, capacity, windows)
     steps = 1_000 if capacity == 6 else 300
     assert instance.check(improved(instance, alone(instance), steps=steps, seed=seed)) > 0.0
 
 
 def test_too_many_routes_are_merged_where_they_can_be():
     square = ((0.0, 1.0, 1.0), (1.0, 0.0, 5.0), (1.0, 5.0, 0.0))
-    one = Instance(square, (0, 1, 1), 2, vehicles=1)
+    one = RoutingInstance(square, (0, 1, 1), 2, vehicles=1)
     assert sorted(map(len, improved(one, alone(one), steps=200))) == [2]
 
 
 def test_one_customer():
-    instance = Instance(((0.0, 2.0), (3.0, 0.0)), (0, 1), 1)
+    instance = RoutingInstance(((0.0, 2.0), (3.0, 0.0)), (0, 1), 1)
     assert by_savings(instance) == improved(instance, [(1,)], steps=50) == [(1,)]
 
 
 def test_all_in_one_place():
-    instance = Instance(((0.0,) * 5,) * 5, (0, 1, 1, 1, 1), 2)
+    instance = RoutingInstance(((0.0,) * 5,) * 5, (0, 1, 1, 1, 1), 2)
     assert instance.check(improved(instance, by_savings(instance), steps=50)) == 0.0
 
 

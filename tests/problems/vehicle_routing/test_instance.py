@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
-from colgen.problems.vehicle_routing import Instance, VehicleRouting, euclidean, random
+from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, euclidean, random
 
 PLACES = ((0.0, 0.0), (3.0, 4.0), (6.0, 8.0))
 LINE = euclidean(PLACES)
@@ -63,19 +63,19 @@ def test_sums_are_whole_multiples_of_the_step():
 )
 def test_bad_data_is_one_sentence(changes, message):
     with pytest.raises(InputError, match=message):
-        Instance(**{"distances": LINE, "demands": (0, 1, 1), "capacity": 10, **changes})
+        RoutingInstance(**{"distances": LINE, "demands": (0, 1, 1), "capacity": 10, **changes})
 
 
 def test_waiting_and_service_take_time():
     windows = ((0.0, 100.0), (20.0, 30.0), (0.0, 42.0))
-    instance = Instance(LINE, (0, 1, 1), 10, windows, (0.0, 10.0, 1.0))
+    instance = RoutingInstance(LINE, (0, 1, 1), 10, windows, (0.0, 10.0, 1.0))
     assert instance.times((1, 2)) == [20.0, 35.0, 46.0]  # waits until 20, serves until 30, drives for 5
     assert instance.check([(1, 2)]) == 20.0
-    late = Instance(LINE, (0, 1, 1), 10, (*windows[:2], (0.0, 34.0)), (0.0, 10.0, 1.0))
+    late = RoutingInstance(LINE, (0, 1, 1), 10, (*windows[:2], (0.0, 34.0)), (0.0, 10.0, 1.0))
     with pytest.raises(ValueError, match="customer 2 is reached at 35, due 34"):
         late.check([(1, 2)])
     assert late.check([(2, 1)]) == 20.0
-    home = Instance(LINE, (0, 1, 1), 10, ((0.0, 45.0), *windows[1:]), (0.0, 10.0, 1.0))
+    home = RoutingInstance(LINE, (0, 1, 1), 10, ((0.0, 45.0), *windows[1:]), (0.0, 10.0, 1.0))
     with pytest.raises(ValueError, match="the depot is reached again at 46, due 45"):
         home.check([(1, 2)])
 
@@ -94,12 +94,12 @@ def test_waiting_and_service_take_time():
 )
 def test_what_is_no_answer_is_said(routes, message):
     with pytest.raises(ValueError, match=message):
-        Instance(LINE, (0, 1, 1), 10, vehicles=1).check(routes)
+        RoutingInstance(LINE, (0, 1, 1), 10, vehicles=1).check(routes)
 
 
 def test_loads_are_checked():
     with pytest.raises(ValueError, match="the load is 12, the capacity 10"):
-        Instance(LINE, (0, 6, 6), 10).check([(1, 2)])
+        RoutingInstance(LINE, (0, 6, 6), 10).check([(1, 2)])
 
 
 def test_the_first_customers_are_an_instance():
@@ -115,7 +115,7 @@ def test_the_first_customers_are_an_instance():
 def test_routes_may_be_the_same_backwards():
     assert random(0, windows=False).is_symmetric
     assert not random(0).is_symmetric
-    assert not Instance(((0.0, 1.0), (2.0, 0.0)), (0, 1), 1).is_symmetric
+    assert not RoutingInstance(((0.0, 1.0), (2.0, 0.0)), (0, 1), 1).is_symmetric
 
 
 def test_a_far_horizon_lets_nobody_be_late():
@@ -123,7 +123,7 @@ def test_a_far_horizon_lets_nobody_be_late():
     unit = 1.0 / 3.0  # no number of few decimals, which are added up exactly
     line = unit * np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
     windows = ((0.0, unit * 1e8), (0.0, unit), (0.0, 2.0 * unit))
-    instance = Instance(tuple(map(tuple, line.tolist())), (0, 1, 1), 2, windows, (0.0, 0.05 * unit, 0.0))
+    instance = RoutingInstance(tuple(map(tuple, line.tolist())), (0, 1, 1), 2, windows, (0.0, 0.05 * unit, 0.0))
     assert instance.fault((2, 1)) is not None
     assert "customer 2 is reached" in instance.fault((1, 2))
     assert solve(VehicleRouting(instance)).objective == pytest.approx(6.0 * unit)
@@ -136,7 +136,7 @@ def test_who_arrives_as_a_window_ends_is_in_time_in_any_unit(unit):
     line = np.abs(np.subtract.outer(ends, ends)) * unit
     due = [sum(unit * leg for leg in legs[: k + 1]) for k in range(3)]
     windows = ((0.0, 1e6 * unit), *((0.0, end) for end in due))
-    instance = Instance(tuple(map(tuple, line.tolist())), (0, 1, 1, 1), 3, windows, (0.0,) * 4)
+    instance = RoutingInstance(tuple(map(tuple, line.tolist())), (0, 1, 1, 1), 3, windows, (0.0,) * 4)
     assert instance.fault((1, 2, 3)) is None
     assert len(solve(VehicleRouting(instance)).answer) == 1
 
@@ -145,7 +145,7 @@ def test_a_detour_may_be_in_time_where_the_direct_way_is_not():
     # From the depot to 2 it is 9, by way of 1 it is 2: too late for 3, and early enough.
     far = ((0.0, 1.0, 9.0, 1.0), (1.0, 0.0, 1.0, 1.0), (9.0, 1.0, 0.0, 1.0), (1.0, 1.0, 1.0, 0.0))
     windows = ((0.0, 20.0), (0.0, 1.0), (0.0, 9.0), (0.0, 3.0))
-    instance = Instance(far, (0, 0, 1, 1), 2, windows, (0.0,) * 4)
+    instance = RoutingInstance(far, (0, 0, 1, 1), 2, windows, (0.0,) * 4)
     problem = VehicleRouting(instance)
     assert problem.oracle.layout.number[2, 3] >= 0
     assert solve(problem).answer == [(1, 2, 3)]

@@ -3,7 +3,7 @@
 import pytest
 
 from colgen import InputError, solve_complete
-from colgen.problems.vehicle_routing import Instance, random
+from colgen.problems.vehicle_routing import RoutingInstance, random
 from colgen.problems.vehicle_routing.model import full
 from tests.problems.vehicle_routing.naive import optimum
 from tests.sweeps import seeds
@@ -18,8 +18,8 @@ def test_two_index(seed):
 
 def test_at_most_so_many_vehicles():
     square = ((0.0, 1.0, 1.0), (1.0, 0.0, 5.0), (1.0, 5.0, 0.0))
-    assert solve_complete(full(Instance(square, (0, 1, 1), 2)), 60.0).objective == pytest.approx(4.0)
-    assert solve_complete(full(Instance(square, (0, 1, 1), 2, vehicles=1)), 60.0).objective == pytest.approx(7.0)
+    assert solve_complete(full(RoutingInstance(square, (0, 1, 1), 2)), 60.0).objective == pytest.approx(4.0)
+    assert solve_complete(full(RoutingInstance(square, (0, 1, 1), 2, vehicles=1)), 60.0).objective == pytest.approx(7.0)
 
 
 def test_there_is_one_formulation():

@@ -11,7 +11,7 @@ from colgen.certificate.checker import check
 from colgen.certificate.checker_pricing import WrongError
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
-from colgen.problems.vehicle_routing import Instance, VehicleRouting, euclidean, random, write
+from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, euclidean, random, write
 from tests.fuzz.lies import unfound
 
 
@@ -73,7 +73,7 @@ def test_more_customers_than_can_be_checked_are_trusted(tmp_path, monkeypatch):
 
 def test_numbers_with_many_decimals_are_trusted(tmp_path):
     places = ((0.0, 0.0), (1.0, 2.0), (3.0, 1.0))
-    _, lines = certified(Instance(euclidean(places), (0, 1, 1), 1), tmp_path / "proof.jsonl")
+    _, lines = certified(RoutingInstance(euclidean(places), (0, 1, 1), 1), tmp_path / "proof.jsonl")
     assert check(lines).claims.trusted
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from colgen import NoStabilization, Termination, TimeLimit, WarmStart, solve
 from colgen.core.errors import InfeasibleAnswerError
-from colgen.problems.vehicle_routing import Instance, VehicleRouting, random
-from colgen.problems.vehicle_routing.branching import OnArcs, OnVehicles
+from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, random
+from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles
 from tests.problems.vehicle_routing.naive import optimum
 from tests.sweeps import seeds
 
@@ -93,30 +93,30 @@ def test_neighbourhoods_and_cuts_only_raise_the_bound(seed):
 def test_ties_everywhere():
     n = 6
     ones = tuple(tuple(float(i != j) for j in range(n + 1)) for i in range(n + 1))
-    instance = Instance(ones, (0, *[1] * n), 3, places=((0.0, 0.0),) * (n + 1))
+    instance = RoutingInstance(ones, (0, *[1] * n), 3, places=((0.0, 0.0),) * (n + 1))
     for kind in (VehicleRouting, Bare):
         assert solve(kind(instance)).objective == 8.0
 
 
 def test_an_asymmetric_instance_keeps_its_directions():
     distances = ((0.0, 1.0, 9.0, 9.0), (9.0, 0.0, 1.0, 9.0), (9.0, 9.0, 0.0, 1.0), (1.0, 9.0, 9.0, 0.0))
-    result = solve(VehicleRouting(Instance(distances, (0, 1, 1, 1), 3)))
+    result = solve(VehicleRouting(RoutingInstance(distances, (0, 1, 1, 1), 3)))
     assert result.answer == [(1, 2, 3)]
     assert result.objective == 4.0
 
 
 def test_too_few_vehicles_have_no_answer():
     square = ((0.0, 1.0, 1.0), (1.0, 0.0, 5.0), (1.0, 5.0, 0.0))
-    instance = Instance(square, (0, 2, 2), 3, vehicles=1)
+    instance = RoutingInstance(square, (0, 2, 2), 3, vehicles=1)
     assert solve(VehicleRouting(instance)).termination is Termination.INFEASIBLE
 
 
 def test_waiting_makes_a_route_possible():
     line = ((0.0, 2.0, 4.0), (2.0, 0.0, 2.0), (4.0, 2.0, 0.0))
     windows = ((0.0, 100.0), (10.0, 11.0), (20.0, 21.0))
-    result = solve(VehicleRouting(Instance(line, (0, 1, 1), 2, windows, (0.0, 5.0, 5.0))))
+    result = solve(VehicleRouting(RoutingInstance(line, (0, 1, 1), 2, windows, (0.0, 5.0, 5.0))))
     assert result.answer == [(1, 2)]
-    slow = solve(VehicleRouting(Instance(line, (0, 1, 1), 2, windows, (0.0, 9.5, 5.0))))
+    slow = solve(VehicleRouting(RoutingInstance(line, (0, 1, 1), 2, windows, (0.0, 9.5, 5.0))))
     assert slow.answer == [(1,), (2,)]
 
 
@@ -134,7 +134,7 @@ def test_the_step_is_that_of_the_distances():
 def test_rules_in_their_order():
     first, second = VehicleRouting(random(0, customers=3)).branching()
     assert isinstance(first, OnVehicles)
-    assert isinstance(second, OnArcs)
+    assert isinstance(second, OnRouteArcs)
 
 
 def test_a_limit_ends_a_run_with_a_bound():
@@ -146,12 +146,12 @@ SQUARE = ((0.0, 14.0, 13.0, 13.0), (14.0, 0.0, 17.0, 4.0), (13.0, 17.0, 0.0, 14.
 
 
 def test_too_few_vehicles_are_infeasible():
-    result = solve(VehicleRouting(Instance(SQUARE, (0, 2, 2, 2), 4, vehicles=1), neighbours=2))
+    result = solve(VehicleRouting(RoutingInstance(SQUARE, (0, 2, 2, 2), 4, vehicles=1), neighbours=2))
     assert result.termination is Termination.INFEASIBLE
 
 
 def test_customers_who_ask_for_nothing_are_not_visited_in_circles():
-    result = solve(VehicleRouting(Instance(SQUARE, (0, 0, 0, 2), 14, vehicles=1), neighbours=2))
+    result = solve(VehicleRouting(RoutingInstance(SQUARE, (0, 0, 0, 2), 14, vehicles=1), neighbours=2))
     assert result.is_optimal
     assert result.objective == 45.0
 
@@ -165,7 +165,7 @@ def test_customers_who_take_next_to_no_time_are_not_visited_to_the_horizon(windo
     distances[0], distances[:, 0], distances[:, 8] = 9.0, 9.0, 1e9
     np.fill_diagonal(distances, 0.0)
     far = None if windows is None else ((0.0, 2 * windows),) * 9
-    instance = Instance(
+    instance = RoutingInstance(
         tuple(map(tuple, distances.tolist())),
         (0,) * 9 if windows else (0, 0, 0, 0, 0, 1, 1, 1, 1),
         9,
@@ -180,7 +180,7 @@ def test_customers_who_take_next_to_no_time_are_not_visited_to_the_horizon(windo
 
 @pytest.mark.parametrize("demand", [0, 1])
 def test_one_customer_is_served(demand):
-    result = solve(VehicleRouting(Instance(((0.0, 2.0), (2.0, 0.0)), (0, demand), 1), neighbours=1))
+    result = solve(VehicleRouting(RoutingInstance(((0.0, 2.0), (2.0, 0.0)), (0, demand), 1), neighbours=1))
     assert (result.is_optimal, result.objective) == (True, 4.0)
 
 
@@ -190,7 +190,7 @@ def test_what_is_late_by_rounding_alone_is_in_time(unit, neighbours):
     """9 + 1 + 9 is 19, the moment at which the second customer's window ends: in any units."""
     distances = unit * np.array([[0.0, 3.0, 11.0], [3.0, 0.0, 9.0], [11.0, 9.0, 0.0]])
     windows = unit * np.array([[0.0, 37.0], [9.0, 15.0], [6.0, 19.0]])
-    instance = Instance(
+    instance = RoutingInstance(
         tuple(map(tuple, distances.tolist())),
         (0, 3, 5),
         14,

@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from colgen.problems.colouring import Instance
+from colgen.problems.colouring import ColouringInstance
 from colgen.solvers.graphs.fewest_colours import fewest_colours
 from tests.solvers.graphs.small_graphs import graph
 from tests.twins import fewest_colours as by_enumeration
@@ -12,7 +12,7 @@ from tests.twins import fewest_colours as by_enumeration
 def test_small_graphs_need_what_enumeration_says(seed):
     adjacency = graph(9, 0.2 + 0.08 * seed, seed)
     edges = tuple((int(u), int(v)) for u, v in np.argwhere(np.triu(adjacency)))
-    needed = by_enumeration(Instance(9, edges))
+    needed = by_enumeration(ColouringInstance(9, edges))
     for most in (needed, needed + 1, 9):  # the first colouring met is not the best one
         found = fewest_colours(adjacency, most)
         assert found.finished

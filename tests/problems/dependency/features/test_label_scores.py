@@ -12,7 +12,7 @@ from colgen.problems.dependency.features.label_scores import (
     PLACES,
     RIGHT,
     SIDES,
-    Scores,
+    LabelScores,
     Templates,
     key_of,
     label_index,
@@ -44,7 +44,7 @@ def random_case(seed):
     total = int(starts[-1])
     weights = rng.normal(size=total).astype(np.float32)
     transitions = rng.normal(size=(2, RELATIONS + 1, RELATIONS)).astype(np.float32)
-    scores = Scores(keys, starts, rng.integers(0, RELATIONS, total), weights, transitions)
+    scores = LabelScores(keys, starts, rng.integers(0, RELATIONS, total), weights, transitions)
     order = rng.permutation(np.arange(1, n + 1))
     heads = np.full(n + 1, -1)
     for k, token in enumerate(order):

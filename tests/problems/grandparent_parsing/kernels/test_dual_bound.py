@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colgen.problems.grandparent_parsing import CombinatorialDual, Instance, from_scores
+from colgen.problems.grandparent_parsing import CombinatorialDual, GrandparentInstance, from_scores
 from colgen.problems.grandparent_parsing.bounds import bound_at
 from colgen.problems.grandparent_parsing.standard import standard_scores
 from colgen.solvers.trees.arborescence import arborescence
@@ -39,7 +39,7 @@ def drawn(seed, n, *, scale=1.0, penalty=False):
         arcs[1, 2] = parts[0, 1, n] = -1e4
     if seed % 3 == 0:
         arcs[rng.random(shape) < 0.2] = -np.inf
-    return rng, Instance(scale * arcs, scale * parts, None, single_root=seed % 4 < 2)
+    return rng, GrandparentInstance(scale * arcs, scale * parts, None, single_root=seed % 4 < 2)
 
 
 @pytest.mark.parametrize("n", range(1, 7))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from colgen import LinearMaster, compile_model
-from colgen.problems.grandparent_parsing import Instance, random
+from colgen.problems.grandparent_parsing import GrandparentInstance, random
 from colgen.problems.grandparent_parsing.kernels.dual_state import start, supply
 from colgen.problems.grandparent_parsing.kernels.grandparent_dual import descend
 from colgen.problems.grandparent_parsing.model import full
@@ -45,7 +45,7 @@ def value(instance, pi):
 @settings(max_examples=60)
 @given(instance=instances(4))
 def test_the_bound_is_one_and_the_tree_is_worth_its_score(instance):
-    instance = Instance(instance.arc_scores, instance.grandparent_scores, None, instance.single_root)
+    instance = GrandparentInstance(instance.arc_scores, instance.grandparent_scores, None, instance.single_root)
     best = optimum(instance)
     bound, score, dual, asked = run(instance)
     if best is None:
@@ -75,7 +75,7 @@ def test_parts_that_no_tree_on_the_way_wants_are_not_asked_for():
     n = 12
     arcs = rng.normal(size=(n + 1, n + 1))
     arcs[np.arange(n), np.arange(1, n + 1)] += 20.0
-    instance = Instance(arcs, 0.1 * rng.normal(size=(n + 1,) * 3))
+    instance = GrandparentInstance(arcs, 0.1 * rng.normal(size=(n + 1,) * 3))
     bound, score, dual, asked = run(instance)
     assert bound == pytest.approx(score)
     assert dual.best[1:].tolist() == list(range(n))
@@ -87,9 +87,9 @@ def test_one_vertex_alone_can_hang_from_the_root():
     arcs = np.full((3, 3), -np.inf)
     arcs[0, 1] = arcs[0, 2] = 1.0
     for single_root, expected in ((False, 2.0), (True, -np.inf)):
-        bound, score, _, _ = run(Instance(arcs, np.zeros((3, 3, 3)), single_root=single_root))
+        bound, score, _, _ = run(GrandparentInstance(arcs, np.zeros((3, 3, 3)), single_root=single_root))
         assert bound == score == expected
     arcs[1, 2] = 0.5
-    bound, score, dual, _ = run(Instance(arcs, np.zeros((3, 3, 3)), single_root=True))
+    bound, score, dual, _ = run(GrandparentInstance(arcs, np.zeros((3, 3, 3)), single_root=True))
     assert bound == score == 1.5
     assert dual.best.tolist() == [-1, 0, 1]

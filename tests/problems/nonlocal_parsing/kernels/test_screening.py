@@ -14,7 +14,7 @@ from colgen.problems.nonlocal_parsing.kernels.products import project_shares
 from colgen.problems.nonlocal_parsing.kernels.screening import bound_many
 from colgen.problems.nonlocal_parsing.kernels.tree_bound import CLOSED, EMPTY, LIMIT, OPEN, bound_at
 from colgen.problems.nonlocal_parsing.kernels.tree_starts import ALONE, LEFT, OUT, leave_out, share_out, widen
-from colgen.solvers.trees.backbone import NonProjective, OutOfTimeError, Projective
+from colgen.solvers.trees.backbone import NonProjective, Projective, TreeTimeError
 from tests.problems.nonlocal_parsing.kernels.test_tree_bound import scores_of
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 
@@ -98,7 +98,7 @@ def test_when_time_runs_out_what_is_said_is_true(after):
     reached = solve(NonlocalParsing(instance)).objective
     assert found.outcome in (LIMIT, CLOSED, OPEN, EMPTY)
     assert max(found.bound, found.value) >= reached - 1e-6
-    with pytest.raises(OutOfTimeError):
+    with pytest.raises(TreeTimeError):
         backbone.require()
 
 

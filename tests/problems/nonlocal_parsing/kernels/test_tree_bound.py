@@ -17,7 +17,7 @@ from colgen.problems.nonlocal_parsing.kernels.tree_bound import (
     OPEN,
     POLYAK,
     SUBGRADIENT,
-    Scores,
+    NodeScores,
     Stage,
     bound_at,
     bound_node,
@@ -25,7 +25,7 @@ from colgen.problems.nonlocal_parsing.kernels.tree_bound import (
     meets,
 )
 from colgen.problems.nonlocal_parsing.kernels.tree_starts import margins
-from colgen.solvers.trees.backbone import NonProjective, OutOfTimeError, Projective
+from colgen.solvers.trees.backbone import NonProjective, Projective, TreeTimeError
 from colgen.solvers.trees.eisner_items import NEG
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
 from tests.solvers.projective import all_trees
@@ -38,7 +38,7 @@ def scores_of(instance):
     p = np.empty(len(factors.arcs))
     start_at(factors.start, factors.scores, p)
     arc = np.where(instance.usable, instance.parts.arcs, NEG)
-    return Scores.of(arc, factors.start.copy(), factors.arcs.copy(), factors.scores.copy(), p)
+    return NodeScores.of(arc, factors.start.copy(), factors.arcs.copy(), factors.scores.copy(), p)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -112,7 +112,7 @@ def test_a_long_dynamic_program_is_cut_off():
 
     backbone, arc = Projective(parts, expired=expired), np.where(parts.allowed(), parts.arcs, NEG)
     heads, marginal = np.empty(41, dtype=np.int64), np.empty((41, 41))
-    with pytest.raises(OutOfTimeError):
+    with pytest.raises(TreeTimeError):
         backbone.best(arc, heads)
     left[0] = 10**6
     value = backbone.best(arc, heads)
@@ -124,9 +124,9 @@ def test_a_long_dynamic_program_is_cut_off():
     assert values[0] == pytest.approx(value)
     assert len(values) == 3000
     left[0] = len(backbone._inside) + 1
-    with pytest.raises(OutOfTimeError):
+    with pytest.raises(TreeTimeError):
         backbone.k_best(arc, 3000)
-    with pytest.raises(OutOfTimeError):
+    with pytest.raises(TreeTimeError):
         backbone.marginals(arc, marginal)
 
 
