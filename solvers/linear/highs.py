@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -135,8 +136,27 @@ def _is_feasible_twice(highs: highspy.Highs) -> bool:
     )
 
 
-def run_in_thread(highs: highspy.Highs, stopped: Stopped | None) -> None:
-    """Run HiGHS in a thread of its own: Python sees signals between its own steps, and a long solve is one step."""
+GRACE = 5.0
+"""Seconds that HiGHS has after its time limit, or an interrupt: its presolve can repeat its steps without end."""
+
+
+class LostError(Exception):
+    """HiGHS did not stop at its limit: its thread goes on, and nothing may use its program any more."""
+
+
+def run_in_thread(highs: highspy.Highs, stopped: Stopped | None, limit: float = math.inf) -> None:
+    """Run HiGHS in a thread of its own: Python sees signals between its own steps, and a long solve is one step.
+
+    Parameters
+    ----------
+    limit
+        Seconds after which HiGHS should have stopped by itself.
+
+    Raises
+    ------
+    LostError
+        If it has not, some seconds later.
+    """
     stop, done = threading.Event(), threading.Event()
 
     def look(event: highspy.highs.HighsCallbackEvent) -> None:
@@ -153,17 +173,22 @@ def run_in_thread(highs: highspy.Highs, stopped: Stopped | None) -> None:
     for moment in moments:
         moment.subscribe(look)
     threading.Thread(target=run, daemon=True).start()
+    latest = time.monotonic() + limit + GRACE
     try:
         while not done.wait(0.05):
-            if stopped is not None and stopped():
+            if stopped is not None and not stop.is_set() and stopped():
                 stop.set()
+                latest = min(latest, time.monotonic() + GRACE)
+            if time.monotonic() > latest:
+                raise LostError
     except KeyboardInterrupt:
         stop.set()
-        done.wait()
+        done.wait(GRACE)
         raise
     finally:
-        for moment in moments:
-            moment.unsubscribe(look)
+        if done.is_set():
+            for moment in moments:
+                moment.unsubscribe(look)
 
 
 def check(status: highspy.HighsStatus) -> None:

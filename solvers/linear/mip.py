@@ -15,6 +15,7 @@ from colgen.solvers.linear.highs import (
     INFINITY,
     LOOSER,
     Floats,
+    LostError,
     LPStatus,
     SolverError,
     Stopped,
@@ -195,9 +196,9 @@ def _solve_scaled_mip(
     if nodes is not None:
         highs.setOptionValue("mip_max_nodes", nodes)
     check(highs.passModel(lp))
+    hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
     if not lp.num_col_:  # HiGHS states no objective then
         feasible = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
-        hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
         if not feasible:
             return MIPSolution(LPStatus.INFEASIBLE, hopeless, hopeless, None, 0)
         return MIPSolution(LPStatus.OPTIMAL, lp.offset_ / factor, lp.offset_ / factor, np.empty(0), 0)
@@ -205,7 +206,10 @@ def _solve_scaled_mip(
         point = highspy.HighsSolution()
         point.col_value = start.tolist()
         highs.setSolution(point)
-    status = run(highs, lambda highs: run_in_thread(highs, stopped))
+    try:
+        status = run(highs, lambda highs: run_in_thread(highs, stopped, time_limit))
+    except LostError:
+        return MIPSolution(LPStatus.LIMIT, hopeless, -hopeless, None, 0)
     if status is None:  # without what may have led it astray, and at a tolerance that is easier to meet
         highs.clearSolver()
         highs.setOptionValue("presolve", "off")
@@ -216,7 +220,6 @@ def _solve_scaled_mip(
     info = highs.getInfo()
     feasible = info.primal_solution_status == 2  # kSolutionStatusFeasible
     values = np.array(highs.getSolution().col_value) * units if feasible else None
-    hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
     return MIPSolution(
         status,
         info.objective_function_value / factor if feasible else hopeless,

@@ -26,7 +26,7 @@ from typing import Any
 import colgen
 from colgen.cli import solve
 from colgen.core.result import Iteration
-from tests.fuzz.long import PROBLEMS, write_all
+from tests.fuzz.long import write_all
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 """The exit codes that these signals must end in."""
@@ -213,8 +213,8 @@ def _by_library(template: str, file: Path, directory: Path) -> int:
 
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        instance = load_template(template).read(file)
-        problem = PROBLEMS[template](instance)
+        loaded = load_template(template)
+        problem = loaded.problem(loaded.read(file))
     except KeyboardInterrupt:  # before the call of solve it is the script's affair
         return CODES[signal.SIGINT]
     try:

@@ -1,9 +1,14 @@
 """Mixed-integer programs in HiGHS."""
 
+import threading
+import time
+
+import highspy
 import numpy as np
 import pytest
 from scipy import sparse
 
+from colgen.solvers.linear import highs
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.mip import solve_mip
 from tests.amounts import examples
@@ -128,3 +133,28 @@ def test_an_integer_column_without_an_integer_between_its_bounds_is_infeasible()
     found = solve_mip(False, matrix, np.ones(2), *bounds, *sides, np.array([True, False]))
     assert found.status is LPStatus.INFEASIBLE
     assert found.bound == np.inf
+
+
+def test_a_solve_that_does_not_stop_at_its_limit_is_given_up(monkeypatch):
+    release = threading.Event()
+    monkeypatch.setattr(highs, "GRACE", 0.1)
+    monkeypatch.setattr(highspy.Highs, "run", lambda program: release.wait(60.0))
+    started = time.monotonic()
+    try:
+        found = solve_mip(
+            False,
+            sparse.csc_array(np.array([[2.0, 3.0]])),
+            np.ones(2),
+            np.zeros(2),
+            np.full(2, 9.0),
+            np.array([7.0]),
+            np.array([np.inf]),
+            np.ones(2, dtype=bool),
+            time_limit=0.05,
+        )
+    finally:
+        release.set()
+    assert time.monotonic() - started < 10.0
+    assert found.status is LPStatus.LIMIT
+    assert found.values is None
+    assert found.bound == -np.inf
