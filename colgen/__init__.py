@@ -103,8 +103,8 @@ _HOMES = {
     "master.linear_master": "LinearMaster",
     "master.protocol": "MasterSolution MasterStatus RestrictedMaster",
     "pricing.labelling": "Labelling",
-    "pricing.oracles": "Best Marginals NO_STRUCTURE NoStructure OraclePricing Pricing PricingContext PricingResult "
-    "Stages",
+    "pricing.oracles": "Best NO_STRUCTURE NoStructure OraclePricing PricedMarginals Pricing PricingContext "
+    "PricingResult Stages",
     "decomposition.decomposed": "Decomposed decompose",
     "decomposition.detection": "FoundBlocks find_blocks",
     "problem": "Problem",

@@ -158,9 +158,9 @@ def test_every_template_has_a_page_and_a_reference():
         assert (DOCS / "api" / f"{template}.md").is_file(), template
 
 
-def test_glossary_has_the_words_of_the_house():
+def test_the_glossary_has_the_terms_of_the_project():
     glossary = (DOCS / "glossary.md").read_text(encoding="utf-8")
-    words = re.search(r"^## Words\n(.*?)^## ", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    words = re.search(r"^## Terms\n(.*?)^## ", (DOCS / "internals.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
     quoted = " ".join(re.findall(r"^> ?(.*)$", words[1], re.MULTILINE))
     listed = [re.sub(r" \(.*?\)", "", word).strip(" .") for word in re.split(r",(?![^(]*\))|\. ", quoted)]
     assert len(listed) > 30

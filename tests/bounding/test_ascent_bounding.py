@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from colgen import Bundle, Chain, ColumnGeneration, Sense, Subgradient, Volume, solve
@@ -23,7 +23,7 @@ METHODS = [Subgradient, Volume, Bundle]
 def test_bounds_hold(method, data):
     program = data.draw(programs())
     status, optimum = program.solve(integer=False)
-    assert status == "optimal"
+    assume(status == "optimal")  # not where the other solver cannot tell
     result = solve(Enumerated(program), relaxation=True, bounding=method(40))
     slack = 1e-7 * max(abs(optimum), largest(program))
     assert not program.sense.is_better(optimum, result.dual_bound, slack)

@@ -171,7 +171,7 @@ def test_the_checker_needs_nothing_else(tmp_path):
     """Alone in a package of its own, with the standard library only."""
     path, home = tmp_path / "proof.jsonl", Path(colgen.certificate.__file__).parent
     certified(TREE, path)
-    alone = tmp_path / "colgen" / "proof"
+    alone = tmp_path / "colgen" / "certificate"
     alone.mkdir(parents=True)
     (tmp_path / "colgen" / "__init__.py").write_text("")
     modules = sorted(home.glob("checker*.py"))

@@ -26,7 +26,6 @@ def test_a_template_is_described(capsys, learning):
         assert expected in out
     _, out, _ = run(capsys, "templates", "fixed")
     assert "--model" not in out
-    assert "colgen bench engine" in out
     assert run(capsys, "templates", "other")[0] == 2
 
 

@@ -30,7 +30,7 @@ def test_a_contradiction_with_the_template_is_told(monkeypatch):
 
 
 def test_it_is_the_program_of_the_readme():
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     own = inspect.getsource(module.CuttingStock) + inspect.getsource(module.Knapsack)
     for line in ("objective_step = 1", "m.unmet = artificial(m.item)", "cost_bound = 1.0", "return Column(1.0, {"):
         assert line in readme

@@ -288,7 +288,6 @@ STRUCTURES = {
     "reserved.sparse_zeros",  # takes a shape
     "score_bounds.bound_table",
     "grandparent_dual.descend",
-    "patience.watching",  # takes no array
     "tree_messages.no_messages",
     "tree_labels.best_flips",  # writes to an array of its caller's
     "magnitudes.low_step",  # takes what an instance has looked at
@@ -309,6 +308,8 @@ STRUCTURES = {
     "shortest_paths.in_order",  # takes what shortest_paths has looked at
     "weak_duality.least_by_duals",  # takes what programs hold
     "whole_labels.best_scores",  # takes forests, which check themselves
+    "compressed.typed",  # compiles kernels
+    "deadlines.watching",  # takes a budget
 }
 """Functions that take what other functions here have made."""
 
