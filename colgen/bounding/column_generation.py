@@ -196,15 +196,10 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
         solved = master.solve(run.budget)
         rounds.lap(MASTER)
         if solved.status is not MasterStatus.OPTIMAL:
-            if solved.status is MasterStatus.UNBOUNDED:
-                if master.end_exchanges():
-                    continue
-                bounded = _bounded_by_rows(node, parts)
-                if bounded:
-                    continue
-                if bounded is None:
-                    return _not_asked(standing, parts)
-            return _unsolved(solved, standing, parts)
+            ended = _without_optimum(node, solved, standing, parts)
+            if ended is None:
+                continue
+            return ended
         if standing.moves_on(solved):
             stabilization.reset(_centre(node, master, solved.phase))
             if node.proved is not None:
@@ -232,15 +227,11 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
         outcome = _decide(node, solved, priced, rows, standing, context, parts)
         # before columns are added to it
         values = master.solution(solved) if parts.settings.keep_values and solved.phase == 2 else None
-        if exchanging and _ends_exchanges(outcome, solved, standing, context):
-            master.end_exchanges()
-            standing.keep()
-            outcome = None
-        unfinished = (
-            outcome is None and not exchanging and _decides_nothing(node, solved, standing, parts, branch_early)
-        )
-        if unfinished:
-            outcome = Outcome.SOLVED
+        unfinished = False
+        if exchanging:
+            outcome = _after_exchanges(outcome, solved, standing, context, parts)
+        elif outcome is None and _decides_nothing(node, solved, standing, parts, branch_early):
+            outcome, unfinished = Outcome.SOLVED, True
         added = _add(master, priced, rows) if outcome is None else 0
         reason = rounds.write(
             solved.phase,
@@ -256,6 +247,30 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
             return dataclasses.replace(ended, unfinished=True) if unfinished else ended
         if parts.settings.clean_up_after is not None and standing.progresses(context.scale):
             master.remove_stale(parts.settings.clean_up_after)
+
+
+def _without_optimum(node: NodeState, solved: MasterSolution, standing: Standing, parts: Parts) -> Bounded | None:
+    """Return what ends a node whose master has no optimum; None if another round may have one."""
+    if solved.status is MasterStatus.UNBOUNDED:
+        if parts.master.end_exchanges():
+            return None
+        bounded = _bounded_by_rows(node, parts)
+        if bounded:
+            return None
+        if bounded is None:
+            return _not_asked(standing, parts)
+    return _unsolved(solved, standing, parts)
+
+
+def _after_exchanges(
+    outcome: Outcome | None, solved: MasterSolution, standing: Standing, context: PricingContext, parts: Parts
+) -> Outcome | None:
+    """End the exchanges if the round would end the node with them; the rounds then go on without."""
+    if not _ends_exchanges(outcome, solved, standing, context):
+        return outcome
+    parts.master.end_exchanges()
+    standing.keep()
+    return None
 
 
 # --- before pricing --------------------------------------------------------------------------------------------------

@@ -290,62 +290,36 @@ class KnapsackCertifier(Certifier):
 
     def _solve(self, state: CertifierState, rounded: Rounded, costs_count: bool) -> _Solved | None:
         """Solve all pricing problems at rounded dual values; None where that proves nothing."""
-        program, sign = self.formulation(), sign_of(self)
+        pricing = self.formulation()["pricing"]
+        total = self._sides(state, rounded)
+        if total is None:
+            return None
         unit = rounded.scale if costs_count else 0
-        total = Fraction(0)
-        for dual, sides in zip(rounded.duals, program["rows"], strict=True):
-            side = sides[dual < 0]
-            if dual and side is None:
-                return None
-            total += dual * Fraction(side or 0)
-        for divisor, weights, dual in rounded.cuts:
-            total += dual * (sum(weight * program["rows"][row][1] for row, weight in weights.items()) // divisor)
-        for place, dual in rounded.counts.items():
-            side = state.counts.get(place, (None, None))[dual < 0]
-            if side is None:
-                return None
-            total += dual * side
         best, networks, tables, earned = list[int](), [], [], []
-        for k, problem in enumerate(program["pricing"]):
-            net = (
-                self._networks[k]
-                if state.open[k] is None
-                else restricted(self._networks[k], problem["copies"], state.open[k])
-            )
-            gains = np.array(rounded.duals, dtype=float)[np.array(problem["rows"], dtype=np.int64)]
-            if problem["costs"]:
-                gains = gains - sign * unit * np.array(problem["costs"], dtype=float)
-            if not self._exact(problem, gains):
+        for k, problem in enumerate(pricing):
+            net = self._networks[k]
+            if state.open[k] is not None:
+                net = restricted(net, problem["copies"], state.open[k])
+            profits = self._profits(k, problem, net, rounded, unit)
+            if profits is None:
                 return None
-            profits = net.spread(gains)
-            for (owner, item, first, last), dual in rounded.counts.items():
-                if owner == k:
-                    arcs = slice(int(net.first_arc[item]), int(net.first_arc[item + 1]))
-                    positions = net.positions[arcs]
-                    profits[arcs][(positions >= first) & (positions <= last)] += dual
             values = best_from(net, profits)
             most = int(values[0, 0])
             if rounded.cuts:
                 found = self._under_cuts(net, problem["rows"], values, profits, rounded, total) if costs_count else None
-                if found is None or len(program["pricing"]) > 1:
+                if found is None or len(pricing) > 1:
                     return None
                 most = found
             best.append(most)
             networks.append(net)
             tables.append(values)
             earned.append(profits)
-        # Farley: where columns may be used without limit the duals are divided by more, until none of them gains.
-        if costs_count:
-            for problem, most in zip(program["pricing"], best, strict=True):
-                cost = sign * Fraction(problem["cost"])
-                if problem["uses"][1] is None and most > unit * cost:
-                    if cost <= 0 or problem["costs"]:
-                        return None
-                    unit = max(unit, math.ceil(most / cost))
-                elif problem["uses"][1] is None and len(best) == 1 and not problem["costs"] and cost > 0 and most > 0:
-                    unit = math.ceil(most / cost)
+        unit_or_none = self._unit(best, unit) if costs_count else unit
+        if unit_or_none is None:
+            return None
+        unit, sign = unit_or_none, sign_of(self)
         least = []
-        for problem, most in zip(program["pricing"], best, strict=True):
+        for problem, most in zip(pricing, best, strict=True):
             each = unit * sign * Fraction(problem["cost"]) - most
             side = problem["uses"][0 if each >= 0 else 1]
             if side is None:
@@ -353,6 +327,54 @@ class KnapsackCertifier(Certifier):
             least.append(each)
             total += each * side
         return _Solved(unit, least, total, networks, tables, earned)
+
+    def _sides(self, state: CertifierState, rounded: Rounded) -> Fraction | None:
+        """Return the sum of dual values times sides of rows, cuts and counts; None if a side is infinite."""
+        rows = self.formulation()["rows"]
+        total = Fraction(0)
+        for dual, sides in zip(rounded.duals, rows, strict=True):
+            side = sides[dual < 0]
+            if dual and side is None:
+                return None
+            total += dual * Fraction(side or 0)
+        for divisor, weights, dual in rounded.cuts:
+            total += dual * (sum(weight * rows[row][1] for row, weight in weights.items()) // divisor)
+        for place, dual in rounded.counts.items():
+            side = state.counts.get(place, (None, None))[dual < 0]
+            if side is None:
+                return None
+            total += dual * side
+        return total
+
+    def _profits(
+        self, number: int, problem: Record, net: PackingNetwork, rounded: Rounded, unit: int
+    ) -> NDArray[np.float64] | None:
+        """Return the profit of each arc of a network; None where floating point would round them."""
+        gains = np.array(rounded.duals, dtype=float)[np.array(problem["rows"], dtype=np.int64)]
+        if problem["costs"]:
+            gains = gains - sign_of(self) * unit * np.array(problem["costs"], dtype=float)
+        if not self._exact(problem, gains):
+            return None
+        profits = net.spread(gains)
+        for (owner, item, first, last), dual in rounded.counts.items():
+            if owner == number:
+                arcs = slice(int(net.first_arc[item]), int(net.first_arc[item + 1]))
+                positions = net.positions[arcs]
+                profits[arcs][(positions >= first) & (positions <= last)] += dual
+        return profits
+
+    def _unit(self, best: list[int], unit: int) -> int | None:
+        """Return Farley's divisor: where columns have no limit, the least at which none of them improves."""
+        sign = sign_of(self)
+        for problem, most in zip(self.formulation()["pricing"], best, strict=True):
+            cost = sign * Fraction(problem["cost"])
+            if problem["uses"][1] is None and most > unit * cost:
+                if cost <= 0 or problem["costs"]:
+                    return None
+                unit = max(unit, math.ceil(most / cost))
+            elif problem["uses"][1] is None and len(best) == 1 and not problem["costs"] and cost > 0 and most > 0:
+                unit = math.ceil(most / cost)
+        return unit
 
     def _exact(self, problem: Record, gains: NDArray[np.float64]) -> bool:
         """Whether what packings earn is exact in floating point: what they earn by size is that of the capacity."""

@@ -75,21 +75,8 @@ def dual_bound(
     if not math.isfinite(total):
         return master.sense.ideal  # the dual of a side that the row does not have
     drowning: float = ROUNDING * theta * sizes
-    total, used = total + boxes, 0.0
-    for multiplicity, beta, gamma, whole in terms:
-        if beta == math.inf:  # it has no columns at all
-            continue
-        if whole:
-            gamma = 0.0 if gamma >= 0 else multiplicity * gamma
-            multiplicity = 1.0
-        elif multiplicity == math.inf and -nothing <= beta < 0:
-            beta = 0.0
-        mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
-        if multiplicity == math.inf:  # zero where theta is this oracle's own factor, the scale may not be known yet
-            rounding = ROUNDING * size(0.0, beta, gamma)
-            mixed = 0.0 if mixed >= -max(nothing, rounding) else mixed
-        if mixed < 0:
-            used += multiplicity * mixed
+    used = _used(terms, theta, nothing)
+    total += boxes
     total += used
     if math.isnan(total) or total == -math.inf:
         return master.sense.ideal  # nothing is known of a cost that scaling lets count: no rounding to take off
@@ -180,6 +167,26 @@ def _factor(terms: Sequence[tuple[float, float, float, bool]], clean: float) -> 
                 return None
             theta = min(theta, gamma / (gamma - beta))
     return theta
+
+
+def _used(terms: Sequence[tuple[float, float, float, bool]], theta: float, nothing: float) -> float:
+    """Return Σ_k U_k min(0, θ β_k + (1 - θ) γ_k) over the pricing problems."""
+    used = 0.0
+    for multiplicity, beta, gamma, whole in terms:
+        if beta == math.inf:  # it has no columns at all
+            continue
+        if whole:
+            gamma = 0.0 if gamma >= 0 else multiplicity * gamma
+            multiplicity = 1.0
+        elif multiplicity == math.inf and -nothing <= beta < 0:
+            beta = 0.0
+        mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
+        if multiplicity == math.inf:  # zero where theta is this oracle's own factor, the scale may not be known yet
+            rounding = ROUNDING * size(0.0, beta, gamma)
+            mixed = 0.0 if mixed >= -max(nothing, rounding) else mixed
+        if mixed < 0:
+            used += multiplicity * mixed
+    return used
 
 
 def _least_cost(oracle: Pricing, sense: Sense, weight: float) -> float:

@@ -229,12 +229,8 @@ class BranchAndPrice(Relaxation):
         solved_exactly = relaxed.outcome is Outcome.SOLVED and not self._stopped_early(relaxed, solved)
         exact = solved.objective if solved_exactly and not self.master.overuses(solved, self.pricing) else None
         unresolved = self._unproved(node, relaxed) if relaxed.outcome is Outcome.UNPROVED else None
-        if self.search.relaxation_only:  # "optimal" is then said of the relaxation
-            if self.master.overuses(solved, self.pricing):  # its bound speaks of answers, which use fewer columns
-                relaxed = dataclasses.replace(relaxed, bound=self.run.sense.best(relaxed.bound, solved.objective))
-            met = not self._stopped_early(relaxed, solved)  # not so where an oracle's bound is a relaxation's
-            unresolved = unresolved or (Termination.OPTIMAL if met else self._unproved(node, relaxed))
-            return Evaluation(relaxed.bound, "solved", unresolved=unresolved, stop=relaxed.termination)
+        if self.search.relaxation_only:
+            return self._relaxed(node, relaxed, solved, unresolved)
         if relaxed.outcome is Outcome.STOPPED:
             self.heuristics.round_off(node, solved, relaxed.termination)
             return Evaluation(relaxed.bound, "stopped", stop=relaxed.termination)
@@ -258,6 +254,41 @@ class BranchAndPrice(Relaxation):
             closed, _ = self.enumeration.close(node, relaxed)
             if closed is not None:
                 return closed
+        branched = self._split(node, relaxed, solved, solution, start, exact)
+        if branched is not None:
+            return branched
+        # What no rule can split the end of column generation may, or show to be an answer.
+        if not at_end and (relaxed.unfinished or self._rounded(relaxed, solved)):
+            return self._judge(node, self._to_the_end(node), at_end=True)
+        if self._recovers(solution):
+            return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
+        self.heuristics.search_again(node, solution, relaxed.bound)
+        if self.run.prunes(relaxed.bound):
+            return Evaluation(relaxed.bound, "pruned", exact=exact)
+        if unresolved is None and relaxed.weakness and self._stopped_early(relaxed, solved):
+            unresolved = self._unproved(node, relaxed)  # not even its relaxation is
+        return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)
+
+    def _relaxed(
+        self, node: Node, relaxed: Bounded, solved: MasterSolution, unresolved: Termination | None
+    ) -> Evaluation:
+        """Evaluate the root where the relaxation alone is wanted: "optimal" is then said of the relaxation."""
+        if self.master.overuses(solved, self.pricing):  # its bound speaks of answers, which use fewer columns
+            relaxed = dataclasses.replace(relaxed, bound=self.run.sense.best(relaxed.bound, solved.objective))
+        met = not self._stopped_early(relaxed, solved)  # not so where an oracle's bound is a relaxation's
+        unresolved = unresolved or (Termination.OPTIMAL if met else self._unproved(node, relaxed))
+        return Evaluation(relaxed.bound, "solved", unresolved=unresolved, stop=relaxed.termination)
+
+    def _split(
+        self,
+        node: Node,
+        relaxed: Bounded,
+        solved: MasterSolution,
+        solution: Solution,
+        start: _Start,
+        exact: float | None,
+    ) -> Evaluation | None:
+        """Branch by the first rule that has a candidate; None if none has."""
         for rule in self.search.branching:
             chosen = self._choose(rule, node, relaxed, solved, solution, start)
             if chosen is None:
@@ -274,9 +305,10 @@ class BranchAndPrice(Relaxation):
             return Evaluation(
                 relaxed.bound, "branched", chosen.candidate.children, start, exact, bounds=bounds, starts=starts
             )
-        # What no rule can split the end of column generation may, or show to be an answer.
-        if not at_end and (relaxed.unfinished or self._rounded(relaxed, solved)):
-            return self._judge(node, self._to_the_end(node), at_end=True)
+        return None
+
+    def _recovers(self, solution: Solution) -> bool:
+        """Whether a branching rule makes an answer of a solution that no rule splits."""
         for rule in self.search.branching:
             recovered = rule.recover(solution)
             if recovered is not None:
@@ -289,13 +321,8 @@ class BranchAndPrice(Relaxation):
                         f"a relaxation of {solution.objective:g}"
                     )
                 self.answers.take(recovered, f"{type(rule).__name__}.recover")
-                return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
-        self.heuristics.search_again(node, solution, relaxed.bound)
-        if self.run.prunes(relaxed.bound):
-            return Evaluation(relaxed.bound, "pruned", exact=exact)
-        if unresolved is None and relaxed.weakness and self._stopped_early(relaxed, solved):
-            unresolved = self._unproved(node, relaxed)  # not even its relaxation is
-        return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)
+                return True
+        return False
 
     def _to_the_end(self, node: Node) -> Bounded:
         """The relaxation of a node that was to be branched on before its end, and could not be."""
