@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colgen import NodeVisit, solve
+from colgen import NodeLimit, NodeVisit, Record, solve
 from colgen.problems.assignment import Assignment, random
 
 PARTS = 8
@@ -53,7 +53,7 @@ def measured() -> Measured:
         times.append(visit.seconds)
         paths.append(visit.node.path)
 
-    result = solve(Assignment(random(10, 60, 1)), node_limit=60, on_node=note)
+    result = solve(Assignment(random(10, 60, 1)), stop=NodeLimit(60), record=Record(on_node=note))
     assert result.solution is not None
     columns = [column for column, _ in result.solution.columns]
     with ThreadPoolExecutor(1) as pool:  # the least that any library of clusters does for a task

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from colgen.branching.selection import Choice, Chosen, MostFractional, PseudoCostBranching
     from colgen.branching.strong_branching import StrongBranching
+    from colgen.checkpoint.file import Checkpoint
     from colgen.core.budget import Budget, OutOfBudget
     from colgen.core.column_batch import Columns
     from colgen.core.column_files import load_columns, save_columns
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from colgen.core.result import Certificate, Iteration, NodeVisit, Result, Termination
     from colgen.core.sense import Sense
     from colgen.core.solution import Complete, Solution
-    from colgen.core.stop import AnyOf, GapLimit, IterationLimit, MemoryLimit, Stalled, TimeLimit
+    from colgen.core.stop import AnyOf, DepthLimit, GapLimit, IterationLimit, MemoryLimit, NodeLimit, Stalled, TimeLimit
     from colgen.core.terms import Box, Count, Linear, Term
     from colgen.core.warm_start import Basis, WarmStart
     from colgen.cuts.capacity import RoundedCapacity
@@ -56,7 +57,9 @@ if TYPE_CHECKING:
     from colgen.master.linear_master import LinearMaster
     from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
     from colgen.master.quadratic_master import QuadraticMaster
+    from colgen.method import Method
     from colgen.model.formulation import Formulation, FormulationCache, artificial, compile_model, exchange
+    from colgen.options import Parallel, Record
     from colgen.parallel.executor import Executor, seeds_from
     from colgen.pricing.labelling import Labelling
     from colgen.pricing.oracles import (
@@ -76,6 +79,7 @@ if TYPE_CHECKING:
     from colgen.reporting.compared import Compared, solve_complete
     from colgen.reporting.comparison import Comparison, compare, compare_all
     from colgen.reporting.live_log import LogFile
+    from colgen.reporting.methods import replace_parts
     from colgen.solving import solve
     from colgen.stabilization import BoxStep, Directional, NoStabilization, Penalty, Stabilization, Wentges
 
@@ -129,7 +133,11 @@ _HOMES = {
     "stabilization": "BoxStep Penalty Directional NoStabilization Stabilization Wentges",
     "bounding.subgradient": "Subgradient",
     "bounding.volume": "Volume",
-    "core.stop": "AnyOf GapLimit IterationLimit MemoryLimit Stalled TimeLimit",
+    "core.stop": "AnyOf DepthLimit GapLimit IterationLimit MemoryLimit NodeLimit Stalled TimeLimit",
+    "checkpoint.file": "Checkpoint",
+    "method": "Method",
+    "options": "Parallel Record",
+    "reporting.methods": "replace_parts",
 }
 """The public names of each module.  A module is imported when one of its names is first asked for, so that a command
 that needs none of them starts at once, and listens to signals before anything heavy is loaded."""
@@ -196,6 +204,7 @@ __all__ = [
     "BoxStep",
     "BranchingRule",
     "Certificate",
+    "Checkpoint",
     "ColgenError",
     "Column",
     "Cuts",
@@ -209,6 +218,7 @@ __all__ = [
     "Complete",
     "Comparison",
     "Decision",
+    "DepthLimit",
     "Decomposed",
     "Directional",
     "Diving",
@@ -234,10 +244,15 @@ __all__ = [
     "MasterSolution",
     "MasterStatus",
     "MemoryLimit",
+    "Method",
     "NO_STRUCTURE",
     "NoStabilization",
     "NoStructure",
+    "NodeLimit",
     "NodeVisit",
+    "Parallel",
+    "Record",
+    "replace_parts",
     "OnComponents",
     "OnOriginalVariable",
     "OnPairs",

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Never
 
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.numbers import whole
+from colgen.core.renamed import refuse_old
 from colgen.core.result import Result
-from colgen.core.stop import AnyOf
+from colgen.core.stop import AnyOf, StopRule
+from colgen.core.text import describe
+from colgen.method import Method
+from colgen.options import Options, Parallel
 from colgen.parallel.clusters import cluster_of
 from colgen.parallel.streams import Done, Stream
 from colgen.problem import Problem
-from colgen.settings import check_settings, rule_of, what
 from colgen.solving import solve
-
-_HERE_ALONE = ("progress", "on_node", "certificate", "start", "free_running")
-"""Settings of one run that speak of this process, or of one instance."""
 
 _GRACE = 30.0
 """Seconds beyond its time limit after which an instance is given up: it has had to travel, and kernels to be loaded."""
@@ -57,18 +57,20 @@ def solve_many(
     instances: Iterable[Any],
     *,
     problem: Callable[[Any], Problem] | None = None,
-    client: Any = None,
-    workers: int | None = None,
+    stop: StopRule | Sequence[StopRule] = (),
     time_limit: float = math.inf,
+    relaxation: bool = False,
+    method: Method = Method(),
+    parallel: Parallel = Parallel(),
     retries: int = 2,
     ahead: int | None = None,
     tell: Callable[[int, int], object] | None = None,
-    **settings: Any,
+    **old: Never,
 ) -> Iterator[OneOfMany]:
-    """Solve many instances, each in one process, and tell of them in their order.
+    """Solve many instances, each in one process, and yield their results in order.
 
     Each is solved as :func:`solve` solves it, so that nothing depends on who does it.  An instance whose worker is lost
-    is sent again; one that is lost again and again, raises, or does not end is told of with its fault, and the others
+    is sent again; one that is lost again and again, raises, or does not end is yielded with its fault, and the others
     go on.  Instances are taken as they are needed: they may be read from a file that is longer than the memory.
 
     Parameters
@@ -78,22 +80,21 @@ def solve_many(
     problem
         Makes the problem of an instance where it is solved: a class such as ``CuttingStock``, or another function of a
         module.
-    client
-        Who works: a ``distributed.Client`` of Dask, a scheduler's address (``"tcp://host:8786"``), ``"local"`` for
-        Dask on this machine, or any :class:`~colgen.parallel.clusters.Cluster`.  By default processes of this machine
-        (``"processes"``); a script then calls this below ``if __name__ == "__main__":``.
-    workers
-        How many processes, where they are of this machine; by default one for each processor.
+    stop, relaxation, method
+        As of :func:`solve`, for each of them.
     time_limit
         Seconds for each instance.
+    parallel
+        Who works: its cluster is a ``distributed.Client`` of Dask, a scheduler's address (``"tcp://host:8786"``),
+        ``"local"`` for Dask on this machine, or any :class:`~colgen.parallel.clusters.Cluster`.  By default processes
+        of this machine (``"processes"``), one for each processor or as many as ``workers``; a script then calls this
+        below ``if __name__ == "__main__":``.  With ``node_batch`` each instance evaluates so many nodes at once.
     retries
         An instance is given up when its worker has been lost once more than this.
     ahead
         So many instances are under way, or wait for one before them; by default four for each worker.
     tell
         Called now and then with how many have ended, and how many are under way.
-    **settings
-        Of :func:`solve`, for each of them.
 
     Yields
     ------
@@ -106,36 +107,31 @@ def solve_many(
         Before any work, if a setting is out of its domain; and when the first instance is asked for, if nobody answers
         at the address.
     """
-    if "seconds" in settings:
-        raise InputError("seconds: the time limit of each instance is called time_limit")
+    refuse_old("solve_many", old)
     whole(retries, "retries")
-    for name, value in (("workers", workers), ("ahead", ahead)):
-        if value is not None:
-            whole(value, name, low=1)
+    if ahead is not None:
+        whole(ahead, "ahead", low=1)
     if problem is not None and not callable(problem):
-        raise InputError(f"problem: expected what makes a problem of an instance, such as a class, not {what(problem)}")
-    for name in _HERE_ALONE:
-        if name in settings:
-            raise InputError(f"{name}: it is for one instance, solved here: expected settings of any instance")
-    try:
-        check_settings(time_limit=time_limit, **settings)
-    except TypeError:
-        known = sorted(set(settings) - set(check_settings.__kwdefaults__ or {}))
-        raise InputError(f"{known[0]}: expected a setting of solve or solve_many, there is none of this name") from None
-    work = _Work(problem, settings, rule_of(settings.pop("stop", ()), time_limit))
-    return _solved(instances, work, client, workers, retries, ahead, tell)
+        what = f"expected what makes a problem of an instance, such as a class, not {describe(problem)}"
+        raise InputError(f"problem: {what}")
+    options = Options(stop=stop, time_limit=time_limit, relaxation=relaxation, method=method)
+    if not isinstance(parallel, Parallel):
+        raise InputError(f"parallel: expected a Parallel, such as Parallel(), not {describe(parallel)}")
+    if parallel.free_running:
+        raise InputError("free_running: it is for one instance whose tree is searched on a cluster: leave it out")
+    each = {"relaxation": relaxation, "method": method, "parallel": Parallel(node_batch=parallel.node_batch)}
+    return _solved(instances, _Work(problem, each, options.rule), parallel, retries, ahead, tell)
 
 
 def _solved(
     instances: Iterable[Any],
     work: _Work,
-    client: Any,
-    workers: int | None,
+    parallel: Parallel,
     retries: int,
     ahead: int | None,
     tell: Callable[[int, int], object] | None,
 ) -> Iterator[OneOfMany]:
-    cluster, is_mine = cluster_of(client, workers)
+    cluster, is_mine = cluster_of(parallel.cluster, parallel.workers)
     patience = work.stop.seconds + _GRACE
     stream = Stream(cluster, work, retries, patience, ahead)
     if tell is not None:

@@ -7,11 +7,11 @@ import copy
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Never, cast
 
 from colgen.bounding.protocol import Bounding, Parts, Settings
 from colgen.bounding.run import Run
@@ -20,26 +20,26 @@ from colgen.branching.selection import Choice
 from colgen.certificate.certifier import Certifier
 from colgen.certificate.verified import write_verified
 from colgen.certificate.witness import Witness
-from colgen.certificate.writing import Ended, check_replaceable
-from colgen.checkpoint.file import EVERY, Saving
-from colgen.checkpoint.persistence import Checkpointing, Pooled, origin_of, saving_of
+from colgen.certificate.writing import Ended
+from colgen.checkpoint.file import Checkpoint
+from colgen.checkpoint.persistence import Checkpointing, Pooled, origin_of
 from colgen.core.budget import Budget, OutOfBudget, interruption
 from colgen.core.errors import InfeasibleAnswerError, InputError
-from colgen.core.files import Named, check_distinct
 from colgen.core.lazy_imports import behind
-from colgen.core.pool import Pool
-from colgen.core.result import OWN, Iteration, NodeVisit, Result, Termination
+from colgen.core.renamed import refuse_old
+from colgen.core.result import OWN, Iteration, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.signals import held, holding_termination
 from colgen.core.stop import AnyOf, StopRule
-from colgen.core.text import number
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.text import describe, number
 from colgen.core.type_variables import Answer
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.fixing import Reduction
 from colgen.heuristics import Heuristic
 from colgen.master.protocol import RestrictedMaster
+from colgen.method import Method
+from colgen.options import Options, Parallel, Record, Start, check_stated, part_of, parts_of, stated
 from colgen.parallel.clusters import Cluster, cluster_of
 from colgen.parallel.node_batches import InBatches
 from colgen.parallel.subtrees import WIDTH, OnCluster, packed
@@ -58,13 +58,12 @@ from colgen.problem import (
     states_rows_anew,
     step_of,
 )
-from colgen.settings import check_settings, check_stated, part_of, parts_of, rule_of, stated, what
 from colgen.stabilization import Stabilization
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.node import as_diagnostic
 from colgen.tree.open_tree import OpenTree
 from colgen.tree.parts import Search
-from colgen.tree.queues import BestBound, NodeQueue, Plunging
+from colgen.tree.queues import BestBound, Plunging
 from colgen.tree.search import Relaxation, TreeResult, branch_and_bound
 
 
@@ -74,289 +73,230 @@ def solve(
     *,
     stop: StopRule | Sequence[StopRule] = (),
     time_limit: float = math.inf,
-    start: Result | WarmStart | None = None,
+    start: Start = None,
     relaxation: bool = False,
-    stabilization: Stabilization | None = None,
-    bounding: Bounding | None = None,
-    heuristics: Sequence[Heuristic] | None = None,
-    queue: Callable[[Sense], NodeQueue] | None = None,
-    choice: Choice | None = None,
-    node_limit: int | None = None,
-    depth_limit: int | None = None,
-    clean_up_after: int | None = None,
-    pricing_share: float = 1.0,
-    lp: str | None = None,
-    lp_options: Mapping[str, Any] | None = None,
-    tolerance: float = TOLERANCES.reduced_cost,
-    keep_duals: bool = False,
-    keep_values: bool = False,
     progress: bool | Callable[[Iteration], None] = False,
-    on_node: Callable[[NodeVisit], object] | None = None,
-    certificate: Path | str | None = None,
-    workers: int | None = None,
-    node_batch: int = 1,
-    client: Any = None,
-    free_running: bool = False,
-    checkpoint: Path | str | Saving | None = None,
-    every: float = EVERY,
-    pool: Path | str | Pool | None = None,
+    method: Method = Method(),
+    record: Record = Record(),
+    parallel: Parallel = Parallel(),
+    checkpoint: Checkpoint | Path | str | None = None,
+    **old: Never,
 ) -> Result[Answer]:
-    """Solve a problem by column generation, and by branch and bound where its relaxation is not whole.
+    """Solve a problem by column generation, and by branch and bound where its relaxation is not integral.
 
-    First of all the problem's guesses are tried (:meth:`Problem.warm_start`): oracles are priced once at guessed dual
-    values, and where the bound that they state meets the best answer, that is all.
+    First the problem's guesses are tried (:meth:`Problem.warm_start`): oracles price once at the guessed dual values,
+    and where the bound that they state meets the best answer, the run ends.
 
     Parameters
     ----------
     problem
         What to solve.
     stop
-        A stop rule or several (:mod:`colgen.core.stop`); whichever speaks first ends the run with the best answer and
+        A stop rule or several (:mod:`colgen.core.stop`); the first that applies ends the run with the best answer and
         bound so far.
     time_limit
         Seconds: ``time_limit=60`` is short for ``stop=TimeLimit(60)``, and holds beside other stop rules.
     start
         What to start from instead of the problem's own guesses: another run's result, of this problem or of a similar
-        one, or a :class:`WarmStart`.  None of it is believed.
+        one; a :class:`WarmStart`; or a pool, ``result.pool`` or the file that ``result.pool.save`` has written, of the
+        same instance or of a changed one.  Each column of a pool is made anew (:meth:`Problem.column_of`) and left out
+        if it is no column of this instance; where the pool's answer is no answer of this instance, the problem's own
+        guesses are used too.  Whatever is given is checked.
     relaxation
         Solve the root's relaxation only, to its exact optimum; the result's solution is then fractional in general.
-    stabilization
-        Instead of the problem's own.
-    bounding
-        What nodes are bounded by, instead of the problem's own: ``Chain(Volume(200), ColumnGeneration())``, say.
-    heuristics
-        Instead of the problem's own.
-    queue
-        Which node comes next: a class of :mod:`colgen.tree.queues`, by default ``Plunging``.
-    choice
-        How the tree chooses among the candidates of a branching rule, instead of the problem's own:
-        ``StrongBranching()``, say.
-    node_limit, depth_limit
-        Of the branch-and-bound tree.
-    clean_up_after
-        Delete columns that have not improved for so many solves; None keeps all.
-    pricing_share
-        Of many pricing problems, ask this share at a time, in turn, until one finds a column; all of them are asked
-        before anything is proved.  It pays where oracles are slow and most rounds find columns anywhere.
-    lp
-        The solver of the restricted master's linear programs instead of HiGHS, where it is installed: ``"gurobi"``,
-        ``"xpress"``, ``"cplex"``, ``"soplex"``, ``"glpk"``, ``"clp"``.
-    lp_options
-        Options of HiGHS for the restricted master's linear programs, by name: ``{"simplex_price_strategy": 1}``.
-    tolerance
-        A column improves if its reduced cost gains more than this, relative to the scale of the objective.
-    keep_duals
-        Keep each round's dual values in ``result.iterations``.
-    keep_values
-        Keep there the restricted master's solution of each round of column generation as well.
     progress
         True shows rounds as they come (a live line on a terminal or in a notebook, log lines elsewhere); a callable is
-        given each of them.
-    on_node
-        Called after each node of the tree, with what became of it, the best answer so far and the bounds.
-    certificate
-        Write what is proved to this file (compressed if its name ends in ``.gz``), for ``colgen check``.  Where exact
-        arithmetic does not reach what the run says, the result is optimal *within tolerance*.
-    workers
-        So many threads work on the pricing problems of a round: the result is the same for any number of them.
-        Oracles that share what they change are not for more than one.
-    node_batch
-        Evaluate so many open nodes of the tree at once, each over a restricted master and oracles of its own (of a copy
-        of the problem).  It is another tree than that of 1, but the same one for any number of workers; stop rules
-        other than limits of time and memory look at it between batches.
-    client
-        Search the tree on a cluster: a ``distributed.Client`` of Dask, a scheduler's address
-        (``"tcp://host:8786"``), ``"local"`` for Dask on this machine, ``"processes"`` for processes without it, or any
-        :class:`~colgen.parallel.clusters.Cluster`; ``workers`` says how many, where they are of this machine.  The root
-        is solved here, then subtrees are sent out, ``node_batch`` of them at once (16).  It is another tree than that
-        of one process, but the same one for any number of workers, whichever of them are lost.  The problem travels by
-        ``pickle``, and so do columns; a script calls this below ``if __name__ == "__main__":``.
-    free_running
-        Of subtrees on a cluster none waits for another: faster, and no two runs have the same tree.
+        called with each of them.
+    method
+        How the problem is solved (:class:`Method`): stabilization, bounding, heuristics, branching and more, instead of
+        the problem's own.
+    record
+        What is kept of the run (:class:`Record`): dual values, a certificate.
+    parallel
+        Who works on it (:class:`Parallel`): threads, batches of nodes, a cluster.
     checkpoint
-        Write to this file, as the run goes on, what another run needs to go on; if the file is there already, go on
-        from it.  Ctrl-C and SIGTERM write a last one.  Answers and columns in the file are checked; its open nodes,
-        their bounds and its cuts are what proofs rest on, and are believed.  The file has a checksum and the digest of
-        the instance: one that is damaged, or of another instance, is refused (:mod:`colgen.checkpoint.file`).
-    every
-        Seconds from one checkpoint to the next.
-    pool
-        Columns, cuts and the answer of another run to start from, of the same instance or of a changed one: a file that
-        ``result.pool.save`` has written, or ``result.pool`` itself.  Each column is made anew
-        (:meth:`Problem.column_of`) and left out if it is none of this instance.  Where the answer is one of this
-        instance, the problem is not asked for guesses of its own.
+        A :class:`Checkpoint`, or the file of one, in which the run is written while it goes on.  If the file is there
+        already, the run goes on from it.
 
     Returns
     -------
     Result
-        A limit, an interrupt (Ctrl-C) or an infeasible problem is a termination, not an exception.  An interrupt is
-        remembered and ends the run at its next look at the clock; a second one ends it wherever it is.
+        A limit, an interrupt (Ctrl-C) or an infeasible problem is a termination, not an exception.  An interrupt ends
+        the run at its next look at the clock; a second one ends it at once.
 
     Raises
     ------
+    InputError
+        Before any work, if an option is out of its domain.
     ColgenError
         Where continuing could end in a wrong answer (see :mod:`colgen.core.errors`).  Whatever is raised carries the
         best result so far as its attribute ``result``.
     """
+    refuse_old("solve", old)
     if not isinstance(problem, Problem):
-        raise InputError(f"expected a problem to solve, an object of a subclass of Problem, not {what(problem)}")
-    check_settings(
+        raise InputError(f"expected a problem to solve, an object of a subclass of Problem, not {describe(problem)}")
+    options = Options(
         stop=stop,
         time_limit=time_limit,
         start=start,
         relaxation=relaxation,
-        stabilization=stabilization,
-        bounding=bounding,
-        heuristics=heuristics,
-        queue=queue,
-        choice=choice,
-        node_limit=node_limit,
-        depth_limit=depth_limit,
-        clean_up_after=clean_up_after,
-        pricing_share=pricing_share,
-        lp=lp,
-        lp_options=lp_options,
-        tolerance=tolerance,
-        keep_duals=keep_duals,
-        keep_values=keep_values,
         progress=progress,
-        on_node=on_node,
-        certificate=certificate,
-        workers=workers,
-        node_batch=node_batch,
-        client=client,
-        free_running=free_running,
+        method=method,
+        record=record,
+        parallel=parallel,
         checkpoint=checkpoint,
-        every=every,
-        pool=pool,
     )
     check_stated(problem)
-    _check_files(certificate, checkpoint, pool, progress)
-    pooled = None if pool is None else Pooled(problem, pool)
-    saved = None if checkpoint is None else Checkpointing(problem, saving_of(checkpoint, every), relaxation)
-    recording = None if certificate is None else _Recording(certificate, claim_of(problem, "certifier")())
-    rule = rule_of(stop, time_limit)
-    budget = Budget(rule.seconds, rule.bytes)
-    budget.workers = threads = Threads(1 if workers is None or client is not None else int(workers))
-    settings = Settings(
-        stop_early=not relaxation,
-        round_early=not relaxation,
-        clean_up_after=clean_up_after,
-        keep_duals=keep_duals,
-        keep_values=keep_values,
-        tolerance=tolerance,
-        scale=stated(problem, "scale"),
-        pricing_share=pricing_share,
-    )
-    spare = None
-    if node_batch > 1 or client is not None:
-        spare = _Spare(problem, bounding, stabilization, heuristics, choice, lp, lp_options)
-        spare = spare.copied() if client is None else spare
-    made = b"" if spare is None or client is None else packed(spare, settings)
-    warm = NOTHING if pooled is not None and start is None else _warm(problem, start, budget)
-    try:
-        master = part_of(problem.restricted_master(), RestrictedMaster, problem, "restricted_master")
-    except OutOfBudget as spent:
-        return _nothing(spent.reason, budget)
-    check_rows_are_solved(problem, master)
+    options.check_files()
+    result: Result[Answer] = _Solver(problem, options).solve()
+    return result
 
-    _suit(master, lp, lp_options)
-    if queue is None:
-        queue = Plunging if client is None else BestBound  # on a cluster it is the workers that plunge
-    tree = OpenTree(master.sense, queue(master.sense))
-    terminated = nullcontext() if saved is None else holding_termination()
-    with listening(progress, master.sense) as listener, threads, terminated, _clustered(client, workers) as cluster:
-        run = _run(problem, master, rule, listener, budget, relaxation)
+
+class _Solver:
+    """One run: a problem, its options, and what they are made into."""
+
+    def __init__(self, problem: Problem, options: Options) -> None:
+        self.problem, self.options = problem, options
+        parallel, record = options.parallel, options.record
+        self.pooled = None if options.pool is None else Pooled(problem, options.pool)
+        self.saved = None if options.saving is None else Checkpointing(problem, options.saving, options.relaxation)
+        self.recording = (
+            None if record.certificate is None else _Recording(record.certificate, claim_of(problem, "certifier")())
+        )
+        self.rule = options.rule
+        self.budget = Budget(self.rule.seconds, self.rule.bytes)
+        one = parallel.workers is None or parallel.cluster is not None
+        self.budget.workers = self.threads = Threads(1 if one else int(parallel.workers or 1))
+        self.settings = Settings(
+            stop_early=not options.relaxation,
+            round_early=not options.relaxation,
+            clean_up_after=options.method.clean_up_after,
+            keep_duals=record.duals,
+            keep_values=record.values,
+            tolerance=options.method.tolerance,
+            scale=stated(problem, "scale"),
+            pricing_share=options.method.pricing_share,
+        )
+        self.spare: _Spare | None = None
+        self.packed = b""
+        if parallel.cluster is not None:
+            self.spare = _Spare(problem, options.method)
+            self.packed = packed(self.spare, self.settings)
+        elif parallel.node_batch > 1:
+            self.spare = _Spare(problem, options.method).copied()
+
+    def solve(self) -> Result:
+        """Return the result of the run."""
+        problem, options = self.problem, self.options
+        self.warm = NOTHING if self.pooled is not None else _warm(problem, options.guess, self.budget)
         try:
-            search = _search(
-                problem,
-                master,
-                run,
-                settings,
-                relaxation,
-                bounding,
-                stabilization,
-                heuristics,
-                choice,
-                recording,
+            master = part_of(problem.restricted_master(), RestrictedMaster, problem, "restricted_master")
+        except OutOfBudget as spent:
+            return _nothing(spent.reason, self.budget)
+        check_rows_are_solved(problem, master)
+        _suit(master, options.method)
+        # On a cluster it is the workers that plunge.
+        queue = options.method.queue or (Plunging if options.parallel.cluster is None else BestBound)
+        self.tree = OpenTree(master.sense, queue(master.sense))
+        terminated = nullcontext() if self.saved is None else holding_termination()
+        with (
+            listening(options.progress, master.sense) as listener,
+            self.threads,
+            terminated,
+            _clustered(options.parallel) as cluster,
+        ):
+            run = _run(problem, master, self.rule, listener, self.budget, options.relaxation)
+            try:
+                search = _search(
+                    problem, master, run, self.settings, options.relaxation, options.method, self.recording
+                )
+            except OutOfBudget as spent:
+                return _nothing(spent.reason, self.budget, master.sense)
+            outcome = self._outcome(search, cluster)
+            if self.saved is not None:
+                if outcome.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
+                    self.tree.close()
+                self.saved.close()
+        if outcome.bound_source != OWN:
+            run.notes.append(
+                f"The dual bound is that of {outcome.bound_source}, which is trusted; the tree has proved "
+                f"{number(run.global_bound)}."
             )
-        except OutOfBudget as spent:
-            return _nothing(spent.reason, budget, master.sense)
+        result = problem.finished(_result(problem, search, run, outcome, options.relaxation))
+        return result if self.recording is None else self.recording.written(result)
+
+    def _outcome(self, search: BranchAndPrice, cluster: Cluster | None) -> TreeResult:
+        """Search the tree, whatever ends it; errors carry the result so far."""
+        run, tree = search.run, self.tree
         try:
-            with run.stage("setup"):
-                if saved is not None:
-                    saved.begin(search, tree, spare is None)
-                if pooled is not None:
-                    given, guess = None if start is None else warm, partial(_warm, problem, None, budget)
-                    warm = pooled.warm_start(given, guess, master, search.answers.separation)
-                    run.notes.append(pooled.note)
-                resumes = saved is not None and saved.resumes
-                closed = not resumes and search.start(
-                    warm, f"{type(problem).__name__}.warm_start" if start is None else "start"
-                )
-            if closed:
+            if self._is_closed(search):
                 tree.close()
-                outcome = TreeResult(Termination.OPTIMAL, run.global_bound, ())
-            else:
-                seats: Relaxation = search
-                if cluster is not None:
-                    width = int(node_batch) if node_batch > 1 else WIDTH
-                    if free_running and node_batch == 1:
-                        width = 2 * max(cluster.count, 1)
-                    seats = OnCluster(
-                        search, made, cluster, tree, width=width, free=bool(free_running), node_limit=node_limit
-                    )
-                elif spare is not None:
-                    seats = InBatches(search, partial(spare.search, budget, settings), int(node_batch), threads)
-                asks = not relaxation and bool(search.search.heuristics)
-                outcome = branch_and_bound(
-                    seats,
-                    run,
-                    node_limit=node_limit,
-                    depth_limit=depth_limit,
-                    on_node=on_node,
-                    tree=tree,
-                    complete=partial(_complete, problem, search) if asks else None,
-                )
+                return TreeResult(Termination.OPTIMAL, run.global_bound, ())
+            return self._searched(search, cluster)
         except OutOfBudget as spent:
-            outcome = TreeResult(spent.reason, run.global_bound, tree.records)
+            return TreeResult(spent.reason, run.global_bound, tree.records)
         except KeyboardInterrupt:
-            outcome = TreeResult(interruption(), run.global_bound, tree.records)
+            return TreeResult(interruption(), run.global_bound, tree.records)
         except MemoryError as error:  # a limit like others: of a kernel, or of the machine
             run.notes.append(f"Memory ran out: {str(error) or 'there is no more of it'}.")
-            outcome = TreeResult(Termination.MEMORY_LIMIT, run.global_bound, tree.records)
+            return TreeResult(Termination.MEMORY_LIMIT, run.global_bound, tree.records)
         except Exception as error:
             fault = TreeResult(Termination.FAULT, run.global_bound, tree.records)
             told = as_diagnostic(error)
-            for source in (saved, pooled):
+            for source in (self.saved, self.pooled):
                 told = told if source is None else source.explained(told)
-            told.result = _result(problem, search, run, fault, relaxation)  # type: ignore[attr-defined]
+            told.result = _result(  # type: ignore[attr-defined]
+                self.problem, search, run, fault, self.options.relaxation
+            )
             if told is error:
                 raise
             raise told from error
-        if saved is not None:
-            if outcome.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
-                tree.close()
-            saved.close()
-    if outcome.bound_source != OWN:
-        run.notes.append(
-            f"The dual bound is that of {outcome.bound_source}, which is trusted; the tree has proved "
-            f"{number(run.global_bound)}."
+
+    def _is_closed(self, search: BranchAndPrice) -> bool:
+        """Resume or start the search; whether the guesses are proved already."""
+        run, saved, warm = search.run, self.saved, self.warm
+        with run.stage("setup"):
+            if saved is not None:
+                saved.begin(search, self.tree, self.spare is None)
+            if self.pooled is not None:
+                guess = partial(_warm, self.problem, None, self.budget)
+                warm = self.pooled.warm_start(guess, search.master, search.answers.separation)
+                run.notes.append(self.pooled.note)
+            if saved is not None and saved.resumes:
+                return False
+            name = "start" if self.options.guess is not None else f"{type(self.problem).__name__}.warm_start"
+            return search.start(warm, name)
+
+    def _searched(self, search: BranchAndPrice, cluster: Cluster | None) -> TreeResult:
+        """Search the tree here, in batches of nodes, or on a cluster."""
+        parallel, rule = self.options.parallel, self.rule
+        relaxation: Relaxation = search
+        if cluster is not None:
+            width = int(parallel.node_batch) if parallel.node_batch > 1 else WIDTH
+            if parallel.free_running and parallel.node_batch == 1:
+                width = 2 * max(cluster.count, 1)
+            relaxation = OnCluster(
+                search,
+                self.packed,
+                cluster,
+                self.tree,
+                width=width,
+                free=bool(parallel.free_running),
+                node_limit=rule.nodes,
+            )
+        elif self.spare is not None:
+            spare = partial(self.spare.search, self.budget, self.settings)
+            relaxation = InBatches(search, spare, int(parallel.node_batch), self.threads)
+        asks = not self.options.relaxation and bool(search.search.heuristics)
+        return branch_and_bound(
+            relaxation,
+            search.run,
+            node_limit=rule.nodes,
+            depth_limit=rule.depth,
+            on_node=self.options.record.on_node,
+            tree=self.tree,
+            complete=partial(_complete, self.problem, search) if asks else None,
         )
-    result = problem.finished(_result(problem, search, run, outcome, relaxation))
-    return result if recording is None else recording.written(result)
-
-
-def _check_files(certificate: object, checkpoint: object, pool: object, progress: object) -> None:
-    """That what a run writes goes into files of their own, over nothing that it reads."""
-    checkpoint = checkpoint.path if isinstance(checkpoint, Saving) else checkpoint
-    named = (("certificate", certificate), ("checkpoint", checkpoint), ("progress", getattr(progress, "path", None)))
-    written: list[Named] = [(name, path) for name, path in named if isinstance(path, (str, Path))]
-    if isinstance(checkpoint, (str, Path)):
-        written.append(("what is kept of the checkpoint,", f"{checkpoint}~"))
-    check_distinct(written, [("pool", pool)] if isinstance(pool, (str, Path)) else [])
-    if isinstance(certificate, (str, Path)):
-        check_replaceable(certificate)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -388,12 +328,7 @@ class _Spare:
     """A problem, and what it is solved by, of which a copy is made for each restricted master of a batch of nodes."""
 
     problem: Problem
-    bounding: Bounding | None
-    stabilization: Stabilization | None
-    heuristics: Sequence[Heuristic] | None
-    choice: Choice | None
-    lp: str | None
-    lp_options: Mapping[str, Any] | None
+    method: Method
 
     def copied(self) -> _Spare:
         """All of it once more, sharing nothing."""
@@ -410,11 +345,9 @@ class _Spare:
         mine = self.copied()
         problem = mine.problem
         master = problem.restricted_master()
-        _suit(master, mine.lp, mine.lp_options)
+        _suit(master, mine.method)
         own = _run(problem, master, AnyOf(), None, budget)
-        return _search(
-            problem, master, own, settings, False, mine.bounding, mine.stabilization, mine.heuristics, mine.choice, None
-        )
+        return _search(problem, master, own, settings, False, mine.method, None)
 
 
 def _run(
@@ -440,12 +373,12 @@ def _run(
 
 
 @contextmanager
-def _clustered(client: Any, workers: int | None) -> Iterator[Cluster | None]:
+def _clustered(parallel: Parallel) -> Iterator[Cluster | None]:
     """The cluster that the tree is searched on, if any; one that was made for it is closed."""
-    if client is None:
+    if parallel.cluster is None:
         yield None
         return
-    cluster, is_mine = cluster_of(client, workers)
+    cluster, is_mine = cluster_of(parallel.cluster, parallel.workers)
     try:
         yield cluster
     finally:
@@ -453,12 +386,12 @@ def _clustered(client: Any, workers: int | None) -> Iterator[Cluster | None]:
             cluster.close()
 
 
-def _suit(master: RestrictedMaster, lp: str | None, lp_options: Mapping[str, Any] | None) -> None:
+def _suit(master: RestrictedMaster, method: Method) -> None:
     """Let a master use the solver that is asked for."""
-    if lp is not None:
-        master.set_solver(lp)
-    if lp_options is not None:
-        master.set_options(lp_options)
+    if method.lp is not None:
+        master.set_solver(method.lp)
+    if method.lp_options is not None:
+        master.set_options(method.lp_options)
 
 
 _SHARE = 0.85
@@ -495,10 +428,7 @@ def _search(
     run: Run,
     settings: Settings,
     relaxation_only: bool,
-    bounding: Bounding | None,
-    stabilization: Stabilization | None,
-    heuristics: Sequence[Heuristic] | None,
-    choice: Choice | None,
+    method: Method,
     recording: _Recording | None,
 ) -> BranchAndPrice:
     oracles = grouped(parts_of(problem.pricing(), Pricing, problem, "pricing"))
@@ -522,8 +452,8 @@ def _search(
         oracles,
         parts_of(problem.separation(), Separation, problem, "separation"),
         part_of(problem.stabilization(), Stabilization, problem, "stabilization")
-        if stabilization is None
-        else stabilization,
+        if method.stabilization is None
+        else method.stabilization,
         run,
         settings,
     )
@@ -532,14 +462,15 @@ def _search(
         parts_of(claim_of(problem, "reductions")(), Reduction, problem, "reductions"),
         claim_of(problem, "enumeration")(),
         parts_of(claim_of(problem, "heuristics")(), Heuristic, problem, "heuristics")
-        if heuristics is None
-        else tuple(heuristics),
+        if method.heuristics is None
+        else tuple(method.heuristics),
         relaxation_only,
         claim_of(problem, "sharpen"),
-        part_of(problem.choice(), Choice, problem, "choice") if choice is None else choice,
+        part_of(problem.choice(), Choice, problem, "choice") if method.choice is None else method.choice,
         None if recording is None else recording.witness,
         recording is None or not recording.certifier.checks_nodes,
     )
+    bounding = method.bounding
     if bounding is None:
         bounding = part_of(claim_of(problem, "bounding")(), Bounding, problem, "bounding")
     return BranchAndPrice(parts, search, bounding)

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 import colgen
-from colgen import Enumerated, Enumeration, Heuristic, LinearMaster, Solution, WarmStart, Wentges, solve
+from colgen import Enumerated, Enumeration, Heuristic, LinearMaster, Method, Solution, WarmStart, Wentges, solve
 from colgen.master.protocol import MasterStatus
 from tests.pricing.test_labelling import Routing, arcs_of
 from tests.zoo import Listed, Partitioning
@@ -100,7 +100,9 @@ def test_a_long_program_comes_after_the_heuristics(monkeypatch, finds):
     monkeypatch.setattr(LinearMaster, "solve_over", slow)
     problem = FromSingles(size=8, seed=2, cuts=False)
     best = solve(Partitioning(size=8, seed=2, cuts=False)).solution
-    result = solve(problem, heuristics=[Finding(best if finds else None, happened)], stabilization=Wentges())
+    result = solve(
+        problem, method=Method(heuristics=[Finding(best if finds else None, happened)], stabilization=Wentges())
+    )
     assert result.is_optimal
     assert len(result.nodes) == 1
     assert happened[:2] == [EveryColumn.seconds / 10, "dive"]

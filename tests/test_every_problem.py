@@ -12,8 +12,11 @@ from colgen import (
     Duals,
     IterationLimit,
     LagrangianMaster,
+    Method,
     NoStabilization,
+    Parallel,
     PricingContext,
+    Record,
     RestrictedMIP,
     Termination,
     WarmStart,
@@ -30,14 +33,13 @@ from tests.twins import TWINS
 every_template = pytest.mark.parametrize("twin", TWINS, ids=repr)
 every_master = pytest.mark.parametrize("twin", [twin for twin in TWINS if twin.generates], ids=repr)
 
-options = st.fixed_dictionaries(
-    {
-        "stabilization": st.sampled_from([None, NoStabilization(), Wentges(0.5), Wentges(0.95)]),
-        "queue": st.sampled_from([Plunging, BestBound, DepthFirst, LevelWise]),
-        "clean_up_after": st.sampled_from([None, 1, 4]),
-        # With their own heuristics tiny instances seldom branch; without any they do.
-        "heuristics": st.sampled_from([None, (), (), (Diving(),), (RestrictedMIP(),)]),
-    }
+options = st.builds(
+    Method,
+    stabilization=st.sampled_from([None, NoStabilization(), Wentges(0.5), Wentges(0.95)]),
+    queue=st.sampled_from([Plunging, BestBound, DepthFirst, LevelWise]),
+    clean_up_after=st.sampled_from([None, 1, 4]),
+    # With their own heuristics tiny instances seldom branch; without any they do.
+    heuristics=st.sampled_from([None, (), (), (Diving(),), (RestrictedMIP(),)]),
 )
 
 
@@ -53,7 +55,7 @@ def bare(problem):
 @given(data=st.data(), how=options)
 def test_a_tree_in_batches_has_the_same_optimum(twin, data, how):
     instance = data.draw(twin.instances)
-    result = solve(twin.problem(instance), start=WarmStart(), node_batch=3, **how)
+    result = solve(twin.problem(instance), start=WarmStart(), parallel=Parallel(node_batch=3), method=how)
     optimum = twin.optimum(instance)
     assert result.termination is (Termination.INFEASIBLE if optimum is None else Termination.OPTIMAL)
     if optimum is not None:
@@ -62,7 +64,7 @@ def test_a_tree_in_batches_has_the_same_optimum(twin, data, how):
 
 
 def holds_for(twin, instance, problem, how):
-    result, optimum = solve(problem, **how), twin.optimum(instance)
+    result, optimum = solve(problem, method=how), twin.optimum(instance)
     if optimum is None:
         assert result.termination is Termination.INFEASIBLE
         return
@@ -108,11 +110,15 @@ def test_optimum_without_help_at_the_start(twin, data, how):
 
 def subtrees_hold(twin, instance, seed, free):
     """Subtrees of a node each, by a cluster to which everything travels; without help, so that there are some."""
-    how = {"start": WarmStart(), "heuristics": (), "node_batch": 3, "free_running": free}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subtrees, "_ENOUGH", 0.0)
         patch.setattr(subtrees, "_FIRST", 1)
-        result = solve(twin.problem(instance), **how, client=Travelling(seed, 2))
+        result = solve(
+            twin.problem(instance),
+            start=WarmStart(),
+            method=Method(heuristics=()),
+            parallel=Parallel(cluster=Travelling(seed, 2), node_batch=3, free_running=free),
+        )
     optimum = twin.optimum(instance)
     if optimum is None:
         assert result.termination is Termination.INFEASIBLE
@@ -155,8 +161,8 @@ def test_optimum_many_times(twin, data, how, helped):
 @given(data=st.data(), how=options)
 def test_relaxation_is_the_same_however_it_is_solved(twin, data, how):
     instance = data.draw(twin.instances)
-    plain = solve(twin.problem(instance), relaxation=True, stabilization=NoStabilization())
-    result = solve(twin.problem(instance), relaxation=True, **how)
+    plain = solve(twin.problem(instance), relaxation=True, method=Method(stabilization=NoStabilization()))
+    result = solve(twin.problem(instance), relaxation=True, method=how)
     assert result.termination is plain.termination
     if plain.is_optimal:
         assert result.objective == pytest.approx(plain.objective, abs=1e-6)
@@ -171,7 +177,7 @@ def test_relaxation_is_the_same_however_it_is_solved(twin, data, how):
 def test_columns_price_out(twin, data):
     """At the final dual values no oracle finds an improving column, and no column in use is a bad one."""
     instance = data.draw(twin.instances)
-    result = solve(bare(twin.problem(instance)), relaxation=True, keep_duals=True)
+    result = solve(bare(twin.problem(instance)), relaxation=True, record=Record(duals=True))
     if not result.is_optimal:
         return
     duals = result.iterations[-1].duals

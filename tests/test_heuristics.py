@@ -13,6 +13,8 @@ from colgen import (
     Diving,
     Heuristic,
     IterationLimit,
+    Method,
+    NodeLimit,
     OraclePricing,
     Problem,
     RestrictedMIP,
@@ -57,7 +59,7 @@ class Unrounded(CuttingStock):
 def test_finds_a_good_answer_of_the_textbook(heuristic, worst):
     before, after = [], []
     spy = spied(heuristic, before, after)
-    result = solve(Unrounded(), heuristics=(spy,))
+    result = solve(Unrounded(), method=Method(heuristics=(spy,)))
     assert 453 - 1e-9 <= result.objective <= worst + 1e-9
     assert spy.found is not None
     assert all(value == round(value) for _, value in result.solution.columns)
@@ -71,7 +73,7 @@ def test_dive_generates_columns():
     class Few(CuttingStock):
         """The relaxation needs four patterns; a dive needs others, which only pricing under its fixings finds."""
 
-    result = solve(Few(demands=(3, 5, 7, 2)), heuristics=(Diving(tries=1),))
+    result = solve(Few(demands=(3, 5, 7, 2)), method=Method(heuristics=(Diving(tries=1),)))
     assert result.objective >= result.dual_bound
     assert any(i.depth == 1 and i.node == 0 for i in result.iterations) or result.is_optimal
 
@@ -108,7 +110,7 @@ def test_dive_that_fails_releases_what_it_fixed():
     pairs = tuple((1.0, frozenset(p)) for p in ((0, 1), (1, 2), (0, 2)))
     before, after = [], []
     spy = spied(Diving(), before, after)
-    result = solve(SetPartitioning(Partition(3, pairs)), heuristics=(spy,))
+    result = solve(SetPartitioning(Partition(3, pairs)), method=Method(heuristics=(spy,)))
     assert result.termination is Termination.INFEASIBLE
     assert spy.found is None
     assert before == pytest.approx(np.array(after))
@@ -124,7 +126,7 @@ def test_dive_respects_whole_template_variables():
         limits=(float("inf"),),
         variables=((3.0, (0.0, 2.0), 0.0, 5.0, True),),
     )
-    result = solve(Enumerated(program), heuristics=(Diving(),))
+    result = solve(Enumerated(program), method=Method(heuristics=(Diving(),)))
     assert result.is_optimal
     assert result.objective == pytest.approx(5)
 
@@ -138,10 +140,12 @@ def test_a_dive_that_would_go_on_for_ever_ends():
         groups=(((1.0, (2.0,)), (1.0, (-2.0,))),),
         limits=(float("inf"),),
     )
-    result = solve(Enumerated(program), heuristics=(Diving(tries=1),), stop=IterationLimit(1000), node_limit=1)
+    result = solve(
+        Enumerated(program), method=Method(heuristics=(Diving(tries=1),)), stop=[IterationLimit(1000), NodeLimit(1)]
+    )
     assert result.termination is Termination.NODE_LIMIT
     # A limit ends a dive as it ends everything else.
-    result = solve(Enumerated(program), heuristics=(Diving(tries=1),), stop=IterationLimit(10))
+    result = solve(Enumerated(program), method=Method(heuristics=(Diving(tries=1),)), stop=IterationLimit(10))
     assert result.termination is Termination.ITERATION_LIMIT
     assert len(result.iterations) == 10
 
@@ -200,7 +204,7 @@ def test_strong_diving_rounds_up_what_worsens_the_linear_program_least():
 
 
 def test_strong_dives_with_discrepancies_end_where_plain_ones_do():
-    result = solve(CuttingStock(), heuristics=(Diving(discrepancies=2, strong=3),))
+    result = solve(CuttingStock(), method=Method(heuristics=(Diving(discrepancies=2, strong=3),)))
     assert result.is_optimal
     assert result.objective == pytest.approx(453)
 
@@ -279,7 +283,7 @@ def test_columns_are_generated_to_the_end_before_heuristics_though_the_rounded_b
     problem = random_rolls(20, 10, 0)
     relaxation = solve(problem, relaxation=True).objective
     seen = Seen()
-    result = solve(problem, heuristics=(seen,))
+    result = solve(problem, method=Method(heuristics=(seen,)))
     assert result.dual_bound == math.ceil(relaxation - 1e-6)
     assert seen.objectives[0] == pytest.approx(relaxation)
 
@@ -300,9 +304,9 @@ def test_bins_are_packed_exactly_without_a_branching_rule(seed):
 
 def test_exchanges_find_answers_at_perturbed_dual_values():
     problem = random_rolls(20, 10, 0)
-    alone = solve(problem, heuristics=(Exchanging(1, steps=20_000),))
+    alone = solve(problem, method=Method(heuristics=(Exchanging(1, steps=20_000),)))
     assert alone.objective <= 27
-    assert solve(problem, heuristics=(Exchanging(6),)).objective == 26
+    assert solve(problem, method=Method(heuristics=(Exchanging(6),))).objective == 26
 
 
 def test_exchanges_need_whole_columns():
@@ -316,7 +320,7 @@ def test_exchanges_need_whole_columns():
         def pricing(self):
             return Continuous(self)
 
-    result = solve(Half(10, [4, 3], [3, 5]), heuristics=(Exchanging(2),))
+    result = solve(Half(10, [4, 3], [3, 5]), method=Method(heuristics=(Exchanging(2),)))
     assert result.is_optimal
     assert result.objective == solve(Half(10, [4, 3], [3, 5]), relaxation=True).objective
 
@@ -333,13 +337,13 @@ def test_slack_of_the_template_gives_exchanges_room():
             return m
 
     rolls = random_rolls(20, 10, 0)
-    loose = solve(Loose(rolls.roll, rolls.widths, rolls.demands), heuristics=(Exchanging(6),))
+    loose = solve(Loose(rolls.roll, rolls.widths, rolls.demands), method=Method(heuristics=(Exchanging(6),)))
     assert loose.objective == 26
 
 
 def test_columns_are_generated_to_the_end_before_a_node_is_given_up():
     problem = random_rolls(20, 10, 0)
     relaxation = solve(problem, relaxation=True).objective
-    result = solve(problem, heuristics=())
+    result = solve(problem, method=Method(heuristics=()))
     assert result.termination is Termination.NO_BRANCHING
     assert result.iterations[-1].objective == pytest.approx(relaxation)

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from colgen import InputError, Termination, solve, solve_many
+from colgen import InputError, NodeLimit, Parallel, Termination, solve, solve_many
 from tests.assignment import assignment
 from tests.parallel.scripted import Scripted
 
@@ -22,7 +22,7 @@ def made(asked):
 
 def test_results_are_those_of_runs_alone_in_their_order():
     alone = [solve(made(asked)) for asked in ASKED]
-    many = list(solve_many(ASKED, problem=made, client=Scripted(3)))
+    many = list(solve_many(ASKED, problem=made, parallel=Parallel(cluster=Scripted(3))))
     assert [one.number for one in many] == list(range(6))
     for one, result in zip(many, alone, strict=True):
         assert one.is_optimal
@@ -34,14 +34,14 @@ def test_results_are_those_of_runs_alone_in_their_order():
 
 
 def test_processes_solve_the_same():
-    many = list(solve_many(ASKED[:3], problem=made, workers=2))
+    many = list(solve_many(ASKED[:3], problem=made, parallel=Parallel(workers=2)))
     assert [one.result.objective for one in many] == [solve(made(asked)).objective for asked in ASKED[:3]]
     assert all(one.result.pool is None for one in many)
 
 
 @pytest.mark.slow
 def test_an_instance_that_ends_its_process_is_named_and_the_others_are_solved():
-    many = list(solve_many([ASKED[0], "deadly", *ASKED[1:4]], problem=made, workers=2, retries=1))
+    many = list(solve_many([ASKED[0], "deadly", *ASKED[1:4]], problem=made, parallel=Parallel(workers=2), retries=1))
     assert [one.is_optimal for one in many] == [True, False, True, True, True]
     assert (many[1].result, many[1].fault) == (None, "its worker was lost 2 times")
     assert many[1].attempts >= 2
@@ -50,10 +50,14 @@ def test_an_instance_that_ends_its_process_is_named_and_the_others_are_solved():
 
 
 def test_a_limit_and_a_fault_hold_for_one_instance():
-    many = list(solve_many([ASKED[0], "broken", ASKED[2]], problem=made, client=Scripted(1), node_limit=1))
+    many = list(
+        solve_many(
+            [ASKED[0], "broken", ASKED[2]], problem=made, parallel=Parallel(cluster=Scripted(1)), stop=NodeLimit(1)
+        )
+    )
     assert [one.result is None for one in many] == [False, True, False]
     assert many[1].fault == "an instance: expected three numbers"
-    limited = list(solve_many(ASKED[:1], problem=made, client=Scripted(1), time_limit=0))
+    limited = list(solve_many(ASKED[:1], problem=made, parallel=Parallel(cluster=Scripted(1)), time_limit=0))
     assert limited[0].result.termination is Termination.TIME_LIMIT
 
 
@@ -61,13 +65,14 @@ def test_a_limit_and_a_fault_hold_for_one_instance():
     ("settings", "complaint"),
     [
         ({"time_limit": -1}, "time_limit: expected"),
-        ({"seconds": 3}, "seconds: .* is called time_limit"),
+        ({"seconds": 3}, "seconds: .*time_limit"),
         ({"retries": 1.5}, "retries: expected"),
-        ({"workers": 0}, "workers: expected"),
+        ({"workers": 2}, r"parallel=Parallel\(workers=...\)"),
+        ({"parallel": 2}, "parallel: expected a Parallel"),
         ({"problem": 3}, "problem: expected what makes a problem"),
-        ({"progress": True}, "progress: it is for one instance"),
-        ({"node_limit": 0}, "node_limit: expected"),
-        ({"nodes": 3}, "nodes: expected a setting"),
+        ({"progress": True}, "progress: solve_many has no such keyword"),
+        ({"stop": 3}, "stop: expected"),
+        ({"parallel": Parallel(cluster="processes", free_running=True)}, "free_running"),
     ],
 )
 def test_settings_are_refused_before_any_work(settings, complaint):
@@ -75,6 +80,6 @@ def test_settings_are_refused_before_any_work(settings, complaint):
         solve_many([], **settings)
 
 
-def test_a_client_that_is_none_is_refused():
-    with pytest.raises(InputError, match="client: expected a client of Dask"):
-        next(solve_many(ASKED, problem=made, client=3))
+def test_what_is_no_cluster_is_refused():
+    with pytest.raises(InputError, match="cluster: expected a client of Dask"):
+        next(solve_many(ASKED, problem=made, parallel=Parallel(cluster=3)))

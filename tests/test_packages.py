@@ -17,6 +17,8 @@ WITHOUT_MIRROR = {
     "colgen.certificate.witness": "data alone: tests/certificate/test_writing.py",
     "colgen.certificate.checker_bounds": "tests/certificate/test_checker.py and test_theorems.py",
     "colgen.certificate.checker_program": "tests/certificate/test_checker.py and test_theorems.py",
+    "colgen.core.renamed": "tests/test_options.py asks for each old name",
+    "colgen.method": "tests/test_options.py",
     "colgen.core.type_variables": "names for the type checker, which reads tests/typed_programs.py",
     "colgen.core.decision_data": "read back by whole runs, and refused: tests/checkpoint/test_persistence.py",
     "colgen.checkpoint.file": "whole runs: tests/checkpoint/test_persistence.py",

@@ -8,6 +8,7 @@ import pytest
 
 from colgen import (
     Column,
+    Method,
     NoStabilization,
     PricingResult,
     Row,
@@ -73,12 +74,12 @@ def test_a_relaxation_at_its_limit_is_a_time_limit(seconds):
 
 
 def test_without_a_limit_the_missing_rule_is_told():
-    result = solve(NoBranching(cuts=False), heuristics=())
+    result = solve(NoBranching(cuts=False), method=Method(heuristics=()))
     assert result.termination is Termination.NO_BRANCHING
 
 
 def test_a_limit_that_is_not_reached_changes_no_word():
-    result = solve(NoBranching(cuts=False), heuristics=(), stop=TimeLimit(60.0))
+    result = solve(NoBranching(cuts=False), method=Method(heuristics=()), stop=TimeLimit(60.0))
     assert result.termination is Termination.NO_BRANCHING
     assert solve(Partitioning(), stop=TimeLimit(60.0)).termination is Termination.OPTIMAL
 
@@ -250,4 +251,6 @@ def test_two_rows_of_one_key_are_still_a_mistake():
             return [Twice(self)]
 
     with pytest.raises(SeparationError, match="two different rows share a key"):
-        solve(Cut(), stabilization=NoStabilization())  # at whose points the oracle does not notice it first
+        solve(
+            Cut(), method=Method(stabilization=NoStabilization())
+        )  # at whose points the oracle does not notice it first

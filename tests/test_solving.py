@@ -19,9 +19,11 @@ from colgen import (
     GapLimit,
     Heuristic,
     IterationLimit,
+    Method,
     Pricing,
     PricingResult,
     Problem,
+    Record,
     RestrictedMIP,
     Row,
     Separation,
@@ -303,7 +305,7 @@ def test_a_heuristic_that_fails_is_skipped_by_name():
         def search(self, context):
             raise lp.SolverError("HiGHS has had enough")
 
-    result = solve(CuttingStock(), heuristics=(Failing(), RestrictedMIP()))
+    result = solve(CuttingStock(), method=Method(heuristics=(Failing(), RestrictedMIP())))
     assert result.objective == 453
     assert any("Failing failed at node 0 and was skipped: HiGHS has had enough" in note for note in result.notes)
 
@@ -335,7 +337,7 @@ def test_a_solver_that_refuses_columns_is_a_diagnostic_with_what_was_found_so_fa
 
 def test_a_run_that_is_ended_in_the_root_has_an_answer():
     """Without a heuristic that would run at the end of a node: what is at hand is rounded."""
-    result = solve(CuttingStock(), stop=IterationLimit(6), heuristics=(Diving(),))
+    result = solve(CuttingStock(), stop=IterationLimit(6), method=Method(heuristics=(Diving(),)))
     assert result.termination is Termination.ITERATION_LIMIT
     assert math.isfinite(result.objective)
     assert result.solution is not None
@@ -384,10 +386,10 @@ def test_nodes_before_a_limit_are_told_wherever_it_comes(raised, termination):
     problem.branching = lambda: [Limited(pairs)]
     if termination is None:
         with pytest.raises(ZeroDivisionError) as found:
-            solve(problem, on_node=visits.append)
+            solve(problem, record=Record(on_node=visits.append))
         result = found.value.result
     else:
-        result = solve(problem, on_node=visits.append)
+        result = solve(problem, record=Record(on_node=visits.append))
         assert result.termination is termination
     assert [visit.node.number for visit in visits] == [node.number for node in result.nodes][: len(visits)]
     assert len(visits) >= 5
@@ -447,14 +449,14 @@ def test_an_interrupt_anywhere_is_a_termination(ctrl_c, moment):
     class Unrounded(Interrupted):
         objective_step = None
 
-    result = solve(Unrounded(), heuristics=())
+    result = solve(Unrounded(), method=Method(heuristics=()))
     assert result.termination is Termination.INTERRUPTED
     assert result.objective <= 1313
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_interrupt_before_anything_is_solved_ends_a_run_too(ctrl_c):
-    """While its settings are looked at."""
+    """While its options are checked."""
 
     signals = [signal.SIGINT]
 
@@ -464,7 +466,7 @@ def test_an_interrupt_before_anything_is_solved_ends_a_run_too(ctrl_c):
                 signal.raise_signal(signals.pop())
             return super().__iter__()
 
-    result = solve(CuttingStock(), heuristics=Interrupting())
+    result = solve(CuttingStock(), stop=Interrupting())
     assert result.termination is Termination.INTERRUPTED
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -490,7 +492,9 @@ def test_an_interrupt_ends_a_long_mixed_integer_program(ctrl_c):
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     started = time.monotonic()
-    result = solve(SetPartitioning(partition), heuristics=(RestrictedMIP(seconds=60.0),), stop=TimeLimit(60.0))
+    result = solve(
+        SetPartitioning(partition), method=Method(heuristics=(RestrictedMIP(seconds=60.0),)), stop=TimeLimit(60.0)
+    )
     timer.cancel()
     timer.join()
     assert time.monotonic() - started < 30.0
@@ -526,7 +530,7 @@ def test_units_change_no_answer_no_column_and_no_node(power):
 
     def run(unit):
         partition = Partition(9, tuple((unit * cost, subset) for cost, subset in pairs + singles))
-        return solve(SetPartitioning(partition), heuristics=())
+        return solve(SetPartitioning(partition), method=Method(heuristics=()))
 
     base, there = run(1.0), run(2.0**power)
     assert base.is_optimal

@@ -6,7 +6,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Directional, Duals, LinearMaster, NoStabilization, TimeLimit, Wentges, solve
+from colgen import Directional, Duals, LinearMaster, Method, NoStabilization, TimeLimit, Wentges, solve
 from colgen.core.budget import Budget
 from colgen.core.duals import RowNames
 from colgen.model.formulation import compile_model
@@ -354,9 +354,9 @@ def test_directional_parameter_is_checked(beta):
 )
 def test_directional_smoothing_proves_the_same_optimum(stabilization):
     problem = Unguessed(random(3, 10, 4))
-    found = solve(problem, stabilization=stabilization)
+    found = solve(problem, method=Method(stabilization=stabilization))
     assert found.is_optimal
-    assert found.objective == solve(problem, stabilization=NoStabilization()).objective
+    assert found.objective == solve(problem, method=Method(stabilization=NoStabilization())).objective
 
 
 def test_patience_smooths_once_most_rounds_were_in_vain():
@@ -406,7 +406,7 @@ class Repeating(Wentges):
 @pytest.mark.parametrize("stabilization", [Stubborn(), Repeating(), Repeating(0.999), Wentges(0.9999)])
 def test_a_round_ends_with_the_masters_own_duals_however_often_it_has_mispriced(stabilization):
     problem = CuttingStock(branching=False)
-    result = solve(problem, relaxation=True, stabilization=stabilization, stop=TimeLimit(20))
+    result = solve(problem, relaxation=True, method=Method(stabilization=stabilization), stop=TimeLimit(20))
     assert result.is_optimal
     assert result.objective == pytest.approx(452.25)
     assert max(iteration.misprices for iteration in result.iterations) <= 100

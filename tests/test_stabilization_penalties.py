@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from colgen import BoxStep, Budget, NoStabilization, Penalty, solve
+from colgen import BoxStep, Budget, Method, NoStabilization, Penalty, solve
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed
 from tests.master.programs import col, covering
@@ -78,17 +78,19 @@ def test_parameters_are_checked(arguments):
 @pytest.mark.parametrize("stabilization", [BoxStep(), Penalty(3), Penalty(5, below_root=True)])
 def test_they_prove_the_same_optimum(stabilization):
     problem = Unguessed(random(3, 10, 4))
-    found = solve(problem, stabilization=stabilization)
+    found = solve(problem, method=Method(stabilization=stabilization))
     assert found.is_optimal
-    assert found.objective == solve(problem, stabilization=NoStabilization()).objective
+    assert found.objective == solve(problem, method=Method(stabilization=NoStabilization())).objective
     for cost in (1.0, -1.0):
         toy = CuttingStock(cost=cost)
-        expected = solve(toy, relaxation=True, stabilization=NoStabilization()).objective
-        assert solve(toy, relaxation=True, stabilization=stabilization).objective == pytest.approx(expected)
+        expected = solve(toy, relaxation=True, method=Method(stabilization=NoStabilization())).objective
+        assert solve(toy, relaxation=True, method=Method(stabilization=stabilization)).objective == pytest.approx(
+            expected
+        )
 
 
 @pytest.mark.parametrize("stabilization", [BoxStep(), Penalty()])
 def test_one_that_has_been_used_can_be_copied_for_another_run(stabilization):
-    first = solve(CuttingStock(), relaxation=True, stabilization=stabilization)
-    again = solve(CuttingStock(), relaxation=True, stabilization=copy.deepcopy(stabilization))
+    first = solve(CuttingStock(), relaxation=True, method=Method(stabilization=stabilization))
+    again = solve(CuttingStock(), relaxation=True, method=Method(stabilization=copy.deepcopy(stabilization)))
     assert again.objective == pytest.approx(first.objective)

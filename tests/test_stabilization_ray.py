@@ -13,6 +13,7 @@ from colgen import (
     Column,
     Directional,
     LinearMaster,
+    Method,
     NoStabilization,
     Pricing,
     PricingContext,
@@ -183,7 +184,7 @@ def test_rounding_is_that_of_phase_1_again_afterwards():
 @pytest.mark.parametrize("make", [Directional, lambda: Wentges(real_costs=True)], ids=["directional", "wentges"])
 def test_set_partitioning_comes_to_the_same_relaxation(make, seed):
     def relaxed(stabilization):
-        return solve(PoolPartition(12, 80, 2, seed), relaxation=True, stabilization=stabilization)
+        return solve(PoolPartition(12, 80, 2, seed), relaxation=True, method=Method(stabilization=stabilization))
 
     plain, ahead = relaxed(NoStabilization()), relaxed(make())
     assert ahead.dual_bound == pytest.approx(plain.dual_bound)
@@ -206,7 +207,7 @@ def test_verdicts_do_not_depend_on_it(drawn, sense, scale):
     columns = [covering(cost * scale, *rows) for cost, rows in drawn]
 
     def ended(stabilization):
-        return solve(Cover(*columns, sense=sense), start=WarmStart(), stabilization=stabilization)
+        return solve(Cover(*columns, sense=sense), start=WarmStart(), method=Method(stabilization=stabilization))
 
     plain, ahead = ended(NoStabilization()), ended(Directional())
     assert ahead.termination is plain.termination
@@ -215,7 +216,7 @@ def test_verdicts_do_not_depend_on_it(drawn, sense, scale):
 
 
 def test_a_problem_without_answers_is_still_infeasible():
-    ended = solve(Cover(covering(1, 0), covering(2, 0)), stabilization=Directional())
+    ended = solve(Cover(covering(1, 0), covering(2, 0)), method=Method(stabilization=Directional()))
     assert ended.termination is Termination.INFEASIBLE
 
 
@@ -224,7 +225,7 @@ def test_a_master_without_oracles_has_a_phase_1_too():
         def pricing(self):
             return []
 
-    assert solve(Rows(), stabilization=Directional()).termination is Termination.INFEASIBLE
+    assert solve(Rows(), method=Method(stabilization=Directional())).termination is Termination.INFEASIBLE
 
 
 class NoBound(Pricing):

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.decomposition.families import FAMILIES
 from benchmarks.harness import BenchOptions, spread
-from colgen import InputError, Problem, TimeLimit, decompose, solve
+from colgen import InputError, NodeLimit, Problem, Record, TimeLimit, decompose, solve
 from colgen.certificate.checker import Verdict, check
 from colgen.certificate.checker_pricing import WrongError
 from colgen.certificate.checker_program import Claims
@@ -327,7 +327,7 @@ def _roots(items: int, options: BenchOptions, share: float) -> Figure:
         problem = CuttingStock(cutting_stock.read(path))
         with tempfile.TemporaryDirectory() as folder:
             proof = Path(folder) / "proof.jsonl.gz"
-            result = solve(problem, stop=TimeLimit(_LIMIT), node_limit=1, certificate=proof)
+            result = solve(problem, stop=[TimeLimit(_LIMIT), NodeLimit(1)], record=Record(certificate=proof))
             verdict = check(gzip.decompress(proof.read_bytes()).decode().splitlines(), path.read_text())
         wanted = math.ceil(result.root_bound - TOLERANCES.integrality) if math.isfinite(result.root_bound) else None
         proved = not verdict.claims.trusted and wanted is not None and (verdict.bound or 0) >= wanted
@@ -407,7 +407,7 @@ def _outcome(case: _Case, *, compared: bool) -> _Outcome:
     with tempfile.TemporaryDirectory() as folder:
         proof = Path(folder) / "proof.jsonl.gz"
         begun = time.process_time()
-        solve(case.problem(), stop=TimeLimit(_LIMIT), certificate=proof)
+        solve(case.problem(), stop=TimeLimit(_LIMIT), record=Record(certificate=proof))
         seconds = time.process_time() - begun
         text = gzip.decompress(proof.read_bytes()).decode()
     lines, verdict = text.splitlines(), None

@@ -8,7 +8,7 @@ from statistics import median
 
 import numpy as np
 
-from colgen import Duals, solve
+from colgen import Duals, Record, solve
 from colgen.cli.template import Figure
 from colgen.core.budget import Budget
 from colgen.core.stop import TimeLimit
@@ -35,7 +35,7 @@ class FromScratch(Coreference):
 
 def recorded_duals(instance: CoreferenceInstance, limit: float) -> list[Floats]:
     """Dual values of the first, the middle and the last round of a run."""
-    result = solve(FromScratch(instance), relaxation=True, keep_duals=True, stop=TimeLimit(limit))
+    result = solve(FromScratch(instance), relaxation=True, record=Record(duals=True), stop=TimeLimit(limit))
     rounds = [np.asarray(i.duals[COVER]) for i in result.iterations if i.phase == 2 and isinstance(i.duals, Duals)]
     return [rounds[k] for k in sorted({0, len(rounds) // 2, len(rounds) - 1})] if rounds else []
 

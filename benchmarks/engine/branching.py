@@ -10,7 +10,7 @@ from statistics import geometric_mean
 
 from benchmarks.engine.trees import PoolPartition
 from benchmarks.harness import BenchOptions
-from colgen import Choice, MostFractional, Problem, PseudoCostBranching, StrongBranching, TimeLimit, solve
+from colgen import Choice, Method, MostFractional, Problem, PseudoCostBranching, StrongBranching, TimeLimit, solve
 from colgen.cli.template import Figure
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed
@@ -55,9 +55,9 @@ def _assignment(seed: int) -> Problem:
 def bench_branching(options: BenchOptions) -> list[Figure]:
     """Trees of assignment, partitioning and routing: nodes and seconds, each choice against the most fractional."""
     share = 0.1 if options.quick else options.share(_MINUTES)
-    solve(Unguessed(random(3, 10, 0)), choice=StrongBranching())  # first calls
-    solve(PoolPartition(12, 40, 2), choice=StrongBranching())
-    solve(Unlisted(0, customers=12), choice=StrongBranching())
+    solve(Unguessed(random(3, 10, 0)), method=Method(choice=StrongBranching()))  # first calls
+    solve(PoolPartition(12, 40, 2), method=Method(choice=StrongBranching()))
+    solve(Unlisted(0, customers=12), method=Method(choice=StrongBranching()))
     found: dict[str, list[tuple[str, dict[str, tuple[int, float]]]]] = {}
     for name, instances in _instances().items():
         for make in instances[: max(1, math.ceil(share * len(instances)))]:
@@ -75,7 +75,7 @@ def bench_branching(options: BenchOptions) -> list[Figure]:
 def _run(make: Callable[[], Problem], choice: Choice) -> tuple[int, float]:
     """Nodes and processor seconds of a run to the proved optimum, or to the limit."""
     problem, started = make(), time.process_time()
-    result = solve(problem, choice=choice, stop=TimeLimit(_LIMIT))
+    result = solve(problem, method=Method(choice=choice), stop=TimeLimit(_LIMIT))
     return len(result.nodes), time.process_time() - started
 
 

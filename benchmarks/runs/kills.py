@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from colgen import Problem, solve
+from colgen import Checkpoint, Problem, solve
 from colgen.core.files import write_text
 from colgen.problems.assignment.instance import random as random_assignment
 from colgen.problems.assignment.template import Assignment
@@ -109,7 +109,7 @@ def _child(make: Callable[[], Problem], path: Path, seconds: float) -> Any:
     if child == 0:
         code = 1
         try:
-            result = solve(make(), checkpoint=path, every=_EVERY)
+            result = solve(make(), checkpoint=Checkpoint(path, every=_EVERY))
             write_text(told, json.dumps([result.termination.name, result.objective]))  # whole, or killed before it
             code = 0
         finally:

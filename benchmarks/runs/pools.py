@@ -17,7 +17,7 @@ from statistics import median
 import numpy as np
 
 from benchmarks.runs.kills import TEMPLATES, killed
-from colgen import Problem, Result, solve
+from colgen import Checkpoint, NodeLimit, Problem, Result, solve
 from colgen.checkpoint.file import read_checkpoint
 from colgen.cli.template import Figure
 from colgen.core.tolerances import TOLERANCES
@@ -76,7 +76,7 @@ def _lost(seed: int) -> float:
         child = os.fork()
         if child == 0:
             try:
-                solve(_long(), checkpoint=path, every=_EVERY)
+                solve(_long(), checkpoint=Checkpoint(path, every=_EVERY))
             finally:
                 os._exit(0)
         time.sleep(seconds)
@@ -95,7 +95,7 @@ def _cost_figures(share: float, say: Say) -> list[Figure]:
             seconds = []
             for saving in ({}, {"checkpoint": Path(folder) / "run", "every": _EVERY}):
                 began = time.process_time()
-                solve(_long(), node_limit=_NODES, **saving)  # type: ignore[arg-type]
+                solve(_long(), stop=NodeLimit(_NODES), **saving)  # type: ignore[arg-type]
                 seconds.append(time.process_time() - began)
             ratios.append(seconds[1] / seconds[0] - 1.0)
     say(f"checkpoints every {_EVERY:g} s: {median(ratios):+.1%} of the time")
@@ -167,5 +167,5 @@ def _pool_figures(share: float, say: Say) -> list[Figure]:
 
 def _day(problem: Problem, before: Result | None) -> tuple[float, Result]:
     began = time.process_time()
-    result = solve(problem, pool=None if before is None else before.pool)
+    result = solve(problem, start=None if before is None else before.pool)
     return time.process_time() - began, result

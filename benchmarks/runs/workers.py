@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.harness import BenchOptions
 from benchmarks.runs.pools import kept_figures
-from colgen import ColumnGeneration, IterationLimit, Result, TimeLimit, WarmStart, solve
+from colgen import ColumnGeneration, IterationLimit, Method, NodeLimit, Parallel, Result, TimeLimit, WarmStart, solve
 from colgen.cli.template import Figure
 from colgen.core.errors import InputError
 from colgen.many import solve_many
@@ -97,11 +97,11 @@ def _priced(workers: int) -> tuple[float, Any]:
     """Seconds of pricing, of rounds from nothing."""
     result = solve(
         Assignment(random(_MACHINES, _PRICED_TASKS, 1)),
-        bounding=ColumnGeneration(),
+        method=Method(bounding=ColumnGeneration()),
         relaxation=True,
         start=WarmStart(),
         stop=IterationLimit(_ROUNDS),
-        workers=workers,
+        parallel=Parallel(workers=workers),
     )
     return result.seconds["pricing"], _told(result)
 
@@ -109,7 +109,9 @@ def _priced(workers: int) -> tuple[float, Any]:
 def _searched(workers: int) -> tuple[float, Any]:
     """Seconds of a tree, without what is done before it."""
     began = time.perf_counter()
-    result = solve(Assignment(random(10, 60, 1)), node_limit=80, node_batch=_BATCH, workers=workers)
+    result = solve(
+        Assignment(random(10, 60, 1)), stop=NodeLimit(80), parallel=Parallel(node_batch=_BATCH, workers=workers)
+    )
     return time.perf_counter() - began - result.seconds["setup"], _told(result)
 
 
@@ -133,9 +135,11 @@ def _corpus(count: int, say: Callable[[str], None]) -> tuple[Compared, int, int]
     for workers in (1, 2):
         cluster, _ = cluster_of(None, workers)
         try:
-            list(solve_many(_drawn(4 * workers), problem=Assignment, client=cluster))
+            list(solve_many(_drawn(4 * workers), problem=Assignment, parallel=Parallel(cluster=cluster)))
             began = time.perf_counter()
-            many = list(solve_many(instances, problem=Assignment, client=cluster, stop=TimeLimit(60)))
+            many = list(
+                solve_many(instances, problem=Assignment, parallel=Parallel(cluster=cluster), stop=TimeLimit(60))
+            )
             seconds[workers] = time.perf_counter() - began
         finally:
             cluster.close()
@@ -151,11 +155,11 @@ def _subtrees(repeats: int, say: Callable[[str], None]) -> Compared:
     clusters = {workers: cluster_of(None, workers)[0] for workers in seconds}
     try:
         for workers, cluster in clusters.items():
-            list(solve_many(_drawn(4 * workers), problem=Assignment, client=cluster))
+            list(solve_many(_drawn(4 * workers), problem=Assignment, parallel=Parallel(cluster=cluster)))
         for _ in range(repeats):
             for workers, cluster in clusters.items():
                 began = time.perf_counter()
-                result = solve(Assignment(random(10, 60, 2)), client=cluster)
+                result = solve(Assignment(random(10, 60, 2)), parallel=Parallel(cluster=cluster))
                 seconds[workers] = min(seconds[workers], time.perf_counter() - began - result.seconds["setup"])
                 found = _told(result)
                 told = found if told is None else told

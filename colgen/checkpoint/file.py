@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import ColgenError, InputError
+from colgen.core.files import check_destination
+from colgen.core.numbers import real
 from colgen.core.serialization import IMPOSSIBLE, Sealed, before, of_plain, read_sealed
 
 FORMAT = "colgen checkpoint 1"
@@ -30,26 +32,41 @@ EVERY = 60.0
 
 
 @dataclass(frozen=True)
-class Saving:
-    """Where checkpoints go, how often, and what they are of.
+class Checkpoint:
+    """Where a run is written while it goes on, and how often.
+
+    If the file is there already, the run goes on from it.  Ctrl-C and SIGTERM write a last one.  Answers and columns in
+    the file are checked; its open nodes, their bounds and its cuts are what proofs rest on, and are believed.  The file
+    has a checksum and the digest of the instance: one that is damaged, or of another instance, is refused.
 
     Attributes
     ----------
     path
-        The file.  What it held before is kept under its name with a ``~``.
+        The file.  Its previous version is kept under its name with a ``~``.
     every
-        Seconds between two of them.
+        Seconds from one checkpoint to the next.
     asked
-        What a command was asked for, so that it can be asked again: plain data.
+        The arguments of a command, so that ``colgen resume`` can repeat it: plain data.
+
+    Raises
+    ------
+    InputError
+        If a field is out of its domain; the message names it.
     """
 
-    path: Path
+    path: Path | str
     every: float = EVERY
     asked: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        check_destination(self.path, "checkpoint")
+        if not real(self.every, "every") > 0.0:
+            raise InputError(f"every: expected more than 0 seconds, not {self.every}")
+        object.__setattr__(self, "path", Path(self.path))
+
 
 @dataclass(frozen=True)
-class Checkpoint:
+class SavedRun:
     """What a file holds."""
 
     path: Path
@@ -87,7 +104,7 @@ class Checkpoint:
             raise InputError(f"{self.path} says nothing that can be read of its {name!r} ({error})") from None
 
 
-def read_checkpoint(path: Path | str) -> Checkpoint | None:
+def read_checkpoint(path: Path | str) -> SavedRun | None:
     """A checkpoint from a file, from the previous one where that is damaged; None where there is neither.
 
     Raises
@@ -109,8 +126,8 @@ def read_checkpoint(path: Path | str) -> Checkpoint | None:
     raise InputError(f"{fault}; nor can the previous checkpoint, {former}, be read")
 
 
-def _opened(place: Path, sealed: Sealed, note: str = "") -> Checkpoint:
-    return Checkpoint(place, sealed.said, sealed.arrays, note)
+def _opened(place: Path, sealed: Sealed, note: str = "") -> SavedRun:
+    return SavedRun(place, sealed.said, sealed.arrays, note)
 
 
 def versions() -> dict[str, str]:

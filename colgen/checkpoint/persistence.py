@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from colgen.checkpoint.file import Saving, read_checkpoint
+from colgen.checkpoint.file import Checkpoint, read_checkpoint
 from colgen.checkpoint.resume import resume
 from colgen.checkpoint.writer import Keeper
 from colgen.core.column_files import Origin, kept_pool, read_pool
@@ -41,7 +41,7 @@ class Checkpointing:
         If the problem cannot be told from others, or what is there is not of it.
     """
 
-    def __init__(self, problem: Problem, saving: Saving, relaxation: bool) -> None:
+    def __init__(self, problem: Problem, saving: Checkpoint, relaxation: bool) -> None:
         self._problem, self._saving, self._relaxation = problem, saving, relaxation
         self._digest = problem.digest()
         self._found = read_checkpoint(saving.path)
@@ -76,11 +76,6 @@ class Checkpointing:
             self.keeper.close()
 
 
-def saving_of(checkpoint: Path | str | Saving, every: float) -> Saving:
-    """Where checkpoints go, as `solve` was told."""
-    return checkpoint if isinstance(checkpoint, Saving) else Saving(Path(checkpoint), float(every))
-
-
 class Pooled:
     """The columns and cuts of another run, of the same instance or of another.
 
@@ -103,7 +98,7 @@ class Pooled:
         if not states_columns(problem) and kept.digest != problem.digest():
             kind = type(problem).__name__
             raise InputError(
-                f"pool: it is of another instance or problem, and {kind} does not say what its columns are here: "
+                f"start: the pool is of another instance or problem, and {kind} cannot make its columns for this one: "
                 f"define {kind}.column_of(structure)"
             )
 
@@ -112,28 +107,22 @@ class Pooled:
         return error if self._path is None else _unless_of(f"the pool {self._path} cannot be used", error)
 
     def warm_start(
-        self,
-        start: WarmStart | None,
-        guess: Callable[[], WarmStart],
-        master: RestrictedMaster,
-        separation: Sequence[Separation],
+        self, guess: Callable[[], WarmStart], master: RestrictedMaster, separation: Sequence[Separation]
     ) -> WarmStart:
-        """What of the pool is of this instance, beside what the user starts from, or else what the problem guesses.
+        """Return the columns, cuts, answer and dual values of the pool that this instance has too.
 
-        The latter is not asked for where the pool has an answer of this instance, and dual values.  Those of a similar
-        instance are near the optimal ones, and its answer is near the best: what a problem does to guess
-        either is then the longest part of the run.
+        The problem's own guesses are added unless the pool has an answer of this instance and dual values.  Those of a
+        similar instance are near the optimal ones, and its answer is near the best: computing guesses would then be the
+        longest part of the run.
         """
         kept, columns, answer = self._kept, self._columns(master), self._answer(master)
         known = {key: value for key, value in kept.duals.items() if master.has_row(key)}
-        own = start
-        if own is None:
-            own = NOTHING if answer is not None and known else guess()
+        own = NOTHING if answer is not None and known else guess()
         # A cut that was worth nothing in the end makes pricing as much slower as one that was.
         worth = [key for key in kept.rows if kept.duals.get(key, 0.0)]
         found = [next((row for one in separation if (row := one.restated(key)) is not None), None) for key in worth]
         rows = [row for row in found if row is not None]
-        duals = own.duals if not known or (start is not None and own.duals is not None) else known
+        duals = known or own.duals
         self.note = (
             f"Of {len(kept.structures)} columns and {len(kept.rows)} cuts of the pool, {len(columns)} and {len(rows)} "
             "are of this instance."

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from colgen.checkpoint.fields import check_fields
-from colgen.checkpoint.file import Checkpoint
+from colgen.checkpoint.file import SavedRun
 from colgen.checkpoint.writer import master_digest
 from colgen.core.column_files import ARRAYS, Plainly, batch_of_data, row_of_data, solution_of_data
 from colgen.core.columns import Column, Key, Row
@@ -30,7 +30,7 @@ _LONGEST = 250
 
 
 def resume(
-    checkpoint: Checkpoint,
+    checkpoint: SavedRun,
     search: BranchAndPrice,
     tree: OpenTree,
     writer: DecisionWriter,
@@ -65,7 +65,7 @@ def resume(
 
 
 def _bring(
-    checkpoint: Checkpoint,
+    checkpoint: SavedRun,
     search: BranchAndPrice,
     tree: OpenTree,
     writer: DecisionWriter,
@@ -132,7 +132,7 @@ def _rows(data: Sequence[Any], separation: Sequence[Separation]) -> tuple[list[R
 
 
 def _add_columns(
-    checkpoint: Checkpoint, search: BranchAndPrice, made: Plainly, fits: Callable[[Column], bool] | None
+    checkpoint: SavedRun, search: BranchAndPrice, made: Plainly, fits: Callable[[Column], bool] | None
 ) -> int:
     """Add the columns, pricing problem by pricing problem; how many of them are none of the instance."""
     told, arrays = checkpoint.said["columns"], checkpoint.arrays

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.bounding.run import Run
-from colgen.checkpoint.file import FORMAT, Saving, versions
+from colgen.checkpoint.file import FORMAT, Checkpoint, versions
 from colgen.core.column_files import ARRAYS, Plainly, row_data, solution_data
 from colgen.core.decision_data import DecisionWriter
 from colgen.core.duals import Duals
@@ -58,7 +58,7 @@ class Keeper:
 
     def __init__(
         self,
-        saving: Saving,
+        saving: Checkpoint,
         digest: str,
         plainly: Plainly,
         search: BranchAndPrice,

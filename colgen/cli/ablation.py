@@ -18,7 +18,7 @@ from colgen.core.files import check_readable, write_figure
 from colgen.core.signals import ended_by, exit_code, holding_signals
 from colgen.problem import Problem
 from colgen.reporting.ablation import ablation
-from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, Method, without
+from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, Variant, without
 
 _SETS = {
     "stabilization": STABILIZATIONS,
@@ -73,8 +73,8 @@ def _source(template: Template, file: Path) -> Callable[[], Problem]:
     return partial(template.problem, instance)
 
 
-def _methods(varied: list[str], template: Template, problem: Problem) -> dict[str, Method]:
-    methods: dict[str, Method] = {}
+def _methods(varied: list[str], template: Template, problem: Problem) -> dict[str, Variant]:
+    methods: dict[str, Variant] = {}
     for part in dict.fromkeys(varied):
         methods |= _SETS[part] if part in _SETS else without(problem, _PARTS[part])
         if part == "cuts" and template.with_cuts is not None:

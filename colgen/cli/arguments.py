@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from colgen.core.text import LONGEST, one_line
 
@@ -164,6 +164,10 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+_Add: TypeAlias = Callable[[str, str, str, str], argparse.ArgumentParser]
+"""Adds a command: its name, a summary, a description, examples."""
+
+
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments; ``command`` is the command's name.
 
@@ -192,6 +196,17 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         command.add_argument("--traceback", action="store_true", help="show where an error came from")
         return command
 
+    for declare in _COMMANDS:
+        declare(add)
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:  # said by the command whose help shows what there is
+        commands.choices[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
+    if arguments.command == "solve":
+        arguments.file = arguments.files[0]
+    return arguments
+
+
+def _add_solve(add: _Add) -> None:
     command = add("solve", "solve a file", "Solve what a file holds with a problem template.", _SOLVE)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
     command.add_argument("files", metavar="FILE", type=Path, nargs="+", help="what to solve, see below")
@@ -226,6 +241,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--every", metavar="S", type=_nonnegative, help="seconds from one checkpoint to the next (60)")
     command.add_argument("--quiet", action="store_true", help="no progress and no summing up on standard error")
 
+
+def _add_resume(add: _Add) -> None:
     command = add("resume", "go on with a run", "Go on with a run that has kept a checkpoint.", _RESUME)
     command.add_argument("checkpoint", metavar="FILE", type=Path, help="what `colgen solve --checkpoint` has kept")
     command.add_argument("--time-limit", metavar="S", type=_nonnegative, help="stop after so many seconds more")
@@ -239,18 +256,24 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--report", metavar="HTML", type=Path, help="write summary, pictures and log as one page")
     command.add_argument("--quiet", action="store_true", help="no progress and no summing up on standard error")
 
+
+def _add_check(add: _Add) -> None:
     command = add(
         "check", "check a certificate", "Check a proof that `colgen solve --certificate` has written.", _CHECK
     )
     command.add_argument("file", metavar="FILE", type=Path, help="the certificate")
     command.add_argument("instance", metavar="INSTANCE", type=Path, nargs="?", help="the file that was solved")
 
+
+def _add_watch(add: _Add) -> None:
     command = add("watch", "look on at a run", "Show a run that is under way, from the log that it writes.", _WATCH)
     command.add_argument("file", metavar="FILE", type=Path, help="the log: what solve --log writes")
     command.add_argument("--once", action="store_true", help="show it as it is now")
     command.add_argument("--browser", action="store_true", help="show it as a page, to this machine alone")
     command.add_argument("--port", metavar="N", type=_port, help="where the page is (one that is free)")
 
+
+def _add_train(add: _Add) -> None:
     command = add("train", "train a model", "Learn a template's scores from annotated data.", _TRAIN)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
     command.add_argument("--data", metavar="DIR", type=Path, help="folder of annotated data")
@@ -265,6 +288,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--quick", action="store_true", help="little data and training, to see that it runs")
     command.add_argument("--json", metavar="FILE", help="write the figures; - writes them instead of the table")
 
+
+def _add_ablation(add: _Add) -> None:
     command = add(
         "ablation", "compare methods", "Solve files by many methods, and say what each of them took.", _ABLATION
     )
@@ -280,6 +305,8 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--plot", metavar="PNG", type=Path, help="draw the bounds, or of several files what is proved")
     command.add_argument("--quiet", action="store_true", help="no line for each run on standard error")
 
+
+def _add_demo(add: _Add) -> None:
     command = add(
         "demo", "compare with brute force", "Solve small instances by column generation and by brute force.", _DEMO
     )
@@ -287,9 +314,13 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--quick", action="store_true", help="the first instance of each template only")
     command.add_argument("--all", action="store_true", help="also templates that take minutes to compile, once")
 
+
+def _add_example(add: _Add) -> None:
     command = add("example", "write a small instance", "Write a small instance to the standard output.", _EXAMPLE)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
 
+
+def _add_bench(add: _Add) -> None:
     command = add("bench", "measure", "Run a benchmark (from a checkout: the installed package has none).", _BENCH)
     command.add_argument("name", metavar="NAME", nargs="?", help="its name, as --list shows it")
     command.add_argument("--list", action="store_true", help="list the benchmarks")
@@ -300,16 +331,27 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     command.add_argument("--minutes", metavar="M", type=_nonnegative, help="cut short to so long: fewer instances")
     command.add_argument("--seed", metavar="N", type=_whole, help="of random instances, where some are drawn (0)")
 
+
+def _add_templates(add: _Add) -> None:
     command = add(
         "templates", "list the problem templates", "List the installed problem templates, or describe one.", _TEMPLATES
     )
     command.add_argument("template", metavar="NAME", nargs="?", help="describe this one")
-    arguments, unknown = parser.parse_known_args(argv)
-    if unknown:  # said by the command whose help shows what there is
-        commands.choices[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
-    if arguments.command == "solve":
-        arguments.file = arguments.files[0]
-    return arguments
+
+
+_COMMANDS = (
+    _add_solve,
+    _add_resume,
+    _add_check,
+    _add_watch,
+    _add_train,
+    _add_ablation,
+    _add_demo,
+    _add_example,
+    _add_bench,
+    _add_templates,
+)
+"""In the order of the help."""
 
 
 def _subtrees(text: str) -> str:

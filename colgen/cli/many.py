@@ -26,6 +26,8 @@ from colgen.core.result import Result, Termination
 from colgen.core.stop import StopRule
 from colgen.core.text import counted, number
 from colgen.many import OneOfMany, solve_many
+from colgen.method import Method
+from colgen.options import Parallel
 from colgen.problem import Problem
 
 _NAMED = 5
@@ -170,17 +172,10 @@ def solved_files(arguments: argparse.Namespace, template: Template, stop: Sequen
         if str(path) == "-":
             raise InputError("the standard input (-) holds no instance: expected files")
         check_readable(path)
-    asked = {
-        "stop": tuple(stop),
-        "relaxation": arguments.relaxation,
-        "node_limit": arguments.node_limit,
-        "node_batch": arguments.node_batch or 1,
-        "lp": arguments.lp,
-    }
-    return _solved(arguments, template, {name: value for name, value in asked.items() if value is not None})
+    return _solved(arguments, template, stop)
 
 
-def _solved(arguments: argparse.Namespace, template: Template, settings: dict[str, Any]) -> Iterator[Solved]:
+def _solved(arguments: argparse.Namespace, template: Template, stop: Sequence[StopRule]) -> Iterator[Solved]:
     read: deque[Any] = deque()
     options = options_of(arguments)
 
@@ -192,9 +187,14 @@ def _solved(arguments: argparse.Namespace, template: Template, settings: dict[st
     many = solve_many(
         instances(),
         problem=_Named(template.name),
-        client=arguments.cluster,
-        workers=arguments.workers or (None if arguments.cluster else 1),
-        **settings,
+        stop=tuple(stop),
+        relaxation=arguments.relaxation,
+        method=Method(lp=arguments.lp),
+        parallel=Parallel(
+            workers=arguments.workers or (None if arguments.cluster else 1),
+            node_batch=arguments.node_batch or 1,
+            cluster=arguments.cluster,
+        ),
     )
     for one in many:
         yield _written(arguments, template, read.popleft(), one)

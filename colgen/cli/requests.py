@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from colgen.checkpoint.file import EVERY, Saving
+from colgen.checkpoint.file import EVERY, Checkpoint
 from colgen.cli.output import say
 from colgen.cli.template import Template
 from colgen.core.errors import InputError
@@ -28,7 +28,7 @@ ASKED = {
 """What is asked again; where output goes is not, for a file from elsewhere shall not say what is written to."""
 
 
-def saving_of(arguments: argparse.Namespace) -> Saving | None:
+def checkpoint_of(arguments: argparse.Namespace) -> Checkpoint | None:
     """Where the checkpoints of a command go, with what it was asked for."""
     if arguments.checkpoint is None:
         if arguments.every is not None:
@@ -44,7 +44,7 @@ def saving_of(arguments: argparse.Namespace) -> Saving | None:
     asked: dict[str, Any] = {name: getattr(arguments, name) for name in ASKED} | {"every": every}
     for name in ("file", "model"):
         asked[name] = None if asked[name] is None else str(Path(asked[name]).absolute())
-    return Saving(arguments.checkpoint, every, asked)
+    return Checkpoint(arguments.checkpoint, every, asked)
 
 
 def skip_of(arguments: argparse.Namespace, template: Template) -> Callable[[str], None] | None:

@@ -15,14 +15,16 @@ from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, NARROWER, NO_ANSWER, NOT_PROVED, PROVED
 from colgen.cli.many import Tally, write_all
 from colgen.cli.output import explain, say, write_json
-from colgen.cli.requests import check_destinations, options_of, saving_of, skip_of
+from colgen.cli.requests import check_destinations, checkpoint_of, options_of, skip_of
 from colgen.cli.template import Material, Solved, Template
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable, write_figure, writing
 from colgen.core.result import Result, Termination
 from colgen.core.signals import ended_by, exit_code, holding_signals
-from colgen.core.stop import GapLimit, StopRule, TimeLimit
+from colgen.core.stop import GapLimit, NodeLimit, StopRule, TimeLimit
 from colgen.core.text import counted, is_terminal, number, percent
+from colgen.method import Method
+from colgen.options import Parallel, Record
 from colgen.parallel.clusters import PROCESSES
 from colgen.reporting.axes import can_draw
 from colgen.reporting.live_log import LogFile
@@ -33,19 +35,8 @@ from colgen.solving import solve
 def solve_file(arguments: argparse.Namespace) -> int:
     """Solve what a file holds, or the standard input."""
     template = templates.load_template(arguments.template)
-    check_destinations(arguments)
-    if arguments.picture is not None and template.draw is None:
-        raise InputError(f"the template {template.name!r} draws no answers: leave --picture out")
-    if arguments.all_heads:
-        if "all_heads" not in template.score_options:
-            raise InputError(f"the template {template.name!r} leaves no candidates out: leave --all-heads out")
-        arguments.option = [*arguments.option, "all_heads=yes"]  # where a checkpoint keeps it
-    options = options_of(arguments)
-    stop: list[StopRule] = []
-    if arguments.time_limit is not None:
-        stop.append(TimeLimit(arguments.time_limit))
-    if arguments.gap is not None:
-        stop.append(GapLimit(arguments.gap))
+    _check_request(arguments, template)
+    options, stop = options_of(arguments), _stop_rules(arguments)
     if len(arguments.files) > 1 or (arguments.cluster is not None and arguments.subtrees is None):
         from colgen.cli.many import solved_files
 
@@ -72,6 +63,32 @@ def solve_file(arguments: argparse.Namespace) -> int:
         raise InputError(f"{source}: {error}") from error
     except (MemoryError, RecursionError) as error:
         raise InputError(f"{source}: expected an instance that fits into the memory") from error
+    return _solve_one(arguments, template, instance, stop)
+
+
+def _check_request(arguments: argparse.Namespace, template: Template) -> None:
+    check_destinations(arguments)
+    if arguments.picture is not None and template.draw is None:
+        raise InputError(f"the template {template.name!r} draws no answers: leave --picture out")
+    if arguments.all_heads:
+        if "all_heads" not in template.score_options:
+            raise InputError(f"the template {template.name!r} leaves no candidates out: leave --all-heads out")
+        arguments.option = [*arguments.option, "all_heads=yes"]  # where a checkpoint keeps it
+
+
+def _stop_rules(arguments: argparse.Namespace) -> list[StopRule]:
+    stop: list[StopRule] = []
+    if arguments.time_limit is not None:
+        stop.append(TimeLimit(arguments.time_limit))
+    if arguments.gap is not None:
+        stop.append(GapLimit(arguments.gap))
+    if arguments.node_limit is not None:
+        stop.append(NodeLimit(arguments.node_limit))
+    return stop
+
+
+def _solve_one(arguments: argparse.Namespace, template: Template, instance: Any, stop: Sequence[StopRule]) -> int:
+    """Solve one instance and report it; returns the exit code."""
     live = not arguments.quiet and is_terminal(sys.stderr)
     with holding_signals():  # what has been found is reported, whenever the signal comes
         try:
@@ -79,15 +96,16 @@ def solve_file(arguments: argparse.Namespace) -> int:
                 template.problem(instance),
                 stop=stop,
                 relaxation=arguments.relaxation,
-                node_limit=arguments.node_limit,
-                workers=arguments.workers,
-                node_batch=arguments.node_batch or 1,
-                client=None if arguments.subtrees is None else arguments.cluster or PROCESSES,
-                free_running=arguments.subtrees == "free",
-                lp=arguments.lp,
-                certificate=arguments.certificate,
-                checkpoint=saving_of(arguments),
                 progress=live if arguments.log is None else LogFile(arguments.log, show=live),
+                method=Method(lp=arguments.lp),
+                record=Record(certificate=arguments.certificate),
+                parallel=Parallel(
+                    workers=arguments.workers,
+                    node_batch=arguments.node_batch or 1,
+                    cluster=None if arguments.subtrees is None else arguments.cluster or PROCESSES,
+                    free_running=arguments.subtrees == "free",
+                ),
+                checkpoint=checkpoint_of(arguments),
             )
         except ColgenError as error:
             if error.result is not None and error.result.solution is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from colgen.core.errors import InputError
+from colgen.core.text import describe
 
 TEXT_LIMIT = 2**28
 """Bytes of a text that is read as a whole: a quarter of a gigabyte."""
@@ -135,6 +136,21 @@ def _no_number(text: str) -> float:
 
 Named = tuple[str, Path | str]
 """What a file is to the user, and its name."""
+
+
+def check_destination(path: Any, name: str) -> None:
+    """Refuse what is no name of a file in an existing folder.
+
+    Raises
+    ------
+    InputError
+        With ``name``, which is that of the option.
+    """
+    if not isinstance(path, (str, Path)) or not str(path):
+        raise InputError(f"{name}: expected the name of a file, not {describe(path)}")
+    place = Path(path)
+    if place.is_dir() or not place.absolute().parent.is_dir():
+        raise InputError(f"{name}: expected the name of a file in an existing folder, not {str(place)!r}")
 
 
 def check_distinct(written: Sequence[Named], read: Sequence[Named] = ()) -> None:

@@ -60,7 +60,7 @@ class Pool(Sequence[Column]):
         return {"origin": None, "_columns": list(self), **arrays, "_found": self._found}
 
     def save(self, path: Path | str) -> None:
-        """Write the columns to a file for other runs, ``solve(problem, pool=path)``, of changed instances too.
+        """Write the columns to a file for other runs, ``solve(problem, start=path)``, of changed instances too.
 
         With them go the names of separated rows and the dual values that prove the root's bound.  All of it is a guess
         there.

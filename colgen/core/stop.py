@@ -3,7 +3,7 @@
 A rule is anything that takes an :class:`~colgen.core.result.Iteration` and a :class:`~colgen.core.sense.Sense` and
 returns a :class:`~colgen.core.result.Termination` or None.  A rule that also has ``seconds`` limits the clock, one that
 has ``bytes`` the memory: they become the run's :class:`~colgen.core.budget.Budget`, which holds inside a long call as
-well.
+well.  A rule with ``nodes`` or ``depth`` limits the branch-and-bound tree.
 """
 
 from __future__ import annotations
@@ -61,6 +61,32 @@ class IterationLimit:
         return Termination.ITERATION_LIMIT if iteration.number + 1 >= self.rounds else None
 
 
+@dataclass(frozen=True)
+class NodeLimit:
+    """Stop once this many nodes of the branch-and-bound tree are done."""
+
+    nodes: int
+
+    def __post_init__(self) -> None:
+        whole(self.nodes, "a limit of nodes", low=1)
+
+    def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
+        return None  # the tree counts its nodes
+
+
+@dataclass(frozen=True)
+class DepthLimit:
+    """Branch on no node at this depth or below; the root has depth 0."""
+
+    depth: int
+
+    def __post_init__(self) -> None:
+        whole(self.depth, "a limit of the depth")
+
+    def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
+        return None  # the tree measures its depth
+
+
 class Stalled:
     """Stop once neither objective nor bound of a node has moved for ``rounds`` rounds."""
 
@@ -101,15 +127,27 @@ class MemoryLimit:
 
 
 class AnyOf:
-    """Stop when the first of several rules says so."""
+    """Stop when the first of several rules returns a reason."""
 
     def __init__(self, *rules: StopRule) -> None:
         self.rules = rules
-        self.seconds = self.bytes = math.inf
-        if not rules:
-            return
-        self.seconds = min((float(getattr(rule, "seconds", math.inf)) for rule in rules), default=math.inf)
-        self.bytes = min((float(getattr(rule, "bytes", math.inf)) for rule in rules), default=math.inf)
+        self.seconds, self.bytes = self._least("seconds"), self._least("bytes")
+
+    @property
+    def nodes(self) -> int | None:
+        """The least limit of nodes; None without one."""
+        least = self._least("nodes")
+        return None if math.isinf(least) else int(least)
+
+    @property
+    def depth(self) -> int | None:
+        """The least limit of the depth; None without one."""
+        least = self._least("depth")
+        return None if math.isinf(least) else int(least)
+
+    def _least(self, name: str) -> float:
+        limits = [getattr(rule, name, None) for rule in self.rules]
+        return min((float(limit) for limit in limits if limit is not None), default=math.inf)
 
     def __call__(self, iteration: Iteration, sense: Sense) -> Termination | None:
         for rule in self.rules:

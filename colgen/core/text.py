@@ -52,3 +52,12 @@ def significant(value: float) -> str:
     if value == round(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}" if abs(value) >= 1e-3 else f"{value:.3g}"
+
+
+def describe(value: Any) -> str:
+    """Return a few words for an unexpected value: the value itself if it is short, otherwise its class."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}: an object of it is meant"
+    plain = isinstance(value, (int, float, str, bytes, type(None))) or type(value).__module__ == "numpy"
+    text = repr(value) if plain else ""
+    return text if text and len(text) <= 40 else f"a {type(value).__name__}"

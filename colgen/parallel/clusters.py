@@ -308,4 +308,4 @@ def check_client(client: Any) -> None:
         return
     if not all(hasattr(client, name) for name in _NAMES) or isinstance(client, type):
         kind = repr(client) if isinstance(client, (int, float, str)) else f"a {type(client).__name__}"
-        raise InputError(f"client: expected a client of Dask, an address or a Cluster, not {kind}")
+        raise InputError(f"cluster: expected a client of Dask, an address or a Cluster, not {kind}")

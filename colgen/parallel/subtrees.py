@@ -77,7 +77,7 @@ def packed(maker: Maker, settings: Settings) -> bytes:
         return pickle.dumps((maker, settings))
     except Exception as error:  # whatever an object that cannot be written says of it
         raise InputError(
-            f"client: expected a problem that pickle writes, for it travels: {type(error).__name__}: {error}"
+            f"cluster: expected a problem that pickle writes, for it travels: {type(error).__name__}: {error}"
         ) from error
 
 

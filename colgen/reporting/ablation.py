@@ -23,11 +23,12 @@ from colgen.reporting.methods import (
     HEURISTICS,
     PRICINGS,
     STABILIZATIONS,
-    Method,
-    Methods,
+    Variant,
+    Variants,
     applied,
     check_methods,
     keeps_rows,
+    replace_parts,
     without,
 )
 from colgen.reporting.tables import aligned, count, table
@@ -95,6 +96,7 @@ __all__ = [
     "Ablated",
     "Ablation",
     "ablation",
+    "replace_parts",
     "without",
 ]
 
@@ -238,7 +240,7 @@ class Ablation:
 
 def ablation(
     problem: Source | Sequence[Source] | Mapping[str, Source],
-    methods: Methods,
+    methods: Variants,
     *,
     time_limit: float = math.inf,
     relaxation: bool = False,
@@ -252,11 +254,8 @@ def ablation(
         A problem, several, or several by name.  In place of one that keeps what it has computed may stand a function
         without arguments that makes it anew for each run.
     methods
-        By name, what is different from the problem as it is: keyword arguments of :func:`solve`
-        (``{"stabilization": NoStabilization()}``); besides, ``pricing``, ``separation``, ``branching``, ``reductions``
-        and ``enumeration`` stand for what these methods of the problem return, or are a function of that.  Instead of
-        all this, another :class:`Problem`, or a function that makes another of the problem.
-        :mod:`colgen.reporting.methods` has sets to choose from.
+        By name: a :class:`Method`, another :class:`Problem`, or a function that makes another problem of the problem;
+        :func:`replace_parts` returns such functions.  :mod:`colgen.reporting.methods` has sets to choose from.
     time_limit
         Seconds for each run.
     relaxation
@@ -278,7 +277,7 @@ def ablation(
 
     Examples
     --------
-    >>> ablation(problem, {"default": {}, "none": {"stabilization": NoStabilization()}})  # doctest: +SKIP
+    >>> ablation(problem, {"default": Method(), "none": Method(stabilization=NoStabilization())})  # doctest: +SKIP
     """
     sources = _named(problem)
     check_methods(methods, len(sources))
@@ -323,14 +322,14 @@ def _kind(source: Source) -> str:
 
 
 def _measured(
-    source: Source, method: Method, time_limit: float, relaxation: bool, *, first: bool
+    source: Source, method: Variant, time_limit: float, relaxation: bool, *, first: bool
 ) -> tuple[Result, float]:
     """A run, and its seconds of the processor; once more if much of them was of a first call."""
     compile_at_once()
     for again in (True, False):
-        problem, settings = applied(source, method)
+        problem, chosen = applied(source, method)
         compiled, started = compile_seconds(), time.process_time()
-        result = solve(problem, time_limit=time_limit, relaxation=relaxation, **settings)
+        result = solve(problem, time_limit=time_limit, relaxation=relaxation, method=chosen)
         seconds, compiled = time.process_time() - started, compile_seconds() - compiled
         if not again or (compiled <= _COMPILED * seconds and not (first and seconds < _SHORT)):
             break

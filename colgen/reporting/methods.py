@@ -1,10 +1,9 @@
-"""What an ablation varies: methods by name, and sets of them to choose from."""
+"""Variants for ablations: methods by name, and sets of them to choose from."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -21,18 +20,22 @@ from colgen.branching.selection import MostFractional, PseudoCostBranching
 from colgen.branching.strong_branching import StrongBranching
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
+from colgen.core.text import describe
 from colgen.cuts.separation import Separation
 from colgen.enumeration import Enumeration
 from colgen.fixing import Reduction
 from colgen.heuristics import Diving, Heuristic, RestrictedMIP
+from colgen.method import Method
+from colgen.options import parts_of
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.problem import Problem
-from colgen.settings import check_settings, parts_of, what
 from colgen.stabilization import BoxStep, Directional, NoStabilization, Penalty, Wentges
 
-Method: TypeAlias = Mapping[str, Any] | Problem | Callable[[Problem], Problem]
-Methods: TypeAlias = Mapping[str, Any]
-"""With their names: a dictionary of dictionaries and functions is one of objects to a type checker."""
+Variant: TypeAlias = Method | Problem | Callable[[Problem], Problem]
+"""A method, another problem, or what makes another problem of the problem."""
+
+Variants: TypeAlias = Mapping[str, Any]
+"""Variants by name: a dictionary of methods and functions is one of objects to a type checker."""
 
 PARTS: dict[str, type] = {
     "pricing": Pricing,
@@ -41,12 +44,7 @@ PARTS: dict[str, type] = {
     "reductions": Reduction,
     "enumeration": Enumeration,
 }
-"""Methods of a problem that a method of an ablation may answer for, and the class of what they return."""
-
-_OURS = ("stop", "time_limit", "relaxation")
-"""Settings of ``solve`` that are the same for all methods."""
-
-_SETTINGS = tuple(name for name in inspect.signature(check_settings).parameters if name not in _OURS)
+"""Methods of a problem that a variant may replace, and the class of what they return."""
 
 
 # --- sets ------------------------------------------------------------------------------------------------------------
@@ -57,60 +55,109 @@ def best_alone(oracles: Pricing | Iterable[Pricing]) -> list[Pricing]:
     return [_best_alone(oracle) for oracle in ((oracles,) if isinstance(oracles, Pricing) else oracles)]
 
 
-STABILIZATIONS: Methods = {
-    "default": {},
-    "no stabilization": {"stabilization": NoStabilization()},
-    "Wentges, 0.3": {"stabilization": Wentges(0.3)},
-    "Wentges, 0.8": {"stabilization": Wentges(0.8)},
-    "Wentges, automatic": {"stabilization": Wentges()},
-    "Wentges, automatic, patient": {"stabilization": Wentges(patient=True)},
-    "Wentges, phase 1 at real costs": {"stabilization": Wentges(real_costs=True)},
-    "directional, automatic": {"stabilization": Directional()},
-    "directional, by the angle": {"stabilization": Directional(beta=None)},
-    "box step": {"stabilization": BoxStep()},
-    "penalty, three pieces": {"stabilization": Penalty(3)},
-    "penalty, five pieces": {"stabilization": Penalty(5)},
+@dataclasses.dataclass(frozen=True)
+class Replaced:
+    """A variant of a problem: some of its methods return other parts."""
+
+    parts: Mapping[str, Any]
+
+    def __call__(self, problem: Problem) -> Problem:
+        other = copy.copy(problem)  # the methods of one object are replaced, and those of the caller's left alone
+        for part, value in self.parts.items():
+            other.__dict__[part] = _answering(value, getattr(other, part))
+        return other
+
+
+def replace_parts(**parts: Any) -> Replaced:
+    """Return a variant of a problem whose methods return other parts.
+
+    Parameters
+    ----------
+    **parts
+        By the name of the method (``pricing``, ``separation``, ``branching``, ``reductions``, ``enumeration``): what it
+        returns, or a function of what the problem's own method returns.
+
+    Raises
+    ------
+    InputError
+        If there is no such method, or it cannot return this.
+    """
+    for name, value in parts.items():
+        kind = PARTS.get(name)
+        if kind is None:
+            raise InputError(f"{name}: there is no such part; there are: {', '.join(PARTS)}")
+        if (callable(value) and not isinstance(value, type)) or (name == "enumeration" and value is None):
+            continue
+        several = isinstance(value, Iterable) and name != "enumeration" and not isinstance(value, type)
+        for each in value if several else (value,):
+            if not isinstance(each, kind):
+                raise InputError(
+                    f"{name}: expected a {kind.__name__}, or a function of the problem's own, not {describe(each)}"
+                )
+    return Replaced(parts)
+
+
+def _answering(value: Any, own: Callable[[], Any]) -> Callable[[], Any]:
+    """A method of a problem that returns a value, or what a function makes of its own result."""
+    if callable(value) and not isinstance(value, type):
+        return lambda: value(own())
+    return lambda: value
+
+
+STABILIZATIONS: Variants = {
+    "default": Method(),
+    "no stabilization": Method(stabilization=NoStabilization()),
+    "Wentges, 0.3": Method(stabilization=Wentges(0.3)),
+    "Wentges, 0.8": Method(stabilization=Wentges(0.8)),
+    "Wentges, automatic": Method(stabilization=Wentges()),
+    "Wentges, automatic, patient": Method(stabilization=Wentges(patient=True)),
+    "Wentges, phase 1 at real costs": Method(stabilization=Wentges(real_costs=True)),
+    "directional, automatic": Method(stabilization=Directional()),
+    "directional, by the angle": Method(stabilization=Directional(beta=None)),
+    "box step": Method(stabilization=BoxStep()),
+    "penalty, three pieces": Method(stabilization=Penalty(3)),
+    "penalty, five pieces": Method(stabilization=Penalty(5)),
 }
 """Which dual values to price at."""
 
-BOUNDINGS: Methods = {
-    "default": {},
-    "column generation": {"bounding": ColumnGeneration()},
-    "volume first": {"bounding": Chain(Volume(200), ColumnGeneration())},
-    "bundle first": {"bounding": Chain(Bundle(100), ColumnGeneration())},
-    "subgradients first": {"bounding": Chain(Subgradient(200), ColumnGeneration())},
+BOUNDINGS: Variants = {
+    "default": Method(),
+    "column generation": Method(bounding=ColumnGeneration()),
+    "volume first": Method(bounding=Chain(Volume(200), ColumnGeneration())),
+    "bundle first": Method(bounding=Chain(Bundle(100), ColumnGeneration())),
+    "subgradients first": Method(bounding=Chain(Subgradient(200), ColumnGeneration())),
 }
 """What nodes are bounded by."""
 
-PRICINGS: Methods = {
-    "default": {},
-    "one column a call": {"pricing": best_alone},
-    "half of the oracles": {"pricing_share": 0.5},
-    "a fifth of the oracles": {"pricing_share": 0.2},
+PRICINGS: Variants = {
+    "default": Method(),
+    "one column a call": replace_parts(pricing=best_alone),
+    "half of the oracles": Method(pricing_share=0.5),
+    "a fifth of the oracles": Method(pricing_share=0.2),
 }
 """How many columns a call, and how many of the oracles at a time."""
 
-CHOICES: Methods = {
-    "default": {},
-    "most fractional": {"choice": MostFractional()},
-    "pseudo-costs": {"choice": PseudoCostBranching()},
-    "strong branching": {"choice": StrongBranching()},
+CHOICES: Variants = {
+    "default": Method(),
+    "most fractional": Method(choice=MostFractional()),
+    "pseudo-costs": Method(choice=PseudoCostBranching()),
+    "strong branching": Method(choice=StrongBranching()),
 }
 """How the tree chooses what to branch on."""
 
-HEURISTICS: Methods = {
-    "default": {},
-    "no heuristics": {"heuristics": ()},
-    "restricted program": {"heuristics": (RestrictedMIP(),)},
-    "diving": {"heuristics": (Diving(),)},
-    "diving, limited discrepancy": {"heuristics": (Diving(1, discrepancies=2),)},
-    "strong diving": {"heuristics": (Diving(1, strong=5),)},
+HEURISTICS: Variants = {
+    "default": Method(),
+    "no heuristics": Method(heuristics=()),
+    "restricted program": Method(heuristics=(RestrictedMIP(),)),
+    "diving": Method(heuristics=(Diving(),)),
+    "diving, limited discrepancy": Method(heuristics=(Diving(1, discrepancies=2),)),
+    "strong diving": Method(heuristics=(Diving(1, strong=5),)),
 }
 """Where answers come from."""
 
 
-def without(problem: Problem, part: str) -> dict[str, Method]:
-    """Methods that leave out one after the other of a problem's parts of a kind, and all of them.
+def without(problem: Problem, part: str) -> dict[str, Variant]:
+    """Return variants that leave out one after the other of a problem's parts of a kind, and all of them.
 
     Parameters
     ----------
@@ -125,15 +172,15 @@ def without(problem: Problem, part: str) -> dict[str, Method]:
     if part not in ("separation", "branching", "heuristics", "reductions"):
         raise InputError(f"part: expected 'separation', 'branching', 'heuristics' or 'reductions', not {part!r}")
     own = parts_of(getattr(problem, part)(), PARTS.get(part, Heuristic), problem, part)
-    methods: dict[str, Method] = {"default": {}}
-    if part == "heuristics":  # a setting of solve already
+    variants: dict[str, Variant] = {"default": Method()}
+    if part == "heuristics":
         for k, each in enumerate(own):
-            methods[f"without {type(each).__name__}"] = {part: own[:k] + own[k + 1 :]}
-        return methods | {"no heuristics": {part: ()}} if own else methods
+            variants[f"without {type(each).__name__}"] = Method(heuristics=own[:k] + own[k + 1 :])
+        return variants | {"no heuristics": Method(heuristics=())} if own else variants
     if len(own) > 1:
         for each in own:
-            methods[f"without {type(each).__name__}"] = {part: _Except(type(each))}
-    return methods | {f"no {part}": {part: ()}} if own else methods
+            variants[f"without {type(each).__name__}"] = replace_parts(**{part: _Except(type(each))})
+    return variants | {f"no {part}": replace_parts(**{part: ()})} if own else variants
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,89 +221,52 @@ def _alone(kind: type[Pricing]) -> type[Pricing]:
 # --- applying them ---------------------------------------------------------------------------------------------------
 
 
-def check_methods(methods: Any, instances: int) -> None:
-    """Refuse what is no set of methods, before anything is solved.
+def check_methods(variants: Any, instances: int) -> None:
+    """Refuse what is no set of variants, before anything is solved.
 
     Raises
     ------
     InputError
-        With the method's name.
+        With the variant's name.
     """
-    if not isinstance(methods, Mapping):
-        raise InputError(f"methods: expected a mapping from names to settings of solve, not {what(methods)}")
-    if not methods:
+    if not isinstance(variants, Mapping):
+        raise InputError(f"methods: expected a mapping from names to methods, not {describe(variants)}")
+    if not variants:
         raise InputError("methods: expected one method or more, by name")
-    for name, method in methods.items():
+    for name, variant in variants.items():
         if not isinstance(name, str):
-            raise InputError(f"methods: expected names as keys, not {what(name)}")
-        if isinstance(method, Problem):
+            raise InputError(f"methods: expected names as keys, not {describe(name)}")
+        if isinstance(variant, Problem):
             if instances > 1:
-                raise InputError(f"{name}: a problem stands for one instance, here are {instances}: say settings")
-        elif isinstance(method, Mapping):
-            _check_settings(name, method)
-        elif isinstance(method, type) or not callable(method):
-            raise InputError(f"{name}: expected settings of solve, as a dictionary, or a Problem, not {what(method)}")
+                raise InputError(f"{name}: a problem stands for one instance, here are {instances}: expected a Method")
+        elif not isinstance(variant, Method) and (isinstance(variant, type) or not callable(variant)):
+            raise InputError(f"{name}: expected a Method, a Problem or a function of it, not {describe(variant)}")
 
 
-def _check_settings(name: str, method: Mapping[str, Any]) -> None:
-    for setting in method:
-        if setting in _OURS:
-            raise InputError(f"{name}: {setting} is the same for all methods: say it to ablation")
-        if setting not in _SETTINGS and setting not in PARTS:
-            known = ", ".join((*_SETTINGS, *PARTS))
-            raise InputError(f"{name}: there is no setting {setting!r}; there are: {known}")
-        _check_part(name, setting, method[setting])
-    try:
-        check_settings(**{setting: value for setting, value in method.items() if setting not in PARTS})
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-
-
-def _check_part(name: str, part: str, value: Any) -> None:
-    """Refuse what a method of a problem could not return; what a function makes of it is seen when it is asked."""
-    kind = PARTS.get(part)
-    if kind is None or (callable(value) and not isinstance(value, type)) or (part == "enumeration" and value is None):
-        return
-    several = isinstance(value, Iterable) and part != "enumeration" and not isinstance(value, type)
-    for each in value if several else (value,):
-        if not isinstance(each, kind):
-            raise InputError(f"{name}: {part}: expected a {kind.__name__}, or a function of the own, not {what(each)}")
-
-
-def applied(source: Problem | Callable[[], Problem], method: Method) -> tuple[Problem, dict[str, Any]]:
-    """The problem of a method, and what ``solve`` is told; parts that learn are copied, so that no run teaches another.
+def applied(source: Problem | Callable[[], Problem], variant: Variant) -> tuple[Problem, Method]:
+    """Return the problem and the method of a variant; parts that learn are copied, so that no run teaches another.
 
     Raises
     ------
     InputError
         If a function makes no problem.
     """
-    if isinstance(method, Problem):
-        return method, {}
+    if isinstance(variant, Problem):
+        return variant, Method()
     problem = source if isinstance(source, Problem) else source()
-    if isinstance(problem, Problem) and not isinstance(method, Mapping):
-        problem, method = method(problem), {}
+    method = Method()
+    if isinstance(variant, Method):
+        method = dataclasses.replace(variant, **{name: copy.deepcopy(getattr(variant, name)) for name in _LEARNING})
+    elif isinstance(problem, Problem):
+        problem = variant(problem)
     if not isinstance(problem, Problem):
-        raise InputError(f"expected a function that makes a problem; it made {what(problem)}")
-    settings = {k: copy.deepcopy(v) if k in _LEARNING else v for k, v in method.items() if k not in PARTS}
-    parts = {k: v for k, v in method.items() if k in PARTS}
-    if parts:
-        problem = copy.copy(problem)  # the methods of one object are replaced, and those of the caller's left alone
-        for part, value in parts.items():
-            problem.__dict__[part] = _answering(value, getattr(problem, part))
-    return problem, settings
+        raise InputError(f"expected a function that makes a problem; it made {describe(problem)}")
+    return problem, method
 
 
-def keeps_rows(method: Method) -> bool:
-    """Whether a method leaves the problem its rows and its cuts."""
-    return isinstance(method, Mapping) and "separation" not in method
+def keeps_rows(variant: Variant) -> bool:
+    """Whether a variant leaves the problem its rows and its cuts."""
+    return isinstance(variant, Method) or (isinstance(variant, Replaced) and "separation" not in variant.parts)
 
 
 _LEARNING = ("stabilization", "bounding", "heuristics", "choice")
-
-
-def _answering(value: Any, own: Callable[[], Any]) -> Callable[[], Any]:
-    """A method of a problem that answers with a value, or with what a function makes of its own answer."""
-    if callable(value) and not isinstance(value, type):
-        return lambda: value(own())
-    return lambda: value

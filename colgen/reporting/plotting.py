@@ -138,11 +138,11 @@ def duals(result: Result, figure: Figure | None = None) -> Figure:
     Raises
     ------
     InputError
-        If the run did not keep its dual values (``solve(..., keep_duals=True)``), or they are not one value a row.
+        If the run did not keep its dual values (``record=Record(duals=True)``), or they are not one value a row.
     """
     rounds = [i for i in result.iterations if i.node == 0 and i.depth == 0 and i.phase == 2 and i.duals is not None]
     if not rounds:
-        raise InputError("no dual values to draw: solve(problem, keep_duals=True) keeps those of each round")
+        raise InputError("no dual values to draw: solve(problem, record=Record(duals=True)) keeps those of each round")
     if not all(isinstance(i.duals, Duals) for i in rounds):
         raise InputError("the dual values of this problem's master are not one value a row")
     last: Duals = rounds[-1].duals
@@ -188,11 +188,11 @@ def values(result: Result, ax: Axes | None = None) -> Axes:
     Raises
     ------
     InputError
-        If the run did not keep its values (``solve(..., keep_values=True)``).
+        If the run did not keep its values (``solve(..., record=Record(values=True))``).
     """
     rounds = [i for i in result.iterations if i.node == 0 and i.depth == 0 and i.values is not None]
     if not rounds:
-        raise InputError("no values to draw: solve(problem, keep_values=True) keeps those of each round")
+        raise InputError("no values to draw: solve(problem, record=Record(values=True)) keeps those of each round")
     used: dict[Hashable, Column] = {}
     places: list[list[tuple[Hashable, float]]] = []
     for record in rounds:

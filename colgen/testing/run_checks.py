@@ -17,6 +17,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.master.linear_master import as_linear
 from colgen.master.protocol import RestrictedMaster
+from colgen.method import Method
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
 from colgen.problem import CLAIMS, Problem, claim_of, states_rows_anew
 from colgen.solving import solve
@@ -60,7 +61,10 @@ class WatchedRuns:
         problem = self._stand_in()
         try:
             result = solve(
-                problem, relaxation=relaxation, stabilization=stabilization, stop=TimeLimit(evidence.left(share))
+                problem,
+                relaxation=relaxation,
+                method=Method(stabilization=stabilization),
+                stop=TimeLimit(evidence.left(share)),
             )
         except Exception as error:
             evidence.findings.add(
@@ -151,9 +155,9 @@ def check_own_bounding(problem: Problem, findings: Findings, left: Callable[[flo
     name = type(problem).__name__
     results: list[tuple[str, Result]] = []
     for k, queue in enumerate(QUEUES, 1):
-        what = f"solve(queue={queue.__name__})"
+        what = f"solve(method=Method(queue={queue.__name__}))"
         try:
-            results.append((what, solve(problem, queue=queue, stop=TimeLimit(left(k / len(QUEUES))))))
+            results.append((what, solve(problem, method=Method(queue=queue), stop=TimeLimit(left(k / len(QUEUES))))))
         except Exception as error:
             kind = "diagnostic" if isinstance(error, ColgenError) else "exception"
             findings.add(kind, f"{name}, {what}", f"raised {type(error).__name__}: {error}")

@@ -359,8 +359,8 @@ def read(path: str | Path) -> ChainInstance:
     """Read an instance from an ``.npz`` file.
 
     It has what :meth:`ChainInstance.write` writes, or three arrays: ``scores`` of shape (tokens, labels),
-    ``transitions`` of shape (labels, labels), and, if there are several chains, their ``lengths``.  Runs have no
-    checkpoints.
+    ``transitions`` of shape (labels, labels), and, if there are several chains, their ``lengths``.
+    Runs have no checkpoints.
 
     Raises
     ------

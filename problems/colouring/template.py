@@ -15,6 +15,8 @@ from colgen import (
     Column,
     Enumeration,
     Heuristic,
+    Method,
+    NodeLimit,
     Pricing,
     Problem,
     RankOne,
@@ -132,7 +134,9 @@ class Colouring(Problem[list[int]]):
             return None
         edges = np.argwhere(np.triu(oracle.adjacency[np.ix_(part, part)]))
         inner = Colouring(ColouringInstance(len(part), tuple((int(u), int(v)) for u, v in edges)))
-        certificate = solve(inner, stop=TimeLimit(budget.seconds_left), node_limit=1, heuristics=()).certificate
+        certificate = solve(
+            inner, stop=[TimeLimit(budget.seconds_left), NodeLimit(1)], method=Method(heuristics=())
+        ).certificate
         if certificate is None:
             return None
         values = [0.0] * len(oracle.vertices)

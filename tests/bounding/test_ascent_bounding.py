@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from colgen import Bundle, Chain, ColumnGeneration, Sense, Subgradient, Volume, solve
+from colgen import Bundle, Chain, ColumnGeneration, Method, NodeLimit, Sense, Subgradient, Volume, solve
 from colgen.core.errors import InputError
 from tests.amounts import examples
 from tests.assignment import assignment
@@ -24,7 +24,7 @@ def test_bounds_hold(method, data):
     program = data.draw(programs())
     status, optimum = program.solve(integer=False)
     assume(status == "optimal")  # not where the other solver cannot tell
-    result = solve(Enumerated(program), relaxation=True, bounding=method(40))
+    result = solve(Enumerated(program), relaxation=True, method=Method(bounding=method(40)))
     slack = 1e-7 * max(abs(optimum), largest(program))
     assert not program.sense.is_better(optimum, result.dual_bound, slack)
 
@@ -35,7 +35,9 @@ def test_bounds_hold(method, data):
 def test_answers_are_the_same_whoever_bounds(method, data):
     program = data.draw(programs(scales=(1.0, 2.0**20)))
     status, optimum = program.solve(integer=True)
-    result = solve(Enumerated(program), bounding=Chain(method(30), ColumnGeneration()), node_limit=30)
+    result = solve(
+        Enumerated(program), method=Method(bounding=Chain(method(30), ColumnGeneration())), stop=NodeLimit(30)
+    )
     slack = 1e-6 * largest(program)
     if status == "optimal":
         assert not program.sense.is_better(optimum, result.dual_bound, slack)
@@ -61,8 +63,8 @@ def test_the_scale_of_costs_changes_no_bit(method, data, power):
         tuple((factor * v[0], *v[1:]) for v in program.variables),
         factor * program.offset,
     )
-    one = solve(Enumerated(program), relaxation=True, bounding=method(25))
-    other = solve(Enumerated(scaled), relaxation=True, bounding=method(25))
+    one = solve(Enumerated(program), relaxation=True, method=Method(bounding=method(25)))
+    other = solve(Enumerated(scaled), relaxation=True, method=Method(bounding=method(25)))
     assert other.dual_bound == factor * one.dual_bound
     assert len(other.iterations) == len(one.iterations)
 
@@ -72,7 +74,7 @@ def test_the_scale_of_costs_changes_no_bit(method, data, power):
 def test_bounds_come_near_to_the_linear_program(method, near, seed):
     problem = assignment(3, 8, seed)
     optimum = solve(problem, relaxation=True).dual_bound
-    result = solve(problem, relaxation=True, bounding=method(300))
+    result = solve(problem, relaxation=True, method=Method(bounding=method(300)))
     assert result.dual_bound == pytest.approx(optimum, rel=near)
     assert result.dual_bound <= optimum * (1.0 + 1e-9)
 
@@ -80,7 +82,7 @@ def test_bounds_come_near_to_the_linear_program(method, near, seed):
 @pytest.mark.parametrize("method", METHODS)
 def test_averaged_solutions_nearly_satisfy_the_rows(method):
     problem = assignment(3, 8, 2)
-    result = solve(problem, relaxation=True, bounding=method(300))
+    result = solve(problem, relaxation=True, method=Method(bounding=method(300)))
     done = np.zeros(8)
     for column, value in result.relaxation.columns:
         done[list(column.structure[1])] += value
@@ -92,7 +94,7 @@ def test_averaged_solutions_nearly_satisfy_the_rows(method):
 def test_a_tree_can_be_bounded_without_a_linear_program(method):
     problem = assignment(3, 6, 5)
     expected = solve(problem)
-    result = solve(problem, bounding=method(60), node_limit=50)
+    result = solve(problem, method=Method(bounding=method(60)), stop=NodeLimit(50))
     assert result.sense is Sense.MINIMIZE
     assert result.dual_bound <= expected.objective + 1e-6
     assert math.isinf(result.objective) or result.objective >= expected.objective - 1e-6
@@ -103,7 +105,7 @@ def test_oracles_without_a_multiplicity_are_named(method):
     problem = CuttingStock()
     problem.heuristics = lambda: ()
     with pytest.raises(InputError, match="how many columns Knapsack may use at most"):
-        solve(problem, bounding=method(5))
+        solve(problem, method=Method(bounding=method(5)))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -114,7 +116,7 @@ def test_rounds_are_counted_from_one(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_round_is_recorded(method):
-    result = solve(assignment(3, 6, 1), relaxation=True, bounding=method(7))
+    result = solve(assignment(3, 6, 1), relaxation=True, method=Method(bounding=method(7)))
     assert 2 <= len(result.iterations) <= 8  # and one in which the engine prices
     bounds = [iteration.dual_bound for iteration in result.iterations]
     assert bounds[:-1] == sorted(bounds[:-1])

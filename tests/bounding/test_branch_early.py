@@ -5,7 +5,7 @@ import math
 import pytest
 
 from benchmarks.engine.trees import PoolPartition
-from colgen import ColumnGeneration, InputError, MostFractional, RyanFoster, solve
+from colgen import ColumnGeneration, InputError, Method, MostFractional, RyanFoster, solve
 from colgen.bounding import column_generation as loop
 from colgen.bounding.protocol import Outcome
 from colgen.problems.assignment import random as assignment
@@ -41,8 +41,8 @@ MAKERS = {
 @pytest.mark.parametrize("share", [0.05, 1.0, 1e6])
 def test_the_same_answers_are_proved(name, seed, share):
     make = MAKERS[name]
-    plain = solve(make(seed), choice=MostFractional())
-    early = solve(make(seed), choice=MostFractional(), bounding=ColumnGeneration(branch_early=share))
+    plain = solve(make(seed), method=Method(choice=MostFractional()))
+    early = solve(make(seed), method=Method(choice=MostFractional(), bounding=ColumnGeneration(branch_early=share)))
     assert plain.is_optimal
     assert early.is_optimal
     assert early.objective == pytest.approx(plain.objective)
@@ -52,7 +52,7 @@ def test_the_same_answers_are_proved(name, seed, share):
 def test_cutting_stock_proves_the_same():
     for seed in range(3):
         instance = bin_packing(20, seed)
-        early = solve(CuttingStock(instance), bounding=ColumnGeneration(branch_early=10.0))
+        early = solve(CuttingStock(instance), method=Method(bounding=ColumnGeneration(branch_early=10.0)))
         assert early.is_optimal
         assert early.objective == solve(CuttingStock(instance)).objective
 
@@ -63,7 +63,7 @@ def ended_early(share=1e6):
     for seed in range(4):
         for make in MAKERS.values():
             bounding = Watched(branch_early=share)
-            solve(make(seed), choice=MostFractional(), bounding=bounding)
+            solve(make(seed), method=Method(choice=MostFractional(), bounding=bounding))
             seen += bounding.seen
     return seen
 
@@ -102,7 +102,7 @@ def test_the_bound_is_no_better_than_that_of_the_end(monkeypatch):
             return early
 
     for seed in range(6):
-        solve(MAKERS["one pool"](seed), choice=MostFractional(), bounding=Twice(branch_early=1e6))
+        solve(MAKERS["one pool"](seed), method=Method(choice=MostFractional(), bounding=Twice(branch_early=1e6)))
     assert compared
     assert all(early <= end + 1e-6 for early, end in compared)
 
@@ -135,7 +135,7 @@ def test_a_node_that_cannot_be_branched_on_early_is_solved_to_its_end():
         rule = Picky(watched)
         problem = MAKERS["one pool"](seed)
         problem.branching = lambda rule=rule: [rule]
-        found = solve(problem, choice=MostFractional(), bounding=watched)
+        found = solve(problem, method=Method(choice=MostFractional(), bounding=watched))
         assert found.is_optimal
         assert found.objective == pytest.approx(solve(MAKERS["one pool"](seed)).objective)
         refused += rule.refused

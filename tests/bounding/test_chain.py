@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import Bundle, Chain, ColumnGeneration, Volume, solve
+from colgen import Bundle, Chain, ColumnGeneration, Method, Volume, solve
 from colgen.bounding.protocol import Bounding
 from colgen.core.errors import InputError
 from tests.assignment import assignment
@@ -23,7 +23,7 @@ class Watched(Bounding):
 def test_dual_values_and_columns_are_handed_on():
     problem = assignment(4, 9, 3)
     second = Watched(ColumnGeneration())
-    result = solve(problem, relaxation=True, bounding=Chain(Bundle(14), second))
+    result = solve(problem, relaxation=True, method=Method(bounding=Chain(Bundle(14), second)))
     (node,) = second.nodes
     assert node.duals is not None
     assert second.columns > 9 + 4  # more than the template's variables
@@ -33,14 +33,14 @@ def test_dual_values_and_columns_are_handed_on():
 def test_it_ends_where_the_first_decides():
     problem = assignment(4, 9, 3)
     second = Watched(ColumnGeneration())
-    result = solve(problem, bounding=Chain(Bundle(100), second))
+    result = solve(problem, method=Method(bounding=Chain(Bundle(100), second)))
     assert result.is_optimal
     assert not second.nodes
 
 
 def test_a_bounding_that_does_not_fit_is_passed_over_with_a_note():
     problem = CuttingStock()
-    result = solve(problem, relaxation=True, bounding=Chain(Volume(5), ColumnGeneration()))
+    result = solve(problem, relaxation=True, method=Method(bounding=Chain(Volume(5), ColumnGeneration())))
     assert result.dual_bound == pytest.approx(452.25)
     assert [note for note in result.notes if "Volume was passed over" in note and "Knapsack" in note]
 

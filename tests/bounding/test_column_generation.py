@@ -15,6 +15,7 @@ from colgen import (
     AnyOf,
     Best,
     Column,
+    DepthLimit,
     Diving,
     GapLimit,
     Heuristic,
@@ -22,6 +23,8 @@ from colgen import (
     MasterSolution,
     MasterStatus,
     MemoryLimit,
+    Method,
+    NodeLimit,
     NoStabilization,
     OnOriginalVariable,
     OnTemplateVariable,
@@ -79,7 +82,7 @@ def rolls_needed_is_proved(result):
 
 @pytest.mark.parametrize("stabilization", OPTIONS)
 def test_relaxation_of_the_textbook(stabilization):
-    result = solve(CuttingStock(), relaxation=True, stabilization=stabilization())
+    result = solve(CuttingStock(), relaxation=True, method=Method(stabilization=stabilization()))
     assert result.termination is Termination.OPTIMAL
     assert result.objective == pytest.approx(452.25)
     assert result.dual_bound == pytest.approx(452.25)
@@ -90,7 +93,7 @@ def test_relaxation_of_the_textbook(stabilization):
 
 @pytest.mark.parametrize("stabilization", OPTIONS)
 def test_optimum_of_the_textbook(stabilization):
-    result = solve(CuttingStock(), stabilization=stabilization())
+    result = solve(CuttingStock(), method=Method(stabilization=stabilization()))
     assert result.is_optimal
     assert result.objective == result.dual_bound == pytest.approx(453)
     assert result.gap == 0.0
@@ -187,7 +190,7 @@ def test_loose_bound_is_not_called_optimal():
 
 @pytest.mark.parametrize("alpha", [None, 0.5, 0.9, 0.99])
 def test_misprices_miss_no_column(alpha):
-    result = solve(CuttingStock(), relaxation=True, stabilization=Wentges(alpha))
+    result = solve(CuttingStock(), relaxation=True, method=Method(stabilization=Wentges(alpha)))
     assert result.is_optimal
     assert result.objective == pytest.approx(452.25)
     if alpha is not None and alpha >= 0.9:
@@ -268,7 +271,9 @@ def test_no_time_for_the_masters_own_duals():
             time.sleep(context.seconds_left())
             return PricingResult([], -1e6)
 
-    result = solve(CuttingStock(oracle=Dozing), stop=TimeLimit(0.5), stabilization=Wentges(0.9), relaxation=True)
+    result = solve(
+        CuttingStock(oracle=Dozing), stop=TimeLimit(0.5), method=Method(stabilization=Wentges(0.9)), relaxation=True
+    )
     assert result.termination is Termination.TIME_LIMIT
 
 
@@ -297,7 +302,7 @@ def test_limits_hold_where_every_round_decides_its_node():
             return self.columns
 
     for rounds in (1, 2):
-        result = solve(Known(branchy().partition), heuristics=(), stop=IterationLimit(rounds))
+        result = solve(Known(branchy().partition), method=Method(heuristics=()), stop=IterationLimit(rounds))
         assert result.termination is Termination.ITERATION_LIMIT
         assert len(result.iterations) == rounds
         assert result.dual_bound == pytest.approx(1.5)
@@ -364,7 +369,7 @@ def branchy(rule=None):
 
 
 def test_node_limit():
-    result = solve(branchy(), node_limit=1, heuristics=())
+    result = solve(branchy(), stop=NodeLimit(1), method=Method(heuristics=()))
     assert result.termination is Termination.NODE_LIMIT
     assert len(result.nodes) == 1
     assert result.dual_bound == pytest.approx(1.5)
@@ -372,14 +377,14 @@ def test_node_limit():
 
 
 def test_depth_limit():
-    result = solve(branchy(), depth_limit=0, heuristics=())
+    result = solve(branchy(), stop=DepthLimit(0), method=Method(heuristics=()))
     assert result.termination is Termination.DEPTH_LIMIT
     assert result.dual_bound == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("queue", [Plunging, BestBound, DepthFirst, LevelWise])
 def test_branching_closes_the_gap(queue):
-    result = solve(branchy(), queue=queue, heuristics=())
+    result = solve(branchy(), method=Method(queue=queue, heuristics=()))
     assert result.is_optimal
     assert result.objective == pytest.approx(2)
     assert result.root_bound == pytest.approx(1.5)
@@ -391,7 +396,7 @@ def test_no_branching_rule_left():
         def branching(self):
             return ()
 
-    result = solve(Unbranched(branchy().partition), heuristics=())
+    result = solve(Unbranched(branchy().partition), method=Method(heuristics=()))
     assert result.termination is Termination.NO_BRANCHING
     assert result.dual_bound == pytest.approx(1.5)
 
@@ -419,11 +424,11 @@ def breaking_after(rounds, error):
 
 
 def test_interrupt_inside_an_oracle():
-    full = solve(CuttingStock(), relaxation=True, stabilization=NoStabilization())
+    full = solve(CuttingStock(), relaxation=True, method=Method(stabilization=NoStabilization()))
     rounds = len(full.iterations) - 1
     result = solve(
         CuttingStock(oracle=breaking_after(rounds, KeyboardInterrupt())),
-        stabilization=NoStabilization(),
+        method=Method(stabilization=NoStabilization()),
         relaxation=True,
     )
     assert result.termination is Termination.INTERRUPTED
@@ -459,7 +464,7 @@ def test_a_guess_that_has_been_priced_at_is_where_the_rounds_start_and_not_price
         def warm_start(self, budget):
             return WarmStart({"demand": [w / 100 for w in WIDTHS]}, tuple(self.known()))
 
-    result = solve(Guessing(oracle=Noting), relaxation=True, stabilization=Wentges(0.5))
+    result = solve(Guessing(oracle=Noting), relaxation=True, method=Method(stabilization=Wentges(0.5)))
     assert result.objective == pytest.approx(452.25)
     assert len(set(asked)) == len(asked)
     guessed, *rounds = result.iterations
@@ -521,7 +526,7 @@ def test_what_a_dive_proves_does_not_hold_for_its_node():
         def first(self):
             return columns
 
-    solve(Boxed(), heuristics=(Fixing(),))
+    solve(Boxed(), method=Method(heuristics=(Fixing(),)))
     assert bounds == pytest.approx([6.0, 10.5, 6.0])
 
 
@@ -548,7 +553,7 @@ def test_repeated_column():
         return PricingResult(columns, None, result.reduced_costs)
 
     with pytest.raises(errors.RepeatedColumnError, match="Tampered"):
-        solve(CuttingStock(oracle=tampered(rename)), stabilization=NoStabilization())
+        solve(CuttingStock(oracle=tampered(rename)), method=Method(stabilization=NoStabilization()))
 
 
 def test_wrong_encoding():
@@ -748,7 +753,7 @@ def test_child_better_than_its_parent():
 
     base = branchy().partition
     with pytest.raises(errors.InvalidBoundError, match="proved for all answers"):
-        solve(Surprising(Partition(3, (*base.subsets, (0.1, frozenset(range(3)))))), heuristics=())
+        solve(Surprising(Partition(3, (*base.subsets, (0.1, frozenset(range(3)))))), method=Method(heuristics=()))
 
 
 def test_decision_ignored_by_the_oracle():
@@ -763,7 +768,7 @@ def test_decision_ignored_by_the_oracle():
             return Deaf(self.columns, 3)
 
     with pytest.raises(errors.DecisionViolatedError, match="Deaf"):
-        solve(Disobeyed(branchy().partition), heuristics=())
+        solve(Disobeyed(branchy().partition), method=Method(heuristics=()))
 
 
 def test_rule_that_recovers_another_objective():
@@ -775,7 +780,7 @@ def test_rule_that_recovers_another_objective():
             return Solution(solution.objective - 1)
 
     with pytest.raises(errors.BranchingError, match="recover"):
-        solve(branchy(Wishful("cover")), heuristics=())
+        solve(branchy(Wishful("cover")), method=Method(heuristics=()))
 
 
 class Wrong(Heuristic):
@@ -800,7 +805,7 @@ class Wrong(Heuristic):
 )
 def test_wrong_answer_of_a_heuristic(solution, fault):
     with pytest.raises(errors.InfeasibleAnswerError, match=fault) as caught:
-        solve(CuttingStock(), heuristics=(Wrong(solution),))
+        solve(CuttingStock(), method=Method(heuristics=(Wrong(solution),)))
     assert "Wrong" in str(caught.value)
 
 
@@ -944,7 +949,7 @@ def test_scripted_master(sense, best):
         def first(self):
             return [Column(5.0, {})]
 
-    result = solve(Choice(), stabilization=NoStabilization())
+    result = solve(Choice(), method=Method(stabilization=NoStabilization()))
     assert result.termination is Termination.UNCHECKED  # nothing knows what an answer of this problem is
 
     class Checked(Choice):
@@ -954,7 +959,7 @@ def test_scripted_master(sense, best):
         def check(self, cost):
             return cost
 
-    result = solve(Checked(), stabilization=NoStabilization())
+    result = solve(Checked(), method=Method(stabilization=NoStabilization()))
     assert result.is_optimal
     assert result.objective == result.dual_bound == best
     assert result.certificate is None
@@ -969,7 +974,7 @@ def test_scripted_master_that_starts_infeasible():
             return Costs([1.0])
 
     with pytest.raises(errors.FormulationError, match="artificial"):
-        solve(Choice(), stabilization=NoStabilization())
+        solve(Choice(), method=Method(stabilization=NoStabilization()))
 
 
 # --- several pricing problems, stages, many columns ------------------------------------------------------------------
@@ -1080,8 +1085,8 @@ def test_many_columns_a_round():
             ranked = sorted(self.problem.patterns, key=lambda p: -sum(n * pi[i] for i, n in enumerate(p)))
             return ranked[1:6]
 
-    one = solve(CuttingStock(), relaxation=True, stabilization=NoStabilization())
-    many = solve(CuttingStock(oracle=Generous), relaxation=True, stabilization=NoStabilization())
+    one = solve(CuttingStock(), relaxation=True, method=Method(stabilization=NoStabilization()))
+    many = solve(CuttingStock(oracle=Generous), relaxation=True, method=Method(stabilization=NoStabilization()))
     assert many.objective == pytest.approx(one.objective)
     assert len(many.iterations) < len(one.iterations)
     assert max(i.new_columns for i in many.iterations) > 1
@@ -1126,13 +1131,12 @@ def programs(draw, variables=True):
     return Program(draw(st.booleans()), tuple(lower), tuple(upper), tuple(columns), limits, extra, 1.0)
 
 
-choices = st.fixed_dictionaries(
-    {
-        "stabilization": st.sampled_from([None, NoStabilization(), Wentges(0.8)]),
-        "clean_up_after": st.sampled_from([None, 2, 5]),
-        "queue": st.sampled_from([Plunging, BestBound, DepthFirst, LevelWise]),
-        "heuristics": st.sampled_from([None, (), (Diving(),)]),
-    }
+choices = st.builds(
+    Method,
+    stabilization=st.sampled_from([None, NoStabilization(), Wentges(0.8)]),
+    clean_up_after=st.sampled_from([None, 2, 5]),
+    queue=st.sampled_from([Plunging, BestBound, DepthFirst, LevelWise]),
+    heuristics=st.sampled_from([None, (), (Diving(),)]),
 )
 shapes = st.fixed_dictionaries({"many": st.integers(1, 3), "farley": st.booleans(), "states": st.booleans()})
 
@@ -1161,12 +1165,12 @@ def agrees(program, result, integer):
 
 @given(programs(), shapes, choices)
 def test_relaxation_equals_the_complete_program(program, shape, options):
-    agrees(program, solve(Enumerated(program, **shape), relaxation=True, **options), integer=False)
+    agrees(program, solve(Enumerated(program, **shape), relaxation=True, method=options), integer=False)
 
 
 @given(programs(), shapes, choices)
 def test_optimum_equals_the_complete_program(program, shape, options):
-    result = solve(Enumerated(program, **shape), **options, node_limit=300)
+    result = solve(Enumerated(program, **shape), method=options, stop=NodeLimit(300))
     if result.termination is not Termination.NODE_LIMIT:
         agrees(program, result, integer=True)
 
@@ -1174,7 +1178,7 @@ def test_optimum_equals_the_complete_program(program, shape, options):
 @given(programs(), shapes)
 def test_mirror_image(program, shape):
     """Negated costs in the other sense: the same rounds with negated numbers."""
-    results = [solve(Enumerated(p, **shape), node_limit=100) for p in (program, program.negated())]
+    results = [solve(Enumerated(p, **shape), stop=NodeLimit(100)) for p in (program, program.negated())]
     here, there = results
     assert here.termination is there.termination
     assert here.objective == -there.objective or here.objective == pytest.approx(-there.objective, abs=1e-6)
@@ -1186,7 +1190,7 @@ def test_mirror_image(program, shape):
 @settings(max_examples=1000)
 @given(programs(), shapes, choices, st.booleans())
 def test_complete_program_many_times(program, shape, options, relaxation):
-    result = solve(Enumerated(program, **shape), **options, node_limit=300, relaxation=relaxation)
+    result = solve(Enumerated(program, **shape), method=options, stop=NodeLimit(300), relaxation=relaxation)
     if result.termination is not Termination.NODE_LIMIT:
         agrees(program, result, integer=not relaxation)
 
@@ -1200,7 +1204,7 @@ def partitions(draw):
 
 @given(partitions(), choices)
 def test_ryan_foster(partition, options):
-    result, best = solve(SetPartitioning(partition), **options), partition.optimum()
+    result, best = solve(SetPartitioning(partition), method=options), partition.optimum()
     if best is None:
         assert result.termination is Termination.INFEASIBLE
     else:
@@ -1225,7 +1229,7 @@ def test_template_variables_are_branched_on_only_if_integer():
         def branching(self):
             return (OnTemplateVariable(),)
 
-    result = solve(Mixed(), heuristics=())
+    result = solve(Mixed(), method=Method(heuristics=()))
     assert result.is_optimal
     assert result.objective == pytest.approx(2.5)
 

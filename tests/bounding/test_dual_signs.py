@@ -16,9 +16,12 @@ from colgen import (
     Directional,
     Diving,
     Duals,
+    Method,
+    NodeLimit,
     NoStabilization,
     OneRound,
     OraclePricing,
+    Parallel,
     Penalty,
     Pricing,
     Problem,
@@ -111,19 +114,19 @@ class Backwards(NoStabilization):
 
 
 RUNS = {
-    "none": {"stabilization": NoStabilization()},
-    "wentges": {"stabilization": Wentges(0.8, below_root=True, real_costs=True)},
-    "directional": {"stabilization": Directional(0.7, beta=0.9, below_root=True)},
-    "box step": {"stabilization": BoxStep()},
-    "penalty": {"stabilization": Penalty()},
-    "backwards": {"stabilization": Backwards()},
-    "subgradient": {"bounding": Chain(Subgradient(20), ColumnGeneration())},
-    "volume": {"bounding": Chain(Volume(20), ColumnGeneration())},
-    "bundle": {"bounding": Chain(Bundle(20), ColumnGeneration())},
-    "one round": {"bounding": OneRound(), "start": WarmStart(duals={"row": 1.0})},
-    "dives": {"heuristics": [Diving(2), RestrictedMIP()]},
-    "strong branching": {"choice": StrongBranching()},
-    "batches": {"node_batch": 2},
+    "none": {"method": Method(stabilization=NoStabilization())},
+    "wentges": {"method": Method(stabilization=Wentges(0.8, below_root=True, real_costs=True))},
+    "directional": {"method": Method(stabilization=Directional(0.7, beta=0.9, below_root=True))},
+    "box step": {"method": Method(stabilization=BoxStep())},
+    "penalty": {"method": Method(stabilization=Penalty())},
+    "backwards": {"method": Method(stabilization=Backwards())},
+    "subgradient": {"method": Method(bounding=Chain(Subgradient(20), ColumnGeneration()))},
+    "volume": {"method": Method(bounding=Chain(Volume(20), ColumnGeneration()))},
+    "bundle": {"method": Method(bounding=Chain(Bundle(20), ColumnGeneration()))},
+    "one round": {"method": Method(bounding=OneRound()), "start": WarmStart(duals={"row": 1.0})},
+    "dives": {"method": Method(heuristics=[Diving(2), RestrictedMIP()])},
+    "strong branching": {"method": Method(choice=StrongBranching())},
+    "batches": {"parallel": Parallel(node_batch=2)},
     "guessed": {"start": WarmStart(duals={"row": -5.0, "limit": 3.0})},
     "guessed the other way": {"start": WarmStart(duals={"row": 5.0})},
     "relaxation": {"relaxation": True},
@@ -134,7 +137,7 @@ RUNS = {
 @pytest.mark.parametrize("seed", seeds(24, 6))
 def test_no_oracle_sees_a_sign_that_its_rows_cannot_have(run, seed):
     problem = Watched(drawn(seed), many=1 + seed % 2)
-    solve(problem, **{"node_limit": 20, "stop": TimeLimit(20)} | RUNS[run])
+    solve(problem, stop=[NodeLimit(20), TimeLimit(20)], **RUNS[run])
     assert problem.asked or run == "batches"
     assert not any(problem.asked)
 

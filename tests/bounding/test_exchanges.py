@@ -9,6 +9,7 @@ from colgen import (
     Column,
     Diving,
     IterationLimit,
+    Method,
     NoStabilization,
     Problem,
     RestrictedMIP,
@@ -81,7 +82,7 @@ def test_any_exchanges_leave_relaxation_and_bound_what_they_are(seed, sign):
 @pytest.mark.parametrize("seed", range(examples(6, 60)))
 def test_a_run_that_is_cut_off_states_no_bound_and_no_relaxation_by_exchanges(seed, rounds):
     problem = Covering(seed)
-    found = solve(problem, relaxation=True, stop=IterationLimit(rounds), stabilization=NoStabilization())
+    found = solve(problem, relaxation=True, stop=IterationLimit(rounds), method=Method(stabilization=NoStabilization()))
     exact = problem.optimum(whole=False)
     assert found.dual_bound <= exact + 1e-6
     assert found.objective >= exact - 1e-6  # infinite where the master's solution was none of the relaxation

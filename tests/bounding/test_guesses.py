@@ -14,6 +14,7 @@ from colgen import (
     InfeasibleAnswerError,
     InputError,
     LagrangianMaster,
+    Method,
     NoStabilization,
     Pricing,
     PricingResult,
@@ -140,7 +141,7 @@ def test_columns_of_answers_that_an_oracle_meets_are_kept_at_every_node():
             return Bounded(Outcome.UNPROVED, 0.0, duals=duals_of())
 
     problem = Meeting()
-    solve(problem, bounding=Ends(), stabilization=NoStabilization())
+    solve(problem, method=Method(bounding=Ends(), stabilization=NoStabilization()))
     assert all(problem.kept.holds(column) for column, _ in OPTIMUM.solution.columns)
 
 
@@ -212,7 +213,7 @@ def test_a_bounding_that_prunes_the_root_has_solved_the_relaxation():
             return Bounded(Outcome.PRUNED, bound, proved=True)
 
     problem = LargestNumber([3, 9, 4], claimed=10.0)
-    result = solve(problem, relaxation=True, bounding=Later())
+    result = solve(problem, relaxation=True, method=Method(bounding=Later()))
     assert result.termination is Termination.OPTIMAL
     assert (len(result.nodes), result.objective, result.dual_bound) == (1, 9.0, 9.0)
 
@@ -240,7 +241,7 @@ def test_multiplicities_do_not_prove_a_relaxation():
             assert oracle.multiplicity == 1.0
             return Bounded(Outcome.PRUNED, 9.0, duals=Duals(np.zeros(0), RowNames()), proved=True)
 
-    result = solve(LargestNumber([3, 9, 4], claimed=10.0), relaxation=True, bounding=Ends())
+    result = solve(LargestNumber([3, 9, 4], claimed=10.0), relaxation=True, method=Method(bounding=Ends()))
     assert result.termination is Termination.NO_BOUND
     assert result.solution is None
 
@@ -262,7 +263,7 @@ def test_a_bounding_is_not_believed():
             return Bounded(Outcome.PRUNED, OPTIMUM.objective, duals={"demand": [0.0] * 4})
 
     problem = Guessed(WarmStart(answers=(OPTIMUM.solution,)))
-    result = solve(problem, bounding=Boasting(), stabilization=NoStabilization())
+    result = solve(problem, method=Method(bounding=Boasting(), stabilization=NoStabilization()))
     assert result.termination is not Termination.OPTIMAL
     assert result.dual_bound < OPTIMUM.objective
 

@@ -10,6 +10,7 @@ from colgen import (
     Column,
     Directional,
     LinearMaster,
+    Method,
     Pricing,
     PricingContext,
     PricingResult,
@@ -234,7 +235,9 @@ def test_subgradients_are_those_of_the_bound_where_one_oracle_answers_for_many_p
         def restricted_master(self):
             return Watching(self.formulation())
 
-    solve(Watched(assignment(4, 16, seed)), relaxation=True, start=WarmStart(), stabilization=Directional())
+    solve(
+        Watched(assignment(4, 16, seed)), relaxation=True, start=WarmStart(), method=Method(stabilization=Directional())
+    )
     assert len(tangents) > 10
     for duals, bound, slope in tangents:
         for other, found in seen:

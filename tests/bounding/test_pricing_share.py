@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import InputError, NoStabilization, Wentges, solve
+from colgen import InputError, Method, NoStabilization, Wentges, solve
 from tests.assignment import Assignment, Knapsack, assignment
 
 
@@ -26,7 +26,9 @@ def test_the_bound_is_unchanged(stabilization, relaxation, seed):
     for share in (1.0, 0.5, 0.01):
         problem = assignment(4, 7, seed, Counting)
         results[share] = solve(
-            problem, relaxation=relaxation, stabilization=stabilization(), pricing_share=share, heuristics=()
+            problem,
+            relaxation=relaxation,
+            method=Method(stabilization=stabilization(), pricing_share=share, heuristics=()),
         )
         assert results[share].is_optimal
         last = [i for i in results[share].iterations if i.phase == 2][-1]
@@ -40,7 +42,7 @@ def test_the_bound_is_unchanged(stabilization, relaxation, seed):
 
 def test_a_part_is_asked_in_turn_until_one_finds_a_column():
     problem = assignment(4, 7, 1, Counting)
-    result = solve(problem, relaxation=True, stabilization=NoStabilization(), pricing_share=0.25)
+    result = solve(problem, relaxation=True, method=Method(stabilization=NoStabilization(), pricing_share=0.25))
     rounds = len(result.iterations)
     assert result.is_optimal
     assert len(problem.asked) < 4 * rounds
@@ -51,4 +53,4 @@ def test_a_part_is_asked_in_turn_until_one_finds_a_column():
 @pytest.mark.parametrize("share", [0.0, 1.5, -1, float("nan"), "half"])
 def test_a_share_is_a_share(share):
     with pytest.raises(InputError, match="pricing_share"):
-        solve(assignment(), pricing_share=share)
+        solve(assignment(), method=Method(pricing_share=share))

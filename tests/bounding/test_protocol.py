@@ -10,6 +10,8 @@ from colgen import (
     ColumnGeneration,
     Decision,
     LagrangianMaster,
+    Method,
+    NodeLimit,
     Pricing,
     PricingResult,
     Problem,
@@ -112,7 +114,7 @@ class LargestMultiple(Problem):
 
 @pytest.mark.parametrize(("bits", "divisor", "expected"), [(5, 7, 28), (4, 1, 15), (6, 13, 52), (3, 8, 0)])
 def test_the_tree_is_driven_without_a_linear_program(bits, divisor, expected):
-    result = solve(LargestMultiple(bits, divisor), queue=DepthFirst)
+    result = solve(LargestMultiple(bits, divisor), method=Method(queue=DepthFirst))
     assert result.termination is Termination.OPTIMAL
     assert result.answer == expected
     assert result.dual_bound == expected
@@ -122,14 +124,14 @@ def test_the_tree_is_driven_without_a_linear_program(bits, divisor, expected):
 
 
 def test_limits_hold():
-    result = solve(LargestMultiple(6, 13), node_limit=2)
+    result = solve(LargestMultiple(6, 13), stop=NodeLimit(2))
     assert result.termination is Termination.NODE_LIMIT
     assert result.dual_bound >= 52
     assert result.answer is None
 
 
 def test_known_answers_become_the_incumbent():
-    result = solve(LargestMultiple(6, 13, known=(26, 13)), node_limit=1)
+    result = solve(LargestMultiple(6, 13, known=(26, 13)), stop=NodeLimit(1))
     assert result.answer == 26
 
 
@@ -139,7 +141,7 @@ def test_an_error_carries_the_result():
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError) as caught:
-        solve(LargestMultiple(4, 4, known=(8,)), bounding=Failing())
+        solve(LargestMultiple(4, 4, known=(8,)), method=Method(bounding=Failing()))
     assert caught.value.result.termination is Termination.FAULT
     assert caught.value.result.objective == 8.0
 
@@ -150,13 +152,13 @@ def test_a_relaxation_that_no_linear_program_solves_is_not_called_optimal():
 
 def test_column_generation_needs_a_linear_program():
     with pytest.raises(FormulationError, match=r"bounding\(\) that brings dual values"):
-        solve(LargestMultiple(4, 4), bounding=ColumnGeneration())
+        solve(LargestMultiple(4, 4), method=Method(bounding=ColumnGeneration()))
 
 
 @pytest.mark.parametrize("wrong", [Prefix, "Prefix", 3])
 def test_what_is_no_bounding_is_refused(wrong):
     with pytest.raises(InputError, match="bounding: expected"):
-        solve(LargestMultiple(4, 4), bounding=wrong)
+        solve(LargestMultiple(4, 4), method=Method(bounding=wrong))
 
 
 @pytest.mark.parametrize("outcome", [Outcome.INFEASIBLE, Outcome.PRUNED, Outcome.UNBOUNDED])
@@ -165,7 +167,7 @@ def test_nothing_that_a_bounding_says_is_believed(outcome):
         def bound(self, node, parts):
             return Bounded(outcome, -1e9)
 
-    result = solve(LargestMultiple(4, 4, known=(8,)), bounding=Boasting())
+    result = solve(LargestMultiple(4, 4, known=(8,)), method=Method(bounding=Boasting()))
     assert not result.termination.is_proof
     assert (result.objective, result.dual_bound) == (8.0, 15.0)
 

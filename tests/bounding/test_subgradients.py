@@ -11,7 +11,7 @@ import pyomo.environ as pyo
 import pytest
 
 from benchmarks.engine.trees import PoolPartition
-from colgen import Column, Directional, LinearMaster, Problem, WarmStart, artificial, solve
+from colgen import Column, Directional, LinearMaster, Method, Problem, WarmStart, artificial, solve
 from colgen.core.budget import Budget
 from colgen.problems.assignment import random as assignment
 from colgen.problems.assignment.template import Unguessed
@@ -42,7 +42,7 @@ def seen(problem, start=None, stabilization=None):
     master.seen = []
     problem.restricted_master = lambda: master
     smoothed = Directional() if stabilization is None else stabilization
-    solve(problem, relaxation=True, start=start or WarmStart(), stabilization=smoothed)
+    solve(problem, relaxation=True, start=start or WarmStart(), method=Method(stabilization=smoothed))
     return master.seen
 
 

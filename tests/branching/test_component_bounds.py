@@ -12,6 +12,7 @@ from colgen import (
     Box,
     Column,
     InputError,
+    Method,
     OnComponents,
     OnPairs,
     Pricing,
@@ -163,7 +164,7 @@ def test_whole_variables_of_the_template_are_branched_on_without_a_rule():
             m.cost = pyo.Objective(expr=2.0 * m.open[0] + 3.0 * m.open[1])
             return m
 
-    found = solve(Sites(), heuristics=())
+    found = solve(Sites(), method=Method(heuristics=()))
     assert (found.termination, found.objective) == (Termination.OPTIMAL, 5.0)
 
 

@@ -8,6 +8,7 @@ from scipy import optimize
 
 from colgen import (
     InputError,
+    Method,
     MostFractional,
     NoStabilization,
     OnOriginalVariable,
@@ -73,7 +74,7 @@ def test_every_choice_proves_the_optimum_and_every_bound_of_a_node_is_true(name)
     for seed in range(2):
         problem = Packing(program(seed))
         _, optimum = problem.program.solve(integer=True)
-        result = solve(problem, choice=CHOICES[name])
+        result = solve(problem, method=Method(choice=CHOICES[name]))
         assert result.termination is Termination.OPTIMAL
         assert result.objective == pytest.approx(optimum)
         split += len(result.nodes) > 1
@@ -90,7 +91,9 @@ def test_every_choice_proves_the_optimum_and_every_bound_of_a_node_is_true(name)
 
 def test_strong_branching_takes_fewer_nodes_and_the_same_ones_each_time():
     def nodes(name):
-        results = [solve(Packing(program(seed, rows=7, columns=18)), choice=CHOICES[name]) for seed in range(2)]
+        results = [
+            solve(Packing(program(seed, rows=7, columns=18)), method=Method(choice=CHOICES[name])) for seed in range(2)
+        ]
         return [[(node.bound, node.outcome) for node in result.nodes] for result in results]
 
     most, strong = nodes("most fractional"), nodes("strong")
@@ -109,7 +112,7 @@ def test_linear_programs_are_not_solved_again_of_what_they_have_been_solved_of_b
     counts = []
     for familiarity in (1, 1000):
         tried.clear()
-        result = solve(problem, choice=StrongBranching(familiarity=familiarity, reliability=1000))
+        result = solve(problem, method=Method(choice=StrongBranching(familiarity=familiarity, reliability=1000)))
         assert result.objective == pytest.approx(problem.program.solve(integer=True)[1])
         counts.append(len(tried) / len(result.nodes))
     assert counts[0] < 0.8 * counts[1]
@@ -118,12 +121,16 @@ def test_linear_programs_are_not_solved_again_of_what_they_have_been_solved_of_b
 def test_a_limit_in_the_middle_of_a_try_leaves_a_bound_that_holds():
     problem = Packing(program(1))
     _, optimum = problem.program.solve(integer=True)
-    rounds = len(solve(problem, choice=StrongBranching(), stabilization=NoStabilization()).iterations)
+    rounds = len(solve(problem, method=Method(choice=StrongBranching(), stabilization=NoStabilization())).iterations)
     for limit in range(1, rounds, max(rounds // 4, 1)):
-        result = solve(problem, choice=StrongBranching(), stop=lambda iteration, sense, n=limit: _after(iteration, n))
+        result = solve(
+            problem,
+            method=Method(choice=StrongBranching()),
+            stop=lambda iteration, sense, n=limit: _after(iteration, n),
+        )
         assert result.dual_bound >= optimum - 1e-6
         assert result.solution is None or result.objective <= optimum + 1e-6
-    assert solve(problem, choice=StrongBranching(), stop=TimeLimit(0.0)).dual_bound >= optimum
+    assert solve(problem, method=Method(choice=StrongBranching()), stop=TimeLimit(0.0)).dual_bound >= optimum
 
 
 def _after(iteration, limit):
@@ -140,4 +147,4 @@ def test_settings_out_of_their_domain_are_refused(wrong):
 
 def test_what_is_no_choice_is_refused():
     with pytest.raises(InputError, match="choice: expected a Choice, such as StrongBranching"):
-        solve(Packing(program(0)), choice=StrongBranching)
+        solve(Packing(program(0)), method=Method(choice=StrongBranching))

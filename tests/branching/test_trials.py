@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from colgen import OnOriginalVariable, StrongBranching, solve
+from colgen import Method, NodeLimit, OnOriginalVariable, StrongBranching, solve
 from colgen.branching.selection import Choice, Chosen
 from tests.branching.test_strong_branching import Packing, program, true_optimum
 
@@ -28,7 +28,7 @@ class Looking(Choice):
 def test_gains_and_bounds_are_those_of_the_children():
     problem, choice = Packing(program(0)), Looking()
     _, optimum = problem.program.solve(integer=True)
-    solve(problem, choice=choice, node_limit=4)
+    solve(problem, method=Method(choice=choice), stop=NodeLimit(4))
     assert choice.seen
     for decisions, objective, gap, (linear, priced, exact) in choice.seen:
         best = true_optimum(problem, decisions)
@@ -44,6 +44,6 @@ def test_gains_and_bounds_are_those_of_the_children():
 
 def test_rounds_of_tries_are_none_of_the_root_bound():
     problem = Packing(program(0))
-    plain, strong = solve(problem), solve(problem, choice=StrongBranching())
+    plain, strong = solve(problem), solve(problem, method=Method(choice=StrongBranching()))
     assert strong.root_bound == pytest.approx(plain.root_bound)
     assert strong.objective == pytest.approx(plain.objective)

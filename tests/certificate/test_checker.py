@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import colgen.certificate
-from colgen import solve
+from colgen import Method, NodeLimit, Record, solve
 from colgen.certificate.checker import FALSE, PROVED, TRUSTED, check, main
 from colgen.certificate.checker_bounds import fixed
 from colgen.certificate.checker_pricing import CheckerState, WrongError
@@ -28,7 +28,7 @@ TREE = CuttingStockInstance(132, (44, 33, 12), (2, 3, 6))
 
 
 def certified(instance, path, **settings):
-    return solve(CuttingStock(instance), certificate=path, **settings)
+    return solve(CuttingStock(instance), record=Record(certificate=path), **settings)
 
 
 def lines_of(path):
@@ -105,7 +105,7 @@ def test_the_certificate_of_another_instance_is_refused(tmp_path, capsys):
 
 def test_a_run_that_was_cut_short_proves_its_bound(tmp_path):
     path = tmp_path / "proof.jsonl"
-    certified(bin_packing(60, 3), path, node_limit=1, heuristics=())
+    certified(bin_packing(60, 3), path, stop=NodeLimit(1), method=Method(heuristics=()))
     verdict = check(lines_of(path))
     assert verdict.proves in ("bound", "optimal")
     assert verdict.claims.trusted == 0

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from colgen import solve
+from colgen import Record, solve
 from colgen.certificate.checker import check
 from colgen.certificate.checker_pricing import WrongError
 from colgen.core.result import Termination
@@ -15,7 +15,7 @@ from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, na
 @pytest.mark.parametrize("instance", [CuttingStockInstance(132, (44, 33, 12), (2, 3, 6)), natural(7)])
 def test_what_is_said_of_nodes_is_proved_exactly(tmp_path, instance):
     path = tmp_path / "proof.jsonl"
-    result = solve(CuttingStock(instance), certificate=path)
+    result = solve(CuttingStock(instance), record=Record(certificate=path))
     verdict = check(path.read_text().splitlines())
     assert result.termination is Termination.OPTIMAL
     assert verdict.objective == verdict.bound == result.objective
@@ -26,7 +26,7 @@ def test_assignments(tmp_path, seed):
     path, file = tmp_path / "proof.jsonl", tmp_path / "machines.txt"
     instance = random(3, 14, seed)
     write(instance, file)
-    result = solve(Assignment(instance), certificate=path)
+    result = solve(Assignment(instance), record=Record(certificate=path))
     verdict = check(path.read_text().splitlines(), file.read_text())
     assert result.termination is Termination.OPTIMAL
     assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", result.objective, 0)
@@ -44,7 +44,7 @@ class Short(CuttingStock):
 
 def test_a_bound_that_exact_arithmetic_does_not_reach_is_within_tolerance(tmp_path):
     path = tmp_path / "proof.jsonl"
-    result = solve(Short(natural(7)), certificate=path)
+    result = solve(Short(natural(7)), record=Record(certificate=path))
     assert result.termination is Termination.WITHIN_TOLERANCE
     assert not result.is_optimal
     assert not check(path.read_text().splitlines()).checked
@@ -52,7 +52,7 @@ def test_a_bound_that_exact_arithmetic_does_not_reach_is_within_tolerance(tmp_pa
 
 def test_no_dual_value_of_a_fixing_can_be_changed_unseen(tmp_path):
     path = tmp_path / "proof.jsonl"
-    solve(Assignment(random(3, 14, 4)), certificate=path)
+    solve(Assignment(random(3, 14, 4)), record=Record(certificate=path))
     lines = path.read_text().splitlines()
     k, fix = next((k, line) for k, line in enumerate(lines) if '"fix"' in line)
     for row in range(14):

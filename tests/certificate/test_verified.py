@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from colgen import InputError, solve
+from colgen import InputError, Record, solve
 from colgen.certificate.certifier import Certifier
 from colgen.certificate.checker import check
 from colgen.certificate.checker_files import lines_of
@@ -50,7 +50,7 @@ def best():
 @pytest.mark.parametrize(("how", "told"), [("false", "refuses line 4"), ("raises", "ValueError: not enough values")])
 def test_what_a_certifier_gets_wrong_is_trusted(tmp_path, best, how, told):
     path = tmp_path / "proof.jsonl"
-    result = solve(problem(how), certificate=path)
+    result = solve(problem(how), record=Record(certificate=path))
     assert (result.termination, result.objective) == (Termination.OPTIMAL, best)
     assert any("asks to be trusted" in note and told in note for note in result.notes)
     verdict = check(lines_of(str(path)))
@@ -59,7 +59,7 @@ def test_what_a_certifier_gets_wrong_is_trusted(tmp_path, best, how, told):
 
 
 def test_an_interrupt_while_it_is_written_keeps_the_answer(tmp_path, best):
-    result = solve(problem("interrupted"), certificate=tmp_path / "proof.jsonl")
+    result = solve(problem("interrupted"), record=Record(certificate=tmp_path / "proof.jsonl"))
     assert result.objective == best
     assert any("not finished: interrupted" in note for note in result.notes)
     assert not (tmp_path / "proof.jsonl").exists()
@@ -67,7 +67,7 @@ def test_an_interrupt_while_it_is_written_keeps_the_answer(tmp_path, best):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
 def test_a_full_disk_keeps_the_answer(best):
-    result = solve(Unguessed(random(2, 8, 0)), certificate="/dev/full")
+    result = solve(Unguessed(random(2, 8, 0)), record=Record(certificate="/dev/full"))
     assert result.objective == best
     assert any("could not be written" in note for note in result.notes)
 
@@ -75,10 +75,10 @@ def test_a_full_disk_keeps_the_answer(best):
 @pytest.mark.parametrize("name", ["proof.jsonl", "proof.jsonl.gz"])
 def test_an_older_certificate_may_be_replaced(tmp_path, name):
     for _ in range(2):
-        result = solve(Unguessed(random(2, 8, 0)), certificate=tmp_path / name)
+        result = solve(Unguessed(random(2, 8, 0)), record=Record(certificate=tmp_path / name))
         assert any("read back" in note for note in result.notes)
     (tmp_path / name).write_text("")
-    solve(Unguessed(random(2, 8, 0)), certificate=tmp_path / name)
+    solve(Unguessed(random(2, 8, 0)), record=Record(certificate=tmp_path / name))
 
 
 @pytest.mark.parametrize(
@@ -90,17 +90,17 @@ def test_nothing_else_is_replaced(tmp_path, content):
     path = tmp_path / "rolls.txt"
     path.write_bytes(content)
     with pytest.raises(InputError, match="holds something else"):
-        solve(Unguessed(random(2, 8, 0)), certificate=path)
+        solve(Unguessed(random(2, 8, 0)), record=Record(certificate=path))
     assert path.read_bytes() == content
 
 
 def test_what_a_run_writes_has_files_of_its_own(tmp_path):
     path = tmp_path / "a"
     with pytest.raises(InputError, match="a file of its own"):
-        solve(Unguessed(random(2, 8, 0)), certificate=str(path), progress=LogFile(path))
+        solve(Unguessed(random(2, 8, 0)), record=Record(certificate=str(path)), progress=LogFile(path))
     solve(Unguessed(random(2, 8, 0))).pool.save(path)
-    with pytest.raises(InputError, match="this is pool"):
-        solve(Unguessed(random(2, 8, 0)), certificate=path, pool=path)
+    with pytest.raises(InputError, match="this is start"):
+        solve(Unguessed(random(2, 8, 0)), record=Record(certificate=path), start=path)
 
 
 # --- true certificates of small and degenerate instances -------------------------------------------------------------
@@ -147,7 +147,7 @@ def clusters_of(rng):
 def test_certificates_of_degenerate_instances_hold(tmp_path, make):
     path = tmp_path / "proof.jsonl"
     for seed in range(40):
-        result = solve(make(np.random.default_rng(seed)), certificate=path)
+        result = solve(make(np.random.default_rng(seed)), record=Record(certificate=path))
         verdict = check(lines_of(str(path)))
         assert result.termination in (Termination.OPTIMAL, Termination.INFEASIBLE), seed
         assert (verdict.proves, verdict.claims.trusted) == (result.termination.name.lower(), 0), seed

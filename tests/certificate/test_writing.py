@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from colgen import InputError, Problem, solve
+from colgen import InputError, Problem, Record, solve
 from colgen.certificate.certifier import Certifier
 from colgen.certificate.checker import check
 from colgen.certificate.witness import Witness, WitnessPoint
@@ -35,7 +35,7 @@ class Unproved(Unguessed):
 
 def test_without_a_certifier_all_is_trusted_and_counted(tmp_path):
     path = tmp_path / "proof.jsonl"
-    result = solve(Mine(random(2, 8, 0)), certificate=path)
+    result = solve(Mine(random(2, 8, 0)), record=Record(certificate=path))
     verdict = check(path.read_text().splitlines())
     assert result.termination is Termination.OPTIMAL
     assert (verdict.proves, verdict.objective, verdict.stated) == ("optimal", result.objective, False)
@@ -45,7 +45,7 @@ def test_without_a_certifier_all_is_trusted_and_counted(tmp_path):
 @pytest.mark.parametrize("name", ["", 3, "no/such/folder/proof"])
 def test_where_nothing_can_be_written_is_said_before_any_work(name):
     with pytest.raises(InputError, match="certificate: expected the name of a file"):
-        solve(Unguessed(random(2, 8, 0)), certificate=name)
+        solve(Unguessed(random(2, 8, 0)), record=Record(certificate=name))
 
 
 def test_a_witness_keeps_the_order():
@@ -93,7 +93,7 @@ def test_a_bound_that_rounding_has_put_beyond_the_answer_is_the_answer(tmp_path)
 
 def test_instances_that_the_checker_formulates_are_not_written_with_trust(tmp_path):
     path = tmp_path / "proof.jsonl"
-    result = solve(Unproved(random(2, 8, 0)), certificate=path)
+    result = solve(Unproved(random(2, 8, 0)), record=Record(certificate=path))
     verdict = check(path.read_text().splitlines())
     assert (verdict.objective, verdict.stated, verdict.checked) == (result.objective, False, False)
     assert verdict.claims.trusted

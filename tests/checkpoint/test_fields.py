@@ -1,13 +1,14 @@
 """Checkpoints and pools whose checksum is right and whose contents are impossible end in one sentence."""
 
 import copy
+import dataclasses
 import math
 import random
 
 import numpy as np
 import pytest
 
-from colgen import InputError, solve
+from colgen import Checkpoint, InputError, Method, NodeLimit, solve
 from colgen.checkpoint.file import FORMAT
 from colgen.core.column_files import FORMAT as POOL
 from colgen.core.column_files import read_pool
@@ -119,8 +120,8 @@ def check_said(what, error):
         raise AssertionError(f"{what}: {type(error).__name__}: {error}") from error
 
 
-def bare(problem, **settings):
-    return solve(problem, heuristics=(), **settings)
+def bare(problem, *, method=Method(), **settings):
+    return solve(problem, method=dataclasses.replace(method, heuristics=()), **settings)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +131,7 @@ def checkpoints(tmp_path_factory):
     for name, make in PROBLEMS.items():
         for limit in (2, 4, 10**6):
             path = folder / f"{name}{limit}"
-            bare(make(), node_limit=limit, checkpoint=path, every=1e-9)
+            bare(make(), stop=NodeLimit(limit), checkpoint=Checkpoint(path, every=1e-9))
             found[name, limit] = read_sealed(path, FORMAT)
     return found
 
@@ -144,7 +145,7 @@ def test_impossible_checkpoints_are_one_sentence(name, seed, checkpoints, tmp_pa
         what, said, arrays = mutated(rng, *sealed)
         write_sealed(path, FORMAT, said, arrays)
         try:
-            bare(PROBLEMS[name](), checkpoint=path, node_limit=30)
+            bare(PROBLEMS[name](), checkpoint=path, stop=NodeLimit(30))
         except Exception as error:
             check_said(what, error)
 
@@ -159,6 +160,6 @@ def test_impossible_pools_are_one_sentence(name, tmp_path):
         write_sealed(path, POOL, said, arrays)
         try:
             read_pool(path)
-            solve(PROBLEMS[name](), pool=path, node_limit=30)
+            solve(PROBLEMS[name](), start=path, stop=NodeLimit(30))
         except Exception as error:
             check_said(what, error)

@@ -8,8 +8,21 @@ import signal
 import numpy as np
 import pytest
 
-from colgen import Column, Decision, InputError, RyanFoster, StrongBranching, Termination, TimeLimit, solve
-from colgen.checkpoint.file import FORMAT, Saving, read_checkpoint
+from colgen import (
+    Checkpoint,
+    Column,
+    Decision,
+    InputError,
+    Method,
+    NodeLimit,
+    Record,
+    RyanFoster,
+    StrongBranching,
+    Termination,
+    TimeLimit,
+    solve,
+)
+from colgen.checkpoint.file import FORMAT, read_checkpoint
 from colgen.checkpoint.persistence import states_columns
 from colgen.core.serialization import before, read_sealed, write_sealed
 from colgen.tree.queues import BestBound, DepthFirst
@@ -25,18 +38,20 @@ PROBLEMS = {
 }
 
 
-def bare(problem, **settings):
+def bare(problem, *, method=Method(), **settings):
     """Without heuristics, which would end small trees at the root."""
-    return solve(problem, heuristics=(), **settings)
+    return solve(problem, method=dataclasses.replace(method, heuristics=()), **settings)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("queue", [None, BestBound, DepthFirst])
 def test_a_run_that_stops_at_every_node_ends_in_the_same_value(name, queue, tmp_path):
-    whole = bare(PROBLEMS[name](), queue=queue)
+    whole = bare(PROBLEMS[name](), method=Method(queue=queue))
     path = tmp_path / "run.checkpoint"
     for limit in [*range(1, 12), *range(15, 2000, 20)]:
-        result = bare(PROBLEMS[name](), queue=queue, node_limit=limit, checkpoint=path, every=1e-9)
+        result = bare(
+            PROBLEMS[name](), method=Method(queue=queue), stop=NodeLimit(limit), checkpoint=Checkpoint(path, every=1e-9)
+        )
         if result.termination is not Termination.NODE_LIMIT:
             break
     assert result.termination is whole.termination
@@ -57,15 +72,15 @@ def test_a_run_that_stops_in_any_round_ends_in_the_same_value(name, tmp_path):
             seen.append(iteration)
             return Termination.ITERATION_LIMIT if len(seen) >= rounds else None
 
-        bare(PROBLEMS[name](), checkpoint=path, every=1e-9, stop=stop)
+        bare(PROBLEMS[name](), checkpoint=Checkpoint(path, every=1e-9), stop=stop)
         result = bare(PROBLEMS[name](), checkpoint=path)
         assert (result.termination, result.objective) == (whole.termination, pytest.approx(whole.objective))
 
 
 def test_what_strong_branching_has_learnt_is_kept(tmp_path):
     path = tmp_path / "run"
-    settings = {"choice": StrongBranching(), "checkpoint": path}
-    first = bare(Partitioning(9, 2, cover=True), node_limit=4, **settings)
+    settings = {"method": Method(choice=StrongBranching()), "checkpoint": path}
+    first = bare(Partitioning(9, 2, cover=True), stop=NodeLimit(4), **settings)
     assert first.termination is Termination.NODE_LIMIT
     assert read_checkpoint(path).said["pseudo_costs"][0]
     result = bare(Partitioning(9, 2, cover=True), **settings)
@@ -86,7 +101,7 @@ def test_the_relaxation_goes_on_with_its_columns(tmp_path):
 def stopped(tmp_path, nodes=3):
     path = tmp_path / "run"
     for limit in (nodes - 1, nodes):
-        result = bare(Partitioning(9, 3, cuts=False), node_limit=limit, checkpoint=path)
+        result = bare(Partitioning(9, 3, cuts=False), stop=NodeLimit(limit), checkpoint=path)
     assert result.termination is Termination.NODE_LIMIT
     return path
 
@@ -189,7 +204,7 @@ def test_a_decision_that_is_in_no_list_is_refused_when_it_is_made(tmp_path):
             return [Lies("cover")]
 
     with pytest.raises(InputError, match="in no list `makes`"):
-        bare(Ruled(9, 3, cuts=False), checkpoint=tmp_path / "run", every=1e-9)
+        bare(Ruled(9, 3, cuts=False), checkpoint=Checkpoint(tmp_path / "run", every=1e-9))
 
 
 def test_a_problem_that_cannot_be_told_from_others_is_refused(tmp_path):
@@ -210,7 +225,7 @@ def test_a_signal_writes_a_last_checkpoint(number, tmp_path):
             os.kill(os.getpid(), number)
 
     handler = signal.getsignal(number)
-    result = bare(Partitioning(9, 3, cuts=False), checkpoint=path, every=1e6, on_node=strike)
+    result = bare(Partitioning(9, 3, cuts=False), checkpoint=Checkpoint(path, every=1e6), record=Record(on_node=strike))
     assert result.termination.is_interrupt
     assert ("SIGTERM" in str(result)) == ("by the user" not in str(result)) == (number == signal.SIGTERM)
     assert signal.getsignal(number) == handler
@@ -233,7 +248,7 @@ def test_writing_too_long_makes_checkpoints_rarer(tmp_path, monkeypatch):
     clock = iter(np.arange(0.0, 1e6, 10.0).tolist())
     monkeypatch.setattr(writer.time, "monotonic", lambda: next(clock))
     path = tmp_path / "run"
-    bare(Partitioning(9, 3, cuts=False), checkpoint=Saving(path, 1.0))
+    bare(Partitioning(9, 3, cuts=False), checkpoint=Checkpoint(path, 1.0))
     assert read_checkpoint(path) is not None
 
 
@@ -251,16 +266,16 @@ class Restated(Partitioning):
 def test_a_pool_of_the_same_instance_leaves_nothing_to_generate(tmp_path):
     first = bare(Partitioning(7, 4))
     first.pool.save(tmp_path / "pool")
-    again = bare(Partitioning(7, 4), pool=tmp_path / "pool")
+    again = bare(Partitioning(7, 4), start=tmp_path / "pool")
     assert (again.objective, again.columns_generated < first.columns_generated / 2) == (first.objective, True)
-    assert bare(Partitioning(7, 4), pool=first.pool).objective == first.objective
+    assert bare(Partitioning(7, 4), start=first.pool).objective == first.objective
 
 
 def test_a_pool_of_another_instance_is_made_anew(tmp_path):
     bare(Restated(7, 4)).pool.save(tmp_path / "pool")
     for seed, size in ((5, 7), (6, 6)):
         cold = bare(Restated(size, seed))
-        warm = bare(Restated(size, seed), pool=tmp_path / "pool")
+        warm = bare(Restated(size, seed), start=tmp_path / "pool")
         assert (warm.objective, warm.termination) == (pytest.approx(cold.objective), cold.termination)
         assert warm.columns_generated < cold.columns_generated
         assert any("columns and" in note and "of this instance" in note for note in warm.notes)
@@ -283,13 +298,13 @@ def test_columns_are_not_stated_by_a_class_whose_oracles_are_replaced(tmp_path):
     assert not states_columns(Surcharged(7, 4))
     bare(Restated(7, 4)).pool.save(tmp_path / "pool")
     with pytest.raises(InputError, match=r"define Surcharged.column_of\(structure\)"):
-        solve(Surcharged(7, 5), pool=tmp_path / "pool")
+        solve(Surcharged(7, 5), start=tmp_path / "pool")
 
 
 def test_a_pool_of_another_instance_is_refused_where_nobody_can_make_it_anew(tmp_path):
     bare(Partitioning(7, 4)).pool.save(tmp_path / "pool")
     with pytest.raises(InputError, match=r"define Partitioning.column_of\(structure\)"):
-        solve(Partitioning(7, 5), pool=tmp_path / "pool")
+        solve(Partitioning(7, 5), start=tmp_path / "pool")
 
 
 def test_columns_of_nonsense_are_left_out(tmp_path):
@@ -300,5 +315,5 @@ def test_columns_of_nonsense_are_left_out(tmp_path):
     structures = [nonsense[k % len(nonsense)] for k in range(len(first.pool))]
     text = np.frombuffer(json.dumps(structures).encode(), dtype=np.uint8)
     write_sealed(tmp_path / "pool", "colgen pool 2", sealed.said, {**sealed.arrays, "structures": text})
-    warm = bare(Restated(7, 4), pool=tmp_path / "pool")
+    warm = bare(Restated(7, 4), start=tmp_path / "pool")
     assert (warm.objective, warm.termination) == (first.objective, first.termination)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from colgen import IterationLimit, solve
+from colgen import Checkpoint, IterationLimit, solve
 from colgen.cli.main import main
 from colgen.cli.template import load_template, template_names
 from colgen.problems.dependency import write_conll
@@ -97,6 +97,6 @@ def test_branching_on_arcs_is_resumed(seed, tmp_path):
 
     whole = solve(problem())
     for stop in (IterationLimit(2), ()):
-        result = solve(problem(), checkpoint=tmp_path / "run", every=1e-6, stop=stop)
+        result = solve(problem(), checkpoint=Checkpoint(tmp_path / "run", every=1e-6), stop=stop)
     assert result.objective == pytest.approx(whole.objective)
     assert result.termination == whole.termination

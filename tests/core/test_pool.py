@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from colgen import LinearMaster, TimeLimit, WarmStart, Wentges, solve
+from colgen import LinearMaster, Method, TimeLimit, WarmStart, Wentges, solve
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import Basis
 from tests.assignment import Assignment, assignment
@@ -19,14 +19,14 @@ class Started(Assignment):
         return self.start
 
 
-def again(start, seed=1, kind=Started, **settings):
+def again(start, seed=1, kind=Started, *, method=Method(), **settings):
     problem = assignment(4, 7, seed, kind)
     problem.start = start
-    return solve(problem, heuristics=(), **settings)
+    return solve(problem, method=dataclasses.replace(method, heuristics=()), **settings)
 
 
 def test_reduced_costs_and_basis_are_those_of_the_relaxation():
-    result = solve(assignment(4, 7, 1), relaxation=True, heuristics=(), stabilization=Wentges())
+    result = solve(assignment(4, 7, 1), relaxation=True, method=Method(heuristics=(), stabilization=Wentges()))
     pool, duals = result.pool, result.certificate.duals
     assert len(pool) == len(pool.reduced_costs) == len(pool.basic) == result.columns_generated
     for column, reduced_cost in zip(pool, pool.reduced_costs, strict=True):
@@ -93,7 +93,7 @@ def test_dual_values_of_rows_that_are_not_there_are_passed_over():
 
 def test_runs_with_cuts_and_branching_leave_a_pool_too():
     problem = Partitioning(size=9, seed=4)
-    result = solve(problem, heuristics=(), stop=TimeLimit(60.0))
+    result = solve(problem, method=Method(heuristics=()), stop=TimeLimit(60.0))
     assert len(result.nodes) > 1
     assert {column.structure for column, _ in result.solution.columns} <= {column.structure for column in result.pool}
     assert np.isfinite(result.pool.reduced_costs).all()
@@ -102,7 +102,7 @@ def test_runs_with_cuts_and_branching_leave_a_pool_too():
         def warm_start(self, budget):
             return result.warm_start()
 
-    warm = solve(Again(size=9, seed=4), heuristics=())
+    warm = solve(Again(size=9, seed=4), method=Method(heuristics=()))
     assert warm.is_optimal
     assert warm.objective == result.objective
 
@@ -111,12 +111,12 @@ def test_nothing_is_basic_where_no_linear_program_was_solved(tmp_path):
     limited = solve(assignment(4, 7, 1), stop=TimeLimit(0.0))
     assert (len(limited.pool), limited.pool.basis) == (0, Basis([], [], []))
     limited.pool.save(tmp_path / "pool")
-    assert solve(assignment(4, 7, 1), pool=tmp_path / "pool").is_optimal
+    assert solve(assignment(4, 7, 1), start=tmp_path / "pool").is_optimal
     assert solve(assignment(4, 7, 1)).pool.basic.any()
 
 
 def test_a_result_travels_with_its_pool():
-    result = solve(assignment(4, 7, 1), heuristics=())
+    result = solve(assignment(4, 7, 1), method=Method(heuristics=()))
     sent = pickle.loads(pickle.dumps(result.pool))
     assert list(sent) == list(result.pool)
     assert sent.basis == result.pool.basis
@@ -124,7 +124,7 @@ def test_a_result_travels_with_its_pool():
 
 
 def test_the_first_linear_program_starts_at_the_basis():
-    result = solve(assignment(4, 7, 1), relaxation=True, heuristics=())
+    result = solve(assignment(4, 7, 1), relaxation=True, method=Method(heuristics=()))
     start = result.warm_start()
     iterations = {}
     for basis in (None, start.basis):
@@ -144,7 +144,7 @@ def test_the_first_linear_program_starts_at_the_basis():
 
 
 def test_a_basis_of_other_rows_is_passed_over():
-    start = solve(assignment(4, 7, 1), relaxation=True, heuristics=()).warm_start()
+    start = solve(assignment(4, 7, 1), relaxation=True, method=Method(heuristics=())).warm_start()
     other = again(dataclasses.replace(start, duals=None, columns=()), seed=2)
     assert other.is_optimal
     assert other.objective == again(WarmStart(), seed=2).objective

@@ -8,7 +8,7 @@ import math
 
 import pytest
 
-from colgen import Iteration, Termination, solve
+from colgen import Iteration, Record, Termination, solve
 from colgen.core.result import write_csv
 from tests.bounding.test_column_generation import PointlessPatterns
 from tests.toys import CuttingStock
@@ -16,7 +16,7 @@ from tests.toys import CuttingStock
 
 @pytest.fixture(scope="module")
 def result():
-    return solve(CuttingStock(), keep_duals=True)
+    return solve(CuttingStock(), record=Record(duals=True))
 
 
 def test_words(result):

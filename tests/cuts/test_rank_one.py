@@ -8,6 +8,7 @@ from colgen import (
     Column,
     Count,
     InputError,
+    NodeLimit,
     RankOne,
     Sense,
     SeparationContext,
@@ -83,7 +84,7 @@ def test_rows_that_do_not_pack_are_refused(rule, message):
             return m
 
     if message is None:
-        solve(Other(), node_limit=1)  # artificial variables are zero in every answer
+        solve(Other(), stop=NodeLimit(1))  # artificial variables are zero in every answer
         return
     with pytest.raises(InputError, match=message):
         solve(Other())

@@ -1,10 +1,11 @@
 """What separations are told, when they are asked, and how many of their rows are taken."""
 
+import dataclasses
 import math
 
 import pytest
 
-from colgen import InputError, Row, Sense, Separation, SeparationContext, Solution, TimeLimit, solve
+from colgen import InputError, Method, Row, Sense, Separation, SeparationContext, Solution, TimeLimit, solve
 from colgen.cuts.separation import violated_rows
 from tests.zoo import Listed, Partitioning, Triples
 
@@ -98,10 +99,10 @@ class Cut(Partitioning):
         return [self.watched]
 
 
-def run(every=1, limit=None, seed=4, **settings):
+def run(every=1, limit=None, seed=4, *, method=Method(), **settings):
     problem = Cut(size=9, seed=seed)
     problem.how = every, limit
-    return problem, solve(problem, heuristics=(), **settings)
+    return problem, solve(problem, method=dataclasses.replace(method, heuristics=()), **settings)
 
 
 def test_the_engine_says_where_it_is():
@@ -157,7 +158,7 @@ def test_whole_solutions_are_looked_at_on_every_level():
         def separation(self):
             return [Few()]
 
-    result = solve(Defined(size=8, seed=1, cuts=False, oracle=Charged), heuristics=())
+    result = solve(Defined(size=8, seed=1, cuts=False, oracle=Charged), method=Method(heuristics=()))
     assert result.is_optimal
     assert len(result.answer) <= 3
 

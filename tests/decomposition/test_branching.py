@@ -6,7 +6,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Termination, decompose, solve
+from colgen import Method, Termination, decompose, solve
 from tests.amounts import examples
 from tests.decomposition.models import FAMILIES
 
@@ -27,7 +27,7 @@ def test_blocks_that_are_the_same_are_one_and_prove_what_blocks_one_by_one_prove
 def test_counts_within_several_bounds_end_where_those_within_one_are_whole(seed):
     """Points of any cost, one a copy: only pairs of bounds tell some of them apart."""
     model, best = pieces(seed)
-    found = solve(decompose(model, "copy"), heuristics=())
+    found = solve(decompose(model, "copy"), method=Method(heuristics=()))
     assert found.termination is Termination.OPTIMAL
     assert found.objective == pytest.approx(best)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Termination, decompose, solve, solve_complete
+from colgen import Record, Termination, decompose, solve, solve_complete
 from colgen.certificate.checker import check
 from colgen.model.formulation import compile_model
 from colgen.solvers.linear.highs import LPStatus
@@ -44,7 +44,7 @@ def whole(seed, blocks=3, width=3, same=False):
 
 
 def certified(problem, path):
-    result = solve(problem, certificate=path)
+    result = solve(problem, record=Record(certificate=path))
     return result, path.read_text().splitlines()
 
 
@@ -165,7 +165,7 @@ def test_rows_whose_variables_are_all_fixed(tmp_path, side):
     m.profit = pyo.Objective(expr=m.x[0, 1] + m.x[1, 1], sense=pyo.maximize)
     m.x[0, 0].fix(0)
     path, blocks = tmp_path / "proof.jsonl", {"own[0]": 0, "own[1]": 1, "fixed": 0}
-    result = solve(decompose(m, lambda row: blocks.get(row.name)), certificate=path)
+    result = solve(decompose(m, lambda row: blocks.get(row.name)), record=Record(certificate=path))
     verdict = check(path.read_text().splitlines())
     assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", result.objective, 0)
 
@@ -177,6 +177,6 @@ def test_sums_that_no_table_holds_are_trusted(tmp_path):
     m.own = pyo.Constraint(m.k, rule=lambda m, k: 10**14 * m.x[k, 0] + (10**14 + 10**12 + 1) * m.x[k, 1] <= 3 * 10**14)
     m.link = pyo.Constraint(expr=m.x[0, 1] + m.x[1, 1] <= 5)
     m.profit = pyo.Objective(expr=m.x[0, 1] + m.x[1, 1], sense=pyo.maximize)
-    result = solve(decompose(m, "k"), certificate=tmp_path / "proof.jsonl")
+    result = solve(decompose(m, "k"), record=Record(certificate=tmp_path / "proof.jsonl"))
     assert result.objective == 4.0
     assert check((tmp_path / "proof.jsonl").read_text().splitlines()).claims.trusted

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.decomposition.families import FAMILIES
-from colgen import InputError, Termination, decompose, solve
+from colgen import Checkpoint, InputError, Method, NodeLimit, Termination, decompose, solve
 
 
 def taken_apart(name, size, seed=0):
@@ -14,10 +14,12 @@ def taken_apart(name, size, seed=0):
 
 @pytest.mark.parametrize(("name", "size"), [("assignment", 18), ("packing", 14), ("lots", 3)])
 def test_a_run_that_stops_again_and_again_ends_in_the_same_value(name, size, tmp_path):
-    whole, path = solve(taken_apart(name, size), heuristics=()), tmp_path / "run.checkpoint"
+    whole, path = solve(taken_apart(name, size), method=Method(heuristics=())), tmp_path / "run.checkpoint"
     for limit in range(1, 200, 5):
         problem = taken_apart(name, size)  # read anew: nothing is left of the run before but the file
-        result = solve(problem, heuristics=(), node_limit=limit, checkpoint=path, every=1e-9)
+        result = solve(
+            problem, method=Method(heuristics=()), stop=NodeLimit(limit), checkpoint=Checkpoint(path, every=1e-9)
+        )
         if result.termination is not Termination.NODE_LIMIT:
             break
     assert result.is_optimal

@@ -8,7 +8,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Termination, decompose, solve, solve_complete
+from colgen import Method, NodeLimit, Record, Termination, decompose, solve, solve_complete
 from colgen.core.budget import Budget
 from colgen.decomposition import compact_model
 from colgen.decomposition.compact_model import SOURCE, Neighbourhood
@@ -34,7 +34,7 @@ def endless():
 
 def test_it_ends_a_tree_without_an_end_and_its_bound_is_named(tmp_path):
     path = tmp_path / "proof.jsonl"
-    result = solve(decompose(endless(), "k"), certificate=path, node_limit=500)
+    result = solve(decompose(endless(), "k"), record=Record(certificate=path), stop=NodeLimit(500))
     assert result.is_optimal
     assert result.objective == pytest.approx(82)
     assert result.bound_source == SOURCE
@@ -51,7 +51,7 @@ def test_it_is_asked_after_as_many_nodes_in_each_run():
 
 
 def test_without_heuristics_nobody_else_is_asked():
-    result = solve(decompose(endless(), "k"), heuristics=[], node_limit=80)
+    result = solve(decompose(endless(), "k"), method=Method(heuristics=[]), stop=NodeLimit(80))
     assert result.bound_source == "colgen"
     assert result.termination is Termination.NODE_LIMIT
 
@@ -95,7 +95,7 @@ def test_unbounded_is_said_with_an_answer_at_hand():
 def test_a_program_without_an_integer_solution_is_not_called_unbounded():
     result = solve(decompose(parity(even=False)))
     assert result.termination in (Termination.UNBOUNDED_OR_INFEASIBLE, Termination.INFEASIBLE)
-    alone = solve(decompose(parity(even=False)), heuristics=[])
+    alone = solve(decompose(parity(even=False)), method=Method(heuristics=[]))
     assert alone.termination is Termination.UNBOUNDED_OR_INFEASIBLE
     assert not alone.termination.is_proof
     assert alone.answer is None
@@ -111,7 +111,7 @@ def test_an_answer_is_known_after_the_root(seed):
     model = models.lots(seed, items=4, periods=7)
     best = solve_complete(compile_model(model)).objective
     problem = decompose(model, "item")
-    found = solve(problem, heuristics=(Neighbourhood(problem.splitting),), node_limit=1)
+    found = solve(problem, method=Method(heuristics=(Neighbourhood(problem.splitting),)), stop=NodeLimit(1))
     assert best <= found.objective * (1 + 1e-6)
     assert found.objective <= 1.2 * best
 
@@ -126,7 +126,7 @@ def test_blocks_that_are_the_same_are_handed_out():
     model.cost.set_value(sum(model.made.values()) + sum((9 + i // 2) * v for (i, _), v in model.ready.items()))
     model.overtime.fix(6)
     problem = decompose(model, "item", recognize=False)
-    found = solve(problem, heuristics=(Neighbourhood(problem.splitting),))
+    found = solve(problem, method=Method(heuristics=(Neighbourhood(problem.splitting),)))
     assert max(sub.count for sub in problem.splitting.subproblems) >= 1
     assert found.is_optimal
     assert found.objective == pytest.approx(solve_complete(compile_model(model)).objective)
@@ -142,9 +142,11 @@ class Asked:
 
 def test_others_are_asked_where_it_finds_nothing():
     problem, other = decompose(models.lots(0, items=4, periods=7), "item"), Asked()
-    solve(problem, heuristics=(Neighbourhood(problem.splitting, (other,)),), node_limit=1)
+    solve(problem, method=Method(heuristics=(Neighbourhood(problem.splitting, (other,)),)), stop=NodeLimit(1))
     assert other.times == 0
-    solve(problem, heuristics=(Neighbourhood(problem.splitting, (other,), seconds=0.0),), node_limit=1)
+    solve(
+        problem, method=Method(heuristics=(Neighbourhood(problem.splitting, (other,), seconds=0.0),)), stop=NodeLimit(1)
+    )
     assert other.times == 1
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colgen import IterationLimit, NoStabilization
+from colgen import IterationLimit, Method, NoStabilization
 from colgen.core.errors import InputError
 from colgen.learning import cutting_planes, frank_wolfe, hinge
 from tests.learning.small_examples import chain_examples, choices
@@ -53,7 +53,7 @@ def test_cutting_planes_are_a_run_of_the_engine():
     examples, size = chain_examples(0, noise=1.0)
     rounds = []
     smoothed = cutting_planes(examples, size, progress=rounds.append)
-    plain = cutting_planes(examples, size, stabilization=NoStabilization())
+    plain = cutting_planes(examples, size, method=Method(stabilization=NoStabilization()))
     assert smoothed.objective == pytest.approx(plain.objective, rel=1e-6)
     assert len(rounds) <= smoothed.passes
     early = cutting_planes(examples, size, stop=IterationLimit(2))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colgen.master.idle_columns as idle_columns
-from colgen import Apart, Column, Diving, RestrictedMIP, Together, solve
+from colgen import Apart, Column, Diving, Method, RestrictedMIP, Together, solve
 from tests.amounts import examples
 from tests.master.test_batches import ITEMS, as_batch, columns, master
 from tests.toys import CuttingStock
@@ -103,9 +103,9 @@ def test_columns_that_all_come_back_stand_in_another_order():
 def test_runs_end_in_the_same_proof(eager, seed):
     rng = np.random.default_rng(seed)
     demands = tuple(int(d) for d in rng.integers(20, 90, 4))
-    with_pool = solve(CuttingStock(demands=demands), heuristics=(Diving(), RestrictedMIP()))
+    with_pool = solve(CuttingStock(demands=demands), method=Method(heuristics=(Diving(), RestrictedMIP())))
     idle_columns._MANY = math.inf
-    without = solve(CuttingStock(demands=demands), heuristics=(Diving(), RestrictedMIP()))
+    without = solve(CuttingStock(demands=demands), method=Method(heuristics=(Diving(), RestrictedMIP())))
     assert with_pool.root_bound == pytest.approx(without.root_bound)
     assert with_pool.objective >= with_pool.root_bound - 1e-9
     assert without.objective <= with_pool.objective + 1.0  # fewer columns for the heuristics

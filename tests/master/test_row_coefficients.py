@@ -9,7 +9,7 @@ import pyomo.environ as pyo
 import pytest
 from scipy import sparse
 
-from colgen import Column, LinearMaster, Row, RowFamily, Solution, artificial, compile_model, solve
+from colgen import Column, LinearMaster, Method, Row, RowFamily, Solution, artificial, compile_model, solve
 from colgen.core.activity import activity
 from colgen.core.errors import FormulationError
 from colgen.master.row_coefficients import RowsByFunction, StatedByRows, entries_of_rows
@@ -147,7 +147,7 @@ def test_original_variables_are_looked_up_once_a_column():
             (rule,) = super().branching()
             return [type(rule)(counted)]
 
-    result = solve(assignment(4, 9, 1, Counting), heuristics=())
+    result = solve(assignment(4, 9, 1, Counting), method=Method(heuristics=()))
     assert result.is_optimal
     assert len(result.nodes) > 3
     assert len({id(column) for column in seen}) == len(seen)

@@ -8,7 +8,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Column, Duals, LinearMaster, Row, RowFamily, Sense, artificial, compile_model, solve
+from colgen import Column, Duals, LinearMaster, Method, Row, RowFamily, Sense, artificial, compile_model, solve
 from colgen.core.errors import FormulationError
 from colgen.master.rows import IdleRows, MasterRows
 from tests.master.programs import covering
@@ -137,8 +137,8 @@ def test_whole_runs_prove_the_same(separation, seed):
         def separation(self):
             return [separation(self)]
 
-    result = solve(Cut(size=7, seed=seed), heuristics=())
-    expected = solve(Partitioning(size=7, seed=seed), heuristics=())
+    result = solve(Cut(size=7, seed=seed), method=Method(heuristics=()))
+    expected = solve(Partitioning(size=7, seed=seed), method=Method(heuristics=()))
     assert result.is_optimal
     assert result.rows_generated
     assert result.objective == pytest.approx(expected.objective)

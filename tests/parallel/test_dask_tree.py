@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from colgen import ColgenError, solve
+from colgen import Checkpoint, ColgenError, Parallel, Record, solve
 from colgen.parallel.clusters import DaskCluster
 from colgen.problems.assignment import Assignment, random
 from tests.parallel.scripted import Scripted
@@ -27,7 +27,7 @@ def problem():
 @pytest.mark.parametrize("kills", [2, pytest.param(20, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
 def test_the_tree_is_the_same_though_workers_are_killed(kills):
     """In the middle of a batch: each has sent a part of its answers, or none."""
-    expected = solve(problem(), client=Scripted(0, 2), node_batch=4)
+    expected = solve(problem(), parallel=Parallel(cluster=Scripted(0, 2), node_batch=4))
     cluster, draw, killed = DaskCluster.at("local", 2), chance.Random(3), 0
     submit = cluster.submit
 
@@ -42,7 +42,7 @@ def test_the_tree_is_the_same_though_workers_are_killed(kills):
 
     cluster.submit = submitting
     try:
-        found = solve(problem(), client=cluster, node_batch=4)
+        found = solve(problem(), parallel=Parallel(cluster=cluster, node_batch=4))
     finally:
         cluster.close()
     assert killed
@@ -84,9 +84,14 @@ def test_a_run_goes_on_when_the_scheduler_was_killed(clusters, tmp_path, free):
             scheduler.kill()
 
     with pytest.raises(ColgenError, match="the scheduler of the cluster is gone"):
-        solve(problem(), client=address, free_running=free, node_batch=3, checkpoint=path, every=0.01, on_node=look)
+        solve(
+            problem(),
+            parallel=Parallel(cluster=address, free_running=free, node_batch=3),
+            checkpoint=Checkpoint(path, every=0.01),
+            record=Record(on_node=look),
+        )
     address, _ = clusters()
-    resumed = solve(problem(), client=address, free_running=free, checkpoint=path)
+    resumed = solve(problem(), parallel=Parallel(cluster=address, free_running=free), checkpoint=path)
     assert resumed.is_optimal
     assert resumed.objective == pytest.approx(optimum)
     assert any("Resumed after" in note for note in resumed.notes)
@@ -105,7 +110,7 @@ def test_a_scheduler_that_comes_back_is_found(clusters):
             scheduler.wait()
             clusters(int(address.rpartition(":")[2]))
 
-    result = solve(problem(), client=address, node_batch=3, on_node=look)
+    result = solve(problem(), parallel=Parallel(cluster=address, node_batch=3), record=Record(on_node=look))
     assert killed
     assert result.is_optimal
     assert result.objective == pytest.approx(optimum)

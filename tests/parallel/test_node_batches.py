@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import InputError, NodeVisit, Termination, solve
+from colgen import InputError, NodeLimit, NodeVisit, Parallel, Record, Termination, solve
 from colgen.problems.assignment import Assignment, random
 from tests.assignment import assignment
 from tests.parallel.test_same_run import told
@@ -22,7 +22,7 @@ def ascents():
 def test_a_tree_in_batches_is_one_tree(drawn):
     plain = solve(drawn())
     assert len(plain.nodes) > 4
-    results = [solve(drawn(), workers=workers, node_batch=3) for workers in (1, 2, 4)]
+    results = [solve(drawn(), parallel=Parallel(workers=workers, node_batch=3)) for workers in (1, 2, 4)]
     assert results[0].is_optimal
     assert results[0].objective == pytest.approx(plain.objective)
     for result in results[1:]:
@@ -34,7 +34,12 @@ def test_a_limit_of_nodes_is_kept_and_the_bound_is_that_of_all_that_is_open():
     optimum = solve(column_generation()).objective
     bounds: list[NodeVisit] = []
     for limit in (1, 2, 4, 6):
-        result = solve(column_generation(), node_batch=3, workers=2, node_limit=limit, on_node=bounds.append)
+        result = solve(
+            column_generation(),
+            parallel=Parallel(node_batch=3, workers=2),
+            stop=NodeLimit(limit),
+            record=Record(on_node=bounds.append),
+        )
         assert result.is_optimal or len(result.nodes) == limit
         assert result.is_optimal or result.termination is Termination.NODE_LIMIT
         assert result.dual_bound <= optimum + 1e-9 * abs(optimum)
@@ -45,4 +50,4 @@ def test_a_problem_that_cannot_be_copied_is_refused_before_any_work():
     problem = column_generation()
     problem.held = open(__file__)  # noqa: SIM115
     with problem.held, pytest.raises(InputError, match=r"node_batch: expected a .* that copy.deepcopy copies"):
-        solve(problem, node_batch=2)
+        solve(problem, parallel=Parallel(node_batch=2))

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from colgen import ColumnGeneration, IterationLimit, Subgradient, solve
+from colgen import ColumnGeneration, IterationLimit, Method, Parallel, Record, Subgradient, solve
 from colgen.problems.assignment import Assignment, random
 from tests.assignment import assignment
 
@@ -35,8 +35,15 @@ def told(result):
 @pytest.mark.parametrize("share", [1.0, 0.4])
 def test_oracles_are_asked_side_by_side(workers, share):
     """A knapsack oracle a machine."""
-    alone = solve(assignment(4, 12, 3), keep_duals=True, pricing_share=share)
-    assert told(alone) == told(solve(assignment(4, 12, 3), keep_duals=True, pricing_share=share, workers=workers))
+    alone = solve(assignment(4, 12, 3), record=Record(duals=True), method=Method(pricing_share=share))
+    assert told(alone) == told(
+        solve(
+            assignment(4, 12, 3),
+            record=Record(duals=True),
+            method=Method(pricing_share=share),
+            parallel=Parallel(workers=workers),
+        )
+    )
     assert alone.is_optimal
 
 
@@ -46,9 +53,9 @@ def test_an_oracle_shares_its_machines(cuts):
     results = [
         solve(
             Assignment(random(4, 16, 3), cuts=cuts),
-            bounding=ColumnGeneration(),
-            keep_duals=True,
-            workers=workers,
+            method=Method(bounding=ColumnGeneration()),
+            record=Record(duals=True),
+            parallel=Parallel(workers=workers),
             stop=IterationLimit(30),
         )
         for workers in (None, 2, 3)
@@ -60,6 +67,12 @@ def test_an_oracle_shares_its_machines(cuts):
 
 def test_boundings_without_a_linear_program_ask_side_by_side():
     one, two = (
-        solve(assignment(4, 12, 3), bounding=Subgradient(40), keep_duals=True, workers=workers) for workers in (1, 2)
+        solve(
+            assignment(4, 12, 3),
+            method=Method(bounding=Subgradient(40)),
+            record=Record(duals=True),
+            parallel=Parallel(workers=workers),
+        )
+        for workers in (1, 2)
     )
     assert told(one) == told(two)

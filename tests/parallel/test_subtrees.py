@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import InputError, NodeVisit, Termination, solve
+from colgen import DepthLimit, InputError, NodeLimit, NodeVisit, Parallel, Record, Termination, solve
 from colgen.parallel import subtrees
 from colgen.parallel.clusters import Processes
 from colgen.problems.assignment import Assignment, random
@@ -36,7 +36,7 @@ def test_a_tree_in_batches_is_one_tree_whoever_is_lost(drawn):
     results = []
     for count, losses in ((1, {}), (5, {0: 1, 1: 1, 3: 2})):
         cluster = Lossy(count, losses)
-        results.append(solve(drawn(), client=cluster, node_batch=3))
+        results.append(solve(drawn(), parallel=Parallel(cluster=cluster, node_batch=3)))
     assert results[0].is_optimal
     assert results[0].objective == pytest.approx(plain.objective)
     assert cluster.number, "no subtree was sent"
@@ -67,7 +67,11 @@ def test_whoever_is_not_waited_for_finds_the_optimum_too(drawn, seed, monkeypatc
     monkeypatch.setattr(subtrees, "_ENOUGH", 0.0)
     optimum = solve(drawn()).objective
     visits: list[NodeVisit] = []
-    result = solve(drawn(), client=Travelling(seed, 1 + seed % 4), free_running=True, on_node=visits.append)
+    result = solve(
+        drawn(),
+        parallel=Parallel(cluster=Travelling(seed, 1 + seed % 4), free_running=True),
+        record=Record(on_node=visits.append),
+    )
     assert result.is_optimal
     assert result.objective == pytest.approx(optimum)
     assert all(visit.dual_bound <= optimum + 1e-9 * abs(optimum) for visit in visits)
@@ -81,7 +85,9 @@ def test_a_limit_of_nodes_is_kept_and_a_checkpoint_goes_on_alone(tmp_path):
     for free in (False, True):
         path = tmp_path / f"run{free}"
         client = Travelling(3, 2)
-        stopped = solve(ascents(), client=client, free_running=free, node_limit=12, checkpoint=path)
+        stopped = solve(
+            ascents(), parallel=Parallel(cluster=client, free_running=free), stop=NodeLimit(12), checkpoint=path
+        )
         assert stopped.termination is Termination.NODE_LIMIT
         assert len(stopped.nodes) <= 12
         assert stopped.dual_bound <= optimum
@@ -93,8 +99,8 @@ def test_a_limit_of_nodes_is_kept_and_a_checkpoint_goes_on_alone(tmp_path):
 def test_a_checkpoint_of_one_process_goes_on_on_a_cluster(tmp_path):
     path = tmp_path / "run"
     optimum = solve(ascents()).objective
-    assert not solve(ascents(), node_limit=4, checkpoint=path).is_optimal
-    resumed = solve(ascents(), client=Travelling(3, 2), checkpoint=path)
+    assert not solve(ascents(), stop=NodeLimit(4), checkpoint=path).is_optimal
+    resumed = solve(ascents(), parallel=Parallel(cluster=Travelling(3, 2)), checkpoint=path)
     assert resumed.is_optimal
     assert resumed.objective == pytest.approx(optimum)
 
@@ -102,7 +108,7 @@ def test_a_checkpoint_of_one_process_goes_on_on_a_cluster(tmp_path):
 def test_a_subtree_that_ends_every_worker_stops_the_run_and_is_named(tmp_path):
     cluster = Lossy(2, {2: 9})
     path = tmp_path / "run"
-    result = solve(ascents(), client=cluster, checkpoint=path)
+    result = solve(ascents(), parallel=Parallel(cluster=cluster), checkpoint=path)
     assert result.termination is Termination.FAULT
     assert any("cannot be searched on the cluster: its worker was lost 3 times" in note for note in result.notes)
     optimum = solve(ascents()).objective
@@ -114,7 +120,7 @@ def test_processes_search_a_tree():
     plain, processes = solve(ascents()), Processes(2)
     try:
         for free in (False, True):
-            result = solve(ascents(), client=processes, free_running=free)
+            result = solve(ascents(), parallel=Parallel(cluster=processes, free_running=free))
             assert result.is_optimal
             assert result.objective == pytest.approx(plain.objective)
     finally:
@@ -125,20 +131,23 @@ def test_a_problem_that_cannot_travel_is_refused_before_any_work():
     problem = column_generation()
     problem.held = open(__file__)  # noqa: SIM115
     with problem.held, pytest.raises(InputError, match="expected a problem that pickle writes"):
-        solve(problem, client="processes")
+        solve(problem, parallel=Parallel(cluster="processes"))
+
+
+LOCAL = Parallel(cluster="processes")
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"client": 3}, "expected a client of Dask, an address or a Cluster"),
-        ({"client": "processes", "certificate": "proof"}, "without certificate"),
-        ({"client": "processes", "depth_limit": 3}, "without depth_limit"),
-        ({"client": "processes", "relaxation": True}, "without relaxation"),
-        ({"free_running": True}, "name a client"),
-        ({"free_running": 2, "client": "processes"}, "free_running: expected True or False"),
+        (lambda: {"parallel": Parallel(cluster=3)}, "expected a client of Dask, an address or a Cluster"),
+        (lambda: {"parallel": LOCAL, "record": Record(certificate="proof")}, "without certificate"),
+        (lambda: {"parallel": LOCAL, "stop": DepthLimit(3)}, "without a DepthLimit"),
+        (lambda: {"parallel": LOCAL, "relaxation": True}, "without relaxation"),
+        (lambda: {"parallel": Parallel(free_running=True)}, "name a cluster"),
+        (lambda: {"parallel": Parallel(free_running=2, cluster="processes")}, "free_running: expected True or False"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings, said):
     with pytest.raises(InputError, match=said):
-        solve(column_generation(), **settings)
+        solve(column_generation(), **settings())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from colgen import InputError, Pricing, PricingContext, PricingResult, Sense, solve
+from colgen import InputError, Method, Pricing, PricingContext, PricingResult, Sense, solve
 from colgen.core.duals import Duals, RowNames
 from colgen.pricing.identical import Identical, grouped
 from colgen.testing.conformance import check_problem
@@ -112,7 +112,7 @@ class Bins(Partitioning):
 @pytest.mark.parametrize("maximize", [False, True])
 def test_the_bound_is_that_of_all_of_them(maximize):
     many, one = (Bins(size=7, maximize=maximize, each=each, cuts=False) for each in (True, False))
-    results = [solve(problem, heuristics=()) for problem in (many, one)]
+    results = [solve(problem, method=Method(heuristics=())) for problem in (many, one)]
     assert all(result.is_optimal for result in results)
     assert len(results[0].nodes) > 1
     assert many.asked == one.asked

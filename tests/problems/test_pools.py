@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from colgen import ColumnGeneration, solve
+from colgen import ColumnGeneration, Method, solve
 from colgen.problems import assignment, colouring, coreference, cutting_stock, vehicle_routing
 from colgen.problems.assignment.decisions import AssignmentsForbidden
 
@@ -34,7 +34,7 @@ def test_a_pool_of_another_instance_changes_no_value(name):
     for seed in range(3, 6):
         cold = solve(TEMPLATES[name](seed))
         for pool in pools:
-            warm = solve(TEMPLATES[name](seed), pool=pool)
+            warm = solve(TEMPLATES[name](seed), start=pool)
             assert (warm.termination, warm.objective) == (cold.termination, pytest.approx(cold.objective))
 
 
@@ -72,7 +72,7 @@ def test_the_answer_of_a_pool_is_an_answer_of_the_same_instance(name, tmp_path, 
     for pool in (first.pool, tmp_path / "pool"):
         problem = TEMPLATES[name](4)
         monkeypatch.setattr(problem, "warm_start", lambda budget: pytest.fail("there is an answer already"))
-        warm = solve(problem, pool=pool)
+        warm = solve(problem, start=pool)
         assert warm.is_optimal
         assert warm.objective == first.objective
         assert len(warm.iterations) <= len(first.iterations)
@@ -87,7 +87,7 @@ def test_an_answer_that_is_none_of_the_changed_instance_is_left_out():
         )
 
     first = solve(day(97))
-    more = solve(day(131), pool=first.pool)
+    more = solve(day(131), start=first.pool)
     assert more.is_optimal
     assert more.objective == solve(day(131)).objective
 
@@ -98,7 +98,7 @@ def test_cuts_that_were_worth_nothing_are_not_taken_along():
     first = solve(vehicle_routing.VehicleRouting(drawn))
     rows = first.pool.origin.rows
     worth = [key for key in rows if first.pool.origin.duals.get(key, 0.0)]
-    warm = solve(vehicle_routing.VehicleRouting(drawn), pool=first.pool)
+    warm = solve(vehicle_routing.VehicleRouting(drawn), start=first.pool)
     assert len(worth) < len(rows), "the instance shows nothing"
     assert any(f"{len(worth)} are of this instance" in note for note in warm.notes)
 
@@ -107,7 +107,7 @@ def test_cuts_that_were_worth_nothing_are_not_taken_along():
 def test_what_is_forbidden_is_told_of_many_columns_as_of_one(seed):
     """Columns as a master holds them, with rows of branching among their coefficients, and as no master has seen."""
     problem = assignment.Assignment(assignment.random(4, 12, seed))
-    pool = solve(problem, bounding=ColumnGeneration(), heuristics=()).pool
+    pool = solve(problem, method=Method(bounding=ColumnGeneration(), heuristics=())).pool
     rng = np.random.default_rng(seed)
     for share in (0.0, 0.05, 0.3, 1.0):
         decision = AssignmentsForbidden("takes", rng.random((4, 12)) < share)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from colgen import NoStabilization, ablation
+from colgen import Method, NoStabilization, ablation
 from colgen.core import signals
 from colgen.core.errors import ColgenError, InputError
 from colgen.reporting.ablation import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS
@@ -14,7 +14,7 @@ from tests.assignment import Assignment, assignment
 
 
 def test_a_line_says_what_a_run_took():
-    (line,) = ablation(assignment(), {"plain": {"stabilization": NoStabilization()}}).lines
+    (line,) = ablation(assignment(), {"plain": Method(stabilization=NoStabilization())}).lines
     assert line.is_proved
     assert (line.name, line.instance, line.misprices) == ("plain", "Assignment", 0)
     assert line.rounds == len(line.trace)
@@ -22,11 +22,11 @@ def test_a_line_says_what_a_run_took():
 
 
 def test_a_run_that_is_cut_off_is_no_proof():
-    (line,) = ablation(assignment(), {"no time": {}}, time_limit=0.0).lines
+    (line,) = ablation(assignment(), {"no time": Method()}, time_limit=0.0).lines
     assert not line.is_proved
 
 
-TWO = {"default": {}, "no stabilization": {"stabilization": NoStabilization()}}
+TWO = {"default": Method(), "no stabilization": Method(stabilization=NoStabilization())}
 
 
 @pytest.mark.parametrize("methods", [STABILIZATIONS, BOUNDINGS, PRICINGS, CHOICES, HEURISTICS])
@@ -85,7 +85,7 @@ def test_methods_that_contradict_each_other_are_pointed_out():
 
     problem = assignment()
     cheaper = Cheaper(problem.costs - 1, problem.sizes, problem.capacities)
-    found = ablation(problem, {"right": {}, "wrong": cheaper})
+    found = ablation(problem, {"right": Method(), "wrong": cheaper})
     assert not found.agree
     assert "differ" in str(found)
     assert "differ" in found._repr_html_()
@@ -94,12 +94,13 @@ def test_methods_that_contradict_each_other_are_pointed_out():
 def test_an_interrupt_leaves_what_was_measured():
     runs = []
 
-    def interrupt(_):
+    def interrupting(problem):
         signals.SIGNALS.count += 1
+        return problem
 
     with signals.holding_signals():
         found = ablation(
-            assignment(), {"one": {}, "two": {"on_node": interrupt}, "three": {}, "four": {}}, say=runs.append
+            assignment(), {"one": Method(), "two": interrupting, "three": Method(), "four": Method()}, say=runs.append
         )
     assert found.is_interrupted
     assert found.lines[0].is_proved
@@ -120,7 +121,7 @@ def test_what_is_no_problem_is_refused():
     with pytest.raises(InputError, match="time_limit: expected seconds"):
         ablation(assignment(), TWO, time_limit=-1)
     with pytest.raises(InputError, match="there is no method 'x'; there are: default"):
-        ablation(assignment(), {"default": {}}).of("x")
+        ablation(assignment(), {"default": Method()}).of("x")
 
 
 def test_an_error_names_its_method():
@@ -131,4 +132,4 @@ def test_an_error_names_its_method():
     problem = assignment()
     wrong = Wrong(problem.costs, problem.sizes, problem.capacities)
     with pytest.raises(ColgenError, match=r"^default, Wrong: "):
-        ablation(wrong, {"default": {}})
+        ablation(wrong, {"default": Method()})

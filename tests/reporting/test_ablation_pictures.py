@@ -2,11 +2,11 @@
 
 import pytest
 
-from colgen import NoStabilization, ablation
+from colgen import Method, NoStabilization, ablation
 from colgen.core.errors import InputError
 from tests.assignment import assignment
 
-TWO = {"default": {}, "no stabilization": {"stabilization": NoStabilization()}}
+TWO = {"default": Method(), "no stabilization": Method(stabilization=NoStabilization())}
 
 
 def test_bounds_of_one_instance_are_drawn_and_a_profile_of_several():

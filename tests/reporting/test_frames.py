@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from colgen import InputError, Solution, solve
+from colgen import InputError, Method, Solution, solve
 from tests.toys import CuttingStock
 from tests.zoo import Partitioning
 
@@ -33,7 +33,7 @@ def test_columns_that_were_given_come_before_the_first_round():
 
 
 def test_nodes_and_their_decisions():
-    result = solve(Partitioning(cuts=False), heuristics=())
+    result = solve(Partitioning(cuts=False), method=Method(heuristics=()))
     frame = result.to_frame("nodes")
     assert frame.number.tolist() == [node.number for node in result.nodes]
     assert frame.decision[0] == ""

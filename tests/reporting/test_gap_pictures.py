@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from colgen import InputError, solve
+from colgen import InputError, Method, solve
 from colgen.reporting import plotting
 from tests.zoo import Partitioning
 
@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 
 @pytest.fixture(scope="module")
 def results():
-    return {"cuts": solve(Partitioning()), "no <cuts>": solve(Partitioning(cuts=False), heuristics=())}
+    return {"cuts": solve(Partitioning()), "no <cuts>": solve(Partitioning(cuts=False), method=Method(heuristics=()))}
 
 
 @pytest.mark.parametrize("by", ["round", "second"])

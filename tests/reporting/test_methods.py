@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import Diving, NoStabilization, Volume, Wentges, ablation
+from colgen import Method, NoStabilization, Wentges, ablation, replace_parts
 from colgen.core.errors import InputError
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, without
@@ -19,9 +19,9 @@ def test_parts_of_the_problem_are_replaced_in_a_copy():
     problem = assignment()
     own = problem.branching()
     methods = {
-        "as it is": {},
-        "no rules": {"branching": ()},
-        "the same": {"branching": lambda rules: list(rules)},
+        "as it is": Method(),
+        "no rules": replace_parts(branching=()),
+        "the same": replace_parts(branching=lambda rules: list(rules)),
         "another": assignment(seed=1),
         "made of it": lambda own: assignment(seed=1 if own is problem else 2),
     }
@@ -53,7 +53,7 @@ def test_cuts_and_rules_are_left_out_one_by_one():
     two.branching = lambda: [rule, Other(lambda column: {})]
     methods = without(two, "branching")
     assert list(methods) == ["default", "without OnOriginalVariable", "without Other", "no branching"]
-    assert [type(each) for each in methods["without Other"]["branching"](two.branching())] == [type(rule)]
+    assert [type(each) for each in methods["without Other"](two).branching()] == [type(rule)]
     with pytest.raises(InputError, match="not 'rows'"):
         without(problem, "rows")
 
@@ -69,7 +69,7 @@ def test_one_column_a_call_generates_fewer_columns_a_round():
 
 def test_a_run_teaches_no_other():
     smoothing = Wentges()
-    found = ablation([assignment(seed=1), assignment(seed=1)], {"Wentges": {"stabilization": smoothing}})
+    found = ablation([assignment(seed=1), assignment(seed=1)], {"Wentges": Method(stabilization=smoothing)})
     first, second = found.lines
     assert (first.rounds, first.generated) == (second.rounds, second.generated)
     assert smoothing.alpha == 0.5
@@ -79,18 +79,26 @@ def test_a_run_teaches_no_other():
     ("methods", "expected"),
     [
         ({}, "expected one method or more"),
-        ([NoStabilization()], "expected a mapping from names to settings of solve, not a list"),
-        ({1: {}}, "expected names as keys, not 1"),
-        ({"a": NoStabilization()}, "a: expected settings of solve, as a dictionary, or a Problem, not a NoStabil"),
-        ({"a": dict}, "a: expected settings of solve, as a dictionary, or a Problem, not"),
+        ([NoStabilization()], "expected a mapping from names to methods, not a list"),
+        ({1: Method()}, "expected names as keys, not 1"),
+        ({"a": NoStabilization()}, "a: expected a Method, a Problem or a function of it, not a NoStabil"),
+        ({"a": dict}, "a: expected a Method, a Problem or a function of it, not"),
+        ({"a": {"heuristics": ()}}, "a: expected a Method, a Problem or a function of it, not a dict"),
         ({"a": lambda own: 7}, "expected a function that makes a problem; it made 7"),
-        ({"a": {"smoothing": 1}}, "a: there is no setting 'smoothing'; there are: start, "),
-        ({"a": {"stop": ()}}, "a: stop is the same for all methods"),
-        ({"a": {"stabilization": Volume(3)}}, "a: stabilization: expected a Stabilization"),
-        ({"a": {"heuristics": Diving()}}, "a: heuristics: expected a list of heuristics"),
-        ({"a": {"branching": 7}}, "a: branching: expected a BranchingRule, or a function of the own, not 7"),
     ],
 )
 def test_what_is_no_method_is_refused_in_a_sentence(methods, expected):
     with pytest.raises(InputError, match=expected):
         ablation(assignment(), methods)
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ({"branching": 7}, "branching: expected a BranchingRule, or a function of the problem's own, not 7"),
+        ({"rows": ()}, "rows: there is no such part; there are: pricing, "),
+    ],
+)
+def test_what_no_method_of_a_problem_returns_is_refused(parts, expected):
+    with pytest.raises(InputError, match=expected):
+        replace_parts(**parts)

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from colgen import InputError, IterationLimit, solve
+from colgen import InputError, IterationLimit, Method, Record, solve
 from tests.assignment import assignment
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -17,7 +17,7 @@ from colgen.reporting import plotting  # noqa: E402
 @pytest.fixture(scope="module")
 def branched():
     """A run with a tree of several nodes."""
-    result = solve(assignment(4, 9, 1), keep_duals=True, keep_values=True, heuristics=())
+    result = solve(assignment(4, 9, 1), record=Record(duals=True, values=True), method=Method(heuristics=()))
     assert len(result.nodes) > 1
     return result
 
@@ -124,7 +124,7 @@ def test_duals_settle(branched):
 
 
 def test_duals_that_were_not_kept(infeasible):
-    with pytest.raises(InputError, match="keep_duals=True"):
+    with pytest.raises(InputError, match="duals=True"):
         plotting.duals(infeasible)
 
 
@@ -143,7 +143,7 @@ def test_values_settle(branched):
 
 
 def test_values_that_were_not_kept(infeasible):
-    with pytest.raises(InputError, match="keep_values=True"):
+    with pytest.raises(InputError, match="values=True"):
         plotting.values(infeasible)
 
 

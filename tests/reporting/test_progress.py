@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from colgen import Sense, solve
+from colgen import Method, NodeLimit, Sense, solve
 from colgen.reporting.progress import HEADER, Pace, line, quiet
 from tests.core.test_stop import ROUND
 from tests.toys import CuttingStock
@@ -47,7 +47,7 @@ def test_lines_where_there_is_no_terminal(capsys):
 
 
 def test_the_log_counts_nodes_as_the_summary_does(capsys):
-    result = solve(Partitioning(9, 3, cuts=False), heuristics=[], node_limit=46, progress=True)
+    result = solve(Partitioning(9, 3, cuts=False), method=Method(heuristics=[]), stop=NodeLimit(46), progress=True)
     assert len(result.nodes) == 46
     assert max(iteration.node for iteration in result.iterations) > 46
     assert int(capsys.readouterr().err.splitlines()[-1].split()[1]) == 46

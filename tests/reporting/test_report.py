@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from colgen import IterationLimit, solve
+from colgen import IterationLimit, Method, Record, solve
 from colgen.core.errors import InputError
 from colgen.core.result import NodeRecord
 from colgen.problems.chain_map import ChainMAP, random
@@ -52,9 +52,12 @@ def read(path):
 @pytest.mark.parametrize(
     ("problem", "options"),
     [
-        (CuttingStock(CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211))), {"keep_duals": True}),
+        (
+            CuttingStock(CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211))),
+            {"record": Record(duals=True)},
+        ),
         (Coreference(random_scores(12, 0), contracted=False), {}),
-        (ChainMAP(random(0, chains=3, labels=6), start=1), {"keep_duals": True}),
+        (ChainMAP(random(0, chains=3, labels=6), start=1), {"record": Record(duals=True)}),
         (CuttingStock(CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211))), {"stop": IterationLimit(1)}),
     ],
     ids=["cutting_stock", "coreference", "chain_map", "stopped"],
@@ -136,7 +139,7 @@ def test_what_is_no_result_does_not_stand_beside_others(tmp_path):
 
 
 def test_columns_and_nodes_are_tables(tmp_path):
-    result = solve(assignment(4, 9, 1), heuristics=())
+    result = solve(assignment(4, 9, 1), method=Method(heuristics=()))
     result.report(tmp_path / "run.html")
     page = (tmp_path / "run.html").read_text(encoding="utf-8")
     nodes, columns, log = (part.split("</table>")[0].count("<tr>") - 1 for part in page.split('<div class="log">')[1:])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from colgen import Problem, WarmStart, solve
+from colgen import Method, Problem, WarmStart, solve
 from colgen.core.result import Result
 from colgen.problems.assignment import Assignment
 from colgen.problems.assignment.instance import random as random_machines
@@ -51,7 +51,9 @@ def _runs() -> Iterator[tuple[str, Run]]:
 
 def _solve(problem: Callable[[], Problem], *, bare: bool = False) -> Result[Any]:
     """Solve with the template's own options; ``bare`` without guesses and heuristics, so that it branches."""
-    return solve(problem(), **({"start": WarmStart(), "heuristics": (), "queue": BestBound} if bare else {}))
+    if not bare:
+        return solve(problem())
+    return solve(problem(), start=WarmStart(), method=Method(heuristics=(), queue=BestBound))
 
 
 def _problems() -> Iterator[tuple[str, Callable[[], Problem]]]:

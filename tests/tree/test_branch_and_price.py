@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.engine.trees import PoolPartition
-from colgen import Termination, WarmStart, solve
+from colgen import Method, Record, Termination, WarmStart, solve
 from tests.toys import CuttingStock, Partition, SetPartitioning
 
 PAIRS = [(2.0, frozenset(pair)) for pair in ((0, 1), (1, 2), (0, 2))]
@@ -19,7 +19,7 @@ def test_the_root_s_relaxation_is_kept_apart_from_the_answer():
 
 def test_a_guess_that_proves_itself_takes_one_round():
     plain = solve(CuttingStock())
-    relaxed = solve(CuttingStock(), relaxation=True, keep_duals=True)
+    relaxed = solve(CuttingStock(), relaxation=True, record=Record(duals=True))
     duals = {"demand": list(relaxed.iterations[-1].duals["demand"])}
 
     class Knowing(CuttingStock):
@@ -33,7 +33,7 @@ def test_a_guess_that_proves_itself_takes_one_round():
 
 
 def test_columns_of_one_node_are_there_in_the_next():
-    result = solve(SetPartitioning(TRIANGLE), heuristics=())
+    result = solve(SetPartitioning(TRIANGLE), method=Method(heuristics=()))
     assert result.is_optimal
     assert result.objective == TRIANGLE.optimum()
     assert sum(record.new_columns for record in result.iterations) <= len(TRIANGLE.subsets)
@@ -47,7 +47,7 @@ def test_a_relaxation_alone_asks_for_no_answer():
 
 
 def test_nodes_below_the_root_price_at_their_master_s_own_duals():
-    result = solve(PoolPartition(rows=12, columns=60, oracles=1), heuristics=())
+    result = solve(PoolPartition(rows=12, columns=60, oracles=1), method=Method(heuristics=()))
     below = [round for round in result.iterations if round.node]
     assert below
     assert not any(round.misprices for round in below)

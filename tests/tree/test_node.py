@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.engine.trees import Free
-from colgen import AnyOf, Column, Decision, RyanFoster, Sense, Solution, solve
+from colgen import AnyOf, Column, Decision, Method, RyanFoster, Sense, Solution, solve
 from colgen.bounding.run import Run
 from colgen.core import errors
 from colgen.core.decision import DecisionPath
@@ -83,7 +83,7 @@ def test_rule_that_repeats_a_decision():
             return [[Pointless()], [Pointless()]]
 
     with pytest.raises(errors.BranchingError, match="Repeating returned a child of node 0 that does not cut off"):
-        solve(branchy(Repeating("cover")), heuristics=())
+        solve(branchy(Repeating("cover")), method=Method(heuristics=()))
 
 
 def test_rule_without_decisions():
@@ -92,4 +92,4 @@ def test_rule_without_decisions():
             return [[]]
 
     with pytest.raises(errors.BranchingError, match="no decision at all"):
-        solve(branchy(Idle("cover")), heuristics=())
+        solve(branchy(Idle("cover")), method=Method(heuristics=()))

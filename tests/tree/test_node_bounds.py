@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from colgen import Bounded, Bounding, Outcome, ReductionContext, Solution, Termination, solve
+from colgen import Bounded, Bounding, Method, Outcome, ReductionContext, Solution, Termination, solve
 from colgen.fixing import Reduction
 from tests.toys import CuttingStock
 from tests.zoo import Partitioning
@@ -23,10 +23,10 @@ class Boasting(Bounding):
 
 def test_a_bound_is_what_the_oracles_prove_at_its_dual_values():
     relaxed = solve(CuttingStock(), relaxation=True)
-    result = solve(CuttingStock(), bounding=Boasting({("demand", 0): 0.5}), heuristics=())
+    result = solve(CuttingStock(), method=Method(bounding=Boasting({("demand", 0): 0.5}), heuristics=()))
     assert result.dual_bound < 453.0
     assert result.root_bound == pytest.approx(0.5 * 97, abs=1.0)  # rounded to a roll
-    proved = solve(CuttingStock(), bounding=Boasting(relaxed.certificate.duals), heuristics=())
+    proved = solve(CuttingStock(), method=Method(bounding=Boasting(relaxed.certificate.duals), heuristics=()))
     assert proved.root_bound == pytest.approx(452.25)
 
 
@@ -59,7 +59,7 @@ def test_an_interrupt_during_a_bounding_proves_nothing_of_its_dual_values():
             signal.raise_signal(signal.SIGINT)
             return Bounded(Outcome.SOLVED, 1.0, duals={("demand", 0): 0.5}, solution=Solution(400.0))
 
-    result = solve(CuttingStock(), bounding=Interrupted())
+    result = solve(CuttingStock(), method=Method(bounding=Interrupted()))
     assert result.termination is Termination.INTERRUPTED
     assert result.dual_bound == -math.inf
     assert result.certificate is None

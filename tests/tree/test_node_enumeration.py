@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from colgen import Enumerated, Enumeration, MostFractional, Wentges, solve
+from colgen import Enumerated, Enumeration, Method, MostFractional, NodeLimit, Wentges, solve
 from tests.zoo import Partitioning
 
 
@@ -32,12 +32,12 @@ def test_a_list_that_fails_leaves_the_node_to_branching():
 
 
 def test_without_an_answer_to_beat_nothing_is_listed():
-    result = solve(listed(Failing()), heuristics=(), node_limit=1)
+    result = solve(listed(Failing()), method=Method(heuristics=()), stop=NodeLimit(1))
     assert result.solution is not None or not any("Failing" in note for note in result.notes)
 
 
 def test_an_empty_list_says_that_nothing_better_is_there():
-    result = solve(listed(Nothing()), stabilization=Wentges())
+    result = solve(listed(Nothing()), method=Method(stabilization=Wentges()))
     assert len(result.nodes) == 1
 
 
@@ -59,7 +59,7 @@ def test_after_a_program_without_end_a_list_is_made_at_half_the_gap(seed):
     plain = solve(Partitioning(size=9, seed=seed, cuts=False))
     unending = Unending()
     unending.columns = [column for column, _ in plain.solution.columns]
-    result = solve(listed(unending, seed), choice=MostFractional())
+    result = solve(listed(unending, seed), method=Method(choice=MostFractional()))
     assert result.is_optimal
     assert result.objective == plain.objective
     assert len(result.nodes) > 10

@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import Heuristic, InputError, solve
+from colgen import Heuristic, InputError, Method, solve
 from colgen.core.errors import SolverError
 from tests.toys import CuttingStock
 from tests.zoo import Partitioning
@@ -28,14 +28,14 @@ class Counting(Heuristic):
 
 
 def test_one_that_fails_is_named_and_the_run_goes_on():
-    result = solve(Partitioning(size=9, seed=4, cuts=False), heuristics=[Failing()])
+    result = solve(Partitioning(size=9, seed=4, cuts=False), method=Method(heuristics=[Failing()]))
     assert result.is_optimal
     assert any(note.startswith("Failing failed at node 0 and was skipped") for note in result.notes)
 
 
 def test_they_are_asked_where_they_apply():
     quick, slow = Counting(True), Counting(False)
-    result = solve(Partitioning(size=9, seed=4, cuts=False), heuristics=[slow, quick])
+    result = solve(Partitioning(size=9, seed=4, cuts=False), method=Method(heuristics=[slow, quick]))
     assert result.is_optimal
     for heuristic in (quick, slow):
         assert heuristic.depths[0] == 0
@@ -53,7 +53,7 @@ def test_a_node_that_a_quick_one_closes_asks_no_other():
             return best.solution
 
     slow = Counting(False)
-    assert solve(CuttingStock(), heuristics=[Knowing(), slow]).is_optimal
+    assert solve(CuttingStock(), method=Method(heuristics=[Knowing(), slow])).is_optimal
     assert slow.depths == []
 
 
@@ -63,4 +63,4 @@ def test_what_is_no_solution_is_refused_by_name():
             yield None
 
     with pytest.raises(InputError, match="Yielding returned a generator, expected a Solution, or None"):
-        solve(Partitioning(size=9, seed=4, cuts=False), heuristics=[Yielding()])
+        solve(Partitioning(size=9, seed=4, cuts=False), method=Method(heuristics=[Yielding()]))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import AnyOf, InputError, Sense, Termination, Wentges, solve
+from colgen import AnyOf, InputError, Method, Record, Sense, Termination, Wentges, solve
 from colgen.bounding.run import Run
 from colgen.core.errors import ChildBoundError
 from colgen.tree.node import Evaluation
@@ -187,7 +187,7 @@ def test_stopped_trees_tell_the_truth(script, queue, nodes, sense):
 def test_every_node_is_told_of_with_the_incumbent_and_the_bounds():
     problem = Partitioning(size=9, seed=4, cuts=False)
     visits = []
-    result = solve(problem, heuristics=(), stabilization=Wentges(), on_node=visits.append)
+    result = solve(problem, method=Method(heuristics=(), stabilization=Wentges()), record=Record(on_node=visits.append))
     assert result.is_optimal
     assert [visit.node for visit in visits] == list(result.nodes)
     assert visits[-1].open_nodes == 0
@@ -199,7 +199,7 @@ def test_every_node_is_told_of_with_the_incumbent_and_the_bounds():
     assert bounds == sorted(bounds)
     assert all(visit.dual_bound <= result.objective <= visit.objective for visit in visits)
     assert [visit.seconds for visit in visits] == sorted(visit.seconds for visit in visits)
-    without = solve(problem, heuristics=(), stabilization=Wentges())
+    without = solve(problem, method=Method(heuristics=(), stabilization=Wentges()))
     assert [node.bound for node in without.nodes] == [node.bound for node in result.nodes]
 
 
@@ -209,7 +209,7 @@ def test_what_a_function_of_nodes_raises_comes_with_the_result():
             raise LookupError("enough")
 
     with pytest.raises(LookupError, match="enough") as caught:
-        solve(Partitioning(size=9, seed=4, cuts=False), heuristics=(), on_node=stop)
+        solve(Partitioning(size=9, seed=4, cuts=False), method=Method(heuristics=()), record=Record(on_node=stop))
     assert caught.value.result.iterations
     with pytest.raises(InputError, match="on_node: expected a function of a node's visit, not 3"):
-        solve(Partitioning(), on_node=3)
+        solve(Partitioning(), record=Record(on_node=3))

@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize
 
 from benchmarks.engine.covering import Covering, covers
-from colgen import Bundle, Chain, ColumnGeneration, Subgradient, Volume, solve
+from colgen import Bundle, Chain, ColumnGeneration, Method, NodeLimit, Subgradient, Volume, solve
 
 
 def optimum(instance):
@@ -25,14 +25,14 @@ def optimum(instance):
 def test_bounds_come_near_to_the_linear_program_and_do_not_pass_it(bounding, near, seed):
     instance = covers(60, 3000, seed)
     best = optimum(instance)
-    result = solve(Covering(instance), relaxation=True, bounding=bounding)
+    result = solve(Covering(instance), relaxation=True, method=Method(bounding=bounding))
     assert best * (1.0 - near) <= result.dual_bound <= best * (1.0 + 1e-9)
 
 
 def test_column_generation_starts_where_the_volume_algorithm_ends():
     instance = covers(60, 3000, 3)
     alone = solve(Covering(instance), relaxation=True)
-    after = solve(Covering(instance), relaxation=True, bounding=Chain(Volume(200), ColumnGeneration()))
+    after = solve(Covering(instance), relaxation=True, method=Method(bounding=Chain(Volume(200), ColumnGeneration())))
     assert alone.dual_bound == pytest.approx(optimum(instance))
     assert after.dual_bound == pytest.approx(alone.dual_bound)
     by_program = [iteration for iteration in after.iterations if iteration.master_seconds]
@@ -41,7 +41,7 @@ def test_column_generation_starts_where_the_volume_algorithm_ends():
 
 def test_answers_are_covers():
     instance = covers(20, 300, 4)
-    result = solve(Covering(instance), bounding=Chain(Volume(60), ColumnGeneration()), node_limit=1)
+    result = solve(Covering(instance), method=Method(bounding=Chain(Volume(60), ColumnGeneration())), stop=NodeLimit(1))
     numbers = [number for number, _ in result.answer]
     assert set(instance.matrix[numbers].indices) == set(range(20))
     assert result.objective == pytest.approx(instance.costs[numbers].sum())

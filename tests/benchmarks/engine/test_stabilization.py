@@ -1,7 +1,7 @@
 """The instances on which smoothing is measured."""
 
 from benchmarks.engine import stabilization
-from colgen import NoStabilization, ablation
+from colgen import Method, NoStabilization, ablation
 
 
 def test_there_are_sixty_instances_with_names_of_their_own():
@@ -13,7 +13,7 @@ def test_figures_are_ratios_of_calls_and_seconds():
     name, make = stabilization.instances()["partition"][0]
     found = ablation({name: make}, stabilization._METHODS, relaxation=True)
     taken = stabilization._Taken(
-        found, ablation({name: make}, {"none": {"stabilization": NoStabilization()}}, relaxation=True)
+        found, ablation({name: make}, {"none": Method(stabilization=NoStabilization())}, relaxation=True)
     )
     figures = {figure.name: figure for figure in stabilization._figures({"partition": [taken]})}
     lines = {line.name: line for line in found.lines}

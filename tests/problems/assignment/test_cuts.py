@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from colgen import ColumnGeneration, Count, RankOne, TimeLimit, solve
+from colgen import ColumnGeneration, Count, Method, RankOne, Record, TimeLimit, solve
 from colgen.certificate.checker import check
 from colgen.problems.assignment import Assignment, AssignmentInstance, random
 from colgen.problems.assignment.decisions import ASSIGN
@@ -53,7 +53,7 @@ def test_cuts_leave_every_answer_and_raise_the_bound(seed, scale):
     # Rounded costs make ties.
     instance = AssignmentInstance(np.round(drawn.costs / 5.0) * scale, drawn.sizes, drawn.capacities + 5)
     answers, costs = every_answer(instance)
-    plain = solve(Assignment(instance), relaxation=True, bounding=ColumnGeneration())
+    plain = solve(Assignment(instance), relaxation=True, method=Method(bounding=ColumnGeneration()))
     problem = Listened(instance)
     cut = solve(problem, relaxation=True)
     optimum = costs.min()
@@ -71,7 +71,7 @@ def test_cuts_leave_every_answer_and_raise_the_bound(seed, scale):
 
 def test_cuts_close_a_gap_at_the_root():
     instance = random(4, 24, 2)
-    plain = solve(Assignment(instance), relaxation=True, bounding=ColumnGeneration())
+    plain = solve(Assignment(instance), relaxation=True, method=Method(bounding=ColumnGeneration()))
     problem = Listened(instance)
     cut = solve(problem, relaxation=True)
     best = solve(Assignment(instance)).objective
@@ -82,14 +82,14 @@ def test_cuts_close_a_gap_at_the_root():
 @pytest.mark.parametrize("seed", range(3))
 def test_certificates_trust_what_only_cuts_prove(tmp_path, seed):
     instance = random(3, 14, seed)
-    result = solve(Assignment(instance, cuts=True), certificate=tmp_path / "proof.jsonl")
+    result = solve(Assignment(instance, cuts=True), record=Record(certificate=tmp_path / "proof.jsonl"))
     verdict = check((tmp_path / "proof.jsonl").read_text().splitlines())
     assert result.objective == verdict.objective == solve(Assignment(instance)).objective
     assert verdict.claims.trusted > 0
 
 
 def test_a_time_limit_is_kept_while_labels_are_many():
-    result = solve(Assignment(random(4, 120, 0), cuts=True), stop=TimeLimit(2.0), heuristics=())
+    result = solve(Assignment(random(4, 120, 0), cuts=True), stop=TimeLimit(2.0), method=Method(heuristics=()))
     assert result.seconds["total"] < 2.0 + BUSY
     assert result.dual_bound <= result.objective
 

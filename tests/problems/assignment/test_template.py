@@ -5,7 +5,18 @@ import itertools
 import numpy as np
 import pytest
 
-from colgen import Bundle, Chain, ColumnGeneration, PricingContext, Sense, Subgradient, Termination, Volume, solve
+from colgen import (
+    Bundle,
+    Chain,
+    ColumnGeneration,
+    Method,
+    PricingContext,
+    Sense,
+    Subgradient,
+    Termination,
+    Volume,
+    solve,
+)
 from colgen.core.budget import Budget
 from colgen.problems.assignment import Assignment, AssignmentInstance, random
 from colgen.problems.assignment.baseline import solve_full
@@ -22,7 +33,7 @@ from tests.amounts import examples
 @pytest.mark.parametrize("seed", range(examples(2, 6)))
 def test_optimum_is_that_of_the_compact_model(bounding, kind, seed):
     instance = random(3, 14, seed, kind=kind)
-    result, compact = solve(Assignment(instance), bounding=bounding), solve_full(instance)
+    result, compact = solve(Assignment(instance), method=Method(bounding=bounding)), solve_full(instance)
     if compact.values is None:
         assert compact.status is LPStatus.INFEASIBLE
         assert result.termination is Termination.INFEASIBLE
@@ -171,7 +182,7 @@ def test_tasks_that_fit_but_not_together_are_infeasible():
 def test_bounds_come_near_to_the_linear_program_and_do_not_pass_it(bounding, near):
     problem = Assignment(random(4, 30, 1))
     best = solve(problem, relaxation=True).dual_bound
-    result = solve(problem, relaxation=True, bounding=bounding)
+    result = solve(problem, relaxation=True, method=Method(bounding=bounding))
     assert best * (1.0 - near) <= result.dual_bound <= best * (1.0 + 1e-9)
 
 

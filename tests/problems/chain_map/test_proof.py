@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from colgen import solve
+from colgen import Record, solve
 from colgen.certificate.checker import check
 from colgen.core.result import Termination
 from colgen.problems.chain_map import ChainInstance, random
@@ -15,7 +15,7 @@ from tests.fuzz.lies import unfound
 
 
 def certified(instance, path, **options):
-    result = solve(ChainMAP(instance, **options), certificate=path)
+    result = solve(ChainMAP(instance, **options), record=Record(certificate=path))
     return result, path.read_text().splitlines()
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from colgen import Apart, Count, PricingContext, RankOne, Sense, Together, solve
+from colgen import Apart, Count, PricingContext, RankOne, Record, Sense, Together, solve
 from colgen.certificate.checker import check
 from colgen.cuts.cut import Cuts
 from colgen.problems.colouring import Colouring, from_networkx, mycielski, random
@@ -157,7 +157,7 @@ def test_the_bound_of_the_oracle_is_that_of_enumeration(seed, scale):
 
 @pytest.mark.parametrize("instance", [mycielski(4), random(24, 1, density=0.4)], ids=["Grötzsch", "random"])
 def test_certificates_trust_what_only_cuts_prove(tmp_path, instance):
-    result = solve(Colouring(instance, cuts=True), certificate=tmp_path / "proof.jsonl")
+    result = solve(Colouring(instance, cuts=True), record=Record(certificate=tmp_path / "proof.jsonl"))
     verdict = check((tmp_path / "proof.jsonl").read_text().splitlines())
     assert result.objective == verdict.objective == solve(Colouring(instance)).objective
     assert verdict.bound <= verdict.objective

@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import solve
+from colgen import Method, NodeLimit, Record, solve
 from colgen.certificate.checker import check
 from colgen.core.result import Termination
 from colgen.problems.colouring import Colouring, mycielski, random, write
@@ -10,7 +10,7 @@ from tests.fuzz.lies import unfound
 
 
 def certified(instance, path, **settings):
-    result = solve(Colouring(instance), certificate=path, **settings)
+    result = solve(Colouring(instance), record=Record(certificate=path), **settings)
     return result, path.read_text().splitlines()
 
 
@@ -35,6 +35,6 @@ def test_a_tree_of_pairs_is_checked_and_lies_about_it_are_found(tmp_path):
 
 
 def test_a_run_that_was_cut_short_proves_its_bound(tmp_path):
-    _, lines = certified(mycielski(4), tmp_path / "proof.jsonl", node_limit=1, heuristics=())
+    _, lines = certified(mycielski(4), tmp_path / "proof.jsonl", stop=NodeLimit(1), method=Method(heuristics=()))
     verdict = check(lines)
     assert (verdict.proves, verdict.bound, verdict.claims.trusted) == ("bound", 3, 0)

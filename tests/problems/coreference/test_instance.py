@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from colgen import InputError, PricingResult, solve
+from colgen import InputError, PricingResult, Record, solve
 from colgen.certificate.checker import check
 from colgen.problems.coreference import (
     Coreference,
@@ -523,7 +523,7 @@ def test_objectives_are_those_of_the_given_scores_beside_one_of_any_size(tmp_pat
     problems = (Coreference(instance), Coreference(instance, contracted=False), LazyAllLink(instance))
     for problem in problems:
         certificate = tmp_path / "proof.jsonl"
-        result = solve(problem, certificate=certificate)
+        result = solve(problem, record=Record(certificate=certificate))
         assert result.is_optimal
         assert result.objective == near
         assert result.dual_bound == near

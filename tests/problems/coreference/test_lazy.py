@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import IterationLimit, Termination, WarmStart, compile_model, solve
+from colgen import IterationLimit, Method, Termination, WarmStart, compile_model, solve
 from colgen.problems.coreference.baseline import all_link_in_highs, greedy_joining
 from colgen.problems.coreference.instance import CoreferenceInstance, communities, random, random_signs
 from colgen.problems.coreference.lazy import LazyAllLink, as_solution, improved
@@ -28,7 +28,7 @@ class Bare(LazyAllLink):
 @pytest.mark.parametrize("kind", [LazyAllLink, Bare])
 @given(instance=instances(), strengthen=st.booleans(), queue=st.sampled_from([Plunging, BestBound]))
 def test_optimum_is_that_of_enumeration(instance, kind, strengthen, queue):
-    result = solve(kind(instance, strengthen=strengthen), queue=queue)
+    result = solve(kind(instance, strengthen=strengthen), method=Method(queue=queue))
     assert result.termination is Termination.OPTIMAL
     assert result.objective == pytest.approx(optimum(instance), abs=1e-6)
     assert result.dual_bound == pytest.approx(result.objective, abs=1e-6)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from colgen import solve
+from colgen import Record, solve
 from colgen.certificate.checker import check
 from colgen.problems.coreference import Coreference, CoreferenceInstance, random
 from tests.fuzz.lies import unfound
 
 
 def certified(instance, tmp_path):
-    result = solve(Coreference(instance), certificate=tmp_path / "proof.jsonl")
+    result = solve(Coreference(instance), record=Record(certificate=tmp_path / "proof.jsonl"))
     return result, (tmp_path / "proof.jsonl").read_text().splitlines()
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from colgen import (
     IterationLimit,
     LinearMaster,
+    Method,
     NoStabilization,
     PricingContext,
     Sense,
@@ -175,7 +176,9 @@ def test_deleted_columns_do_not_come_back_for_ever(age):
     upper = [0.72, 1.0, -0.74, -0.88, 0.63, 0.95, -0.77, -0.68, 0.58, -0.66, 0.21, 0.22, -0.35, 0.79, -0.06]
     instance = CoreferenceInstance(symmetric(6, upper))
     stop = IterationLimit(200)
-    result = solve(Bare(instance, contracted=False), clean_up_after=age, stabilization=NoStabilization(), stop=stop)
+    result = solve(
+        Bare(instance, contracted=False), method=Method(clean_up_after=age, stabilization=NoStabilization()), stop=stop
+    )
     assert result.termination is Termination.OPTIMAL
     assert result.objective == pytest.approx(optimum(instance))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.cutting_stock.orders import few_patterns
-from colgen import Bound, Column, PricingContext, TimeLimit, solve
+from colgen import Bound, Column, Method, PricingContext, TimeLimit, solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.few_patterns import FewPatterns
 from colgen.problems.cutting_stock.parts import AtMost, Order
@@ -68,7 +68,7 @@ def test_without_help_the_tree_proves_the_optimum(seed):
     order = drawn(seed)
     problem = FewPatterns(order)
     problem.enumeration = lambda: None
-    result, best = solve(problem, heuristics=(), start=None, stop=TimeLimit(60)), cheapest(order)
+    result, best = solve(problem, method=Method(heuristics=()), start=None, stop=TimeLimit(60)), cheapest(order)
     if best is None:
         assert result.termination.name == "INFEASIBLE"
         return

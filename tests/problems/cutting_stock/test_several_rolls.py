@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks.cutting_stock.orders import several_bins, several_lengths
-from colgen import PricingContext, Solution, TimeLimit, solve
+from colgen import Method, PricingContext, Solution, TimeLimit, solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import Order, Stock
 from colgen.problems.cutting_stock.several_rolls import SeveralRolls
@@ -45,7 +45,7 @@ def test_without_help_the_tree_proves_the_optimum(seed):
     order = drawn(seed)
     problem = SeveralRolls(order)
     problem.enumeration = lambda: None
-    result, best = solve(problem, heuristics=(), stop=TimeLimit(60)), cheapest(order)
+    result, best = solve(problem, method=Method(heuristics=()), stop=TimeLimit(60)), cheapest(order)
     if best is None:
         assert result.termination.name == "INFEASIBLE"
         return

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.cutting_stock.orders import conflicting, few_patterns, several_bins
-from colgen import IterationLimit, Termination, TimeLimit, WarmStart, load_columns, save_columns, solve
+from colgen import IterationLimit, Method, Termination, TimeLimit, WarmStart, load_columns, save_columns, solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import Conflicts, Order, Stock
 from colgen.testing.conformance import check_problem
@@ -27,7 +27,7 @@ def test_a_run_that_is_cut_short_goes_on(order, tmp_path):
     assert whole.is_optimal
     problem = template(order)
     problem.variant.enumeration = lambda: None  # so that there is a tree
-    first = solve(problem, checkpoint=path, stop=IterationLimit(15), heuristics=())
+    first = solve(problem, checkpoint=path, stop=IterationLimit(15), method=Method(heuristics=()))
     assert first.termination in (Termination.ITERATION_LIMIT, Termination.OPTIMAL)
     assert first.dual_bound <= whole.objective
     if first.termination is Termination.OPTIMAL:

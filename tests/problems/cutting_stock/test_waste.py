@@ -16,6 +16,7 @@ from colgen import (
     Duals,
     PricingContext,
     RankOne,
+    Record,
     ReductionContext,
     Sense,
     SeparationContext,
@@ -370,7 +371,7 @@ def test_the_checker_finds_the_best_packing_under_cuts(seed):
 @pytest.mark.parametrize("name", ["201_2500_NR_0", "201_2500_NR_7"])
 def test_a_published_instance_that_needs_a_roll_more_is_proved_by_cuts_and_checked(name, tmp_path):
     instance = read(PACKING / f"{name}.txt")
-    result = solve(CuttingStock(instance), certificate=tmp_path / "proof")
+    result = solve(CuttingStock(instance), record=Record(certificate=tmp_path / "proof"))
     assert result.is_optimal
     assert result.objective == 66
     assert result.rows_generated

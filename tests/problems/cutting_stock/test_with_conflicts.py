@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from colgen import Duals, PricingContext, Solution, solve
+from colgen import Duals, Method, PricingContext, Solution, solve
 from colgen.core.decision import Apart, Together
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.conflict_pricing import Pieces, merged
@@ -69,7 +69,7 @@ def test_without_guesses_and_heuristics_the_tree_proves_the_same(seed):
     order = Order(CuttingStockInstance(12, widths, (1,) * n), conflicts=Conflicts(tuple(pairs)))
     problem = WithConflicts(order)
     problem.enumeration = lambda: None
-    result = solve(problem, heuristics=())
+    result = solve(problem, method=Method(heuristics=()))
     assert result.is_optimal
     assert result.objective == cheapest(order)
     written = [problem.written(column.structure) for column, _ in result.solution.columns]

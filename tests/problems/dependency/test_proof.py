@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from colgen import solve
+from colgen import Record, solve
 from colgen.certificate.checker import check
 from colgen.certificate.checker_pricing import WrongError
 from colgen.core.result import Termination
@@ -19,7 +19,7 @@ from tests.fuzz.lies import unfound
 
 
 def certified(problem, path):
-    result = solve(problem, certificate=path)
+    result = solve(problem, record=Record(certificate=path))
     return result, path.read_text().splitlines()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, LinearMaster, PricingContext, Sense, compile_model, solve
+from colgen import InputError, LinearMaster, PricingContext, Record, Sense, compile_model, solve
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.problems.dependency import SentenceScorer
@@ -77,7 +77,7 @@ def test_a_guess_that_is_proved_needs_no_program():
     arcs = np.zeros((4, 4))
     arcs[0, 1] = arcs[1, 2] = arcs[2, 3] = 5.0
     problem = GrandparentParsing(arcs, np.zeros((4, 4, 4)))
-    result = solve(problem, keep_duals=True)
+    result = solve(problem, record=Record(duals=True))
     assert not problem._is_stated
     assert result.answer == (0, 1, 2)
     assert (result.objective, result.dual_bound) == (15.0, 15.0)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from colgen import Column, IterationLimit, NodeVisit, PricingContext, Sense, Termination, TimeLimit, solve
+from colgen import Column, IterationLimit, NodeVisit, PricingContext, Record, Sense, Termination, TimeLimit, solve
 from colgen.core.errors import InputError, InvalidBoundError
 from colgen.problems.dependency import Vocabulary, Weights
 from colgen.problems.dependency.decisions import NoBetter, restrict
@@ -137,7 +137,7 @@ def test_below_a_branching_candidates_alone_are_left(seed):
         if not candidates:
             candidates.append(problem.candidates)
 
-    result = solve(problem, on_node=visited)
+    result = solve(problem, record=Record(on_node=visited))
     assert result.is_optimal
     children = [node for node in result.nodes if node.depth == 1]
     assert children or len(result.nodes) == 1
@@ -206,7 +206,7 @@ def test_a_model_without_weights_gives_any_tree():
 @pytest.mark.parametrize("seed", range(12))
 def test_an_oracle_call_at_the_last_dual_values_proves_the_tree(seed):
     instance = random(6, seed, siblings=seed % 2 == 0, strength=(0.3, 1.5)[seed % 2])
-    result = solve(AutomataParsing(instance), keep_duals=True)
+    result = solve(AutomataParsing(instance), record=Record(duals=True))
     assert result.is_optimal
     assert result.iterations
     root = [record for record in result.iterations if record.node == 0]

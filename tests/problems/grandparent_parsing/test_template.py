@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import Columns, InputError, LinearMaster, PricingContext, Sense, Termination, Wentges, compile_model, solve
+from colgen import (
+    Columns,
+    InputError,
+    LinearMaster,
+    Method,
+    PricingContext,
+    Sense,
+    Termination,
+    Wentges,
+    compile_model,
+    solve,
+)
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.master.present_objective import PresentObjective
@@ -80,13 +91,15 @@ def test_arcs_that_were_left_out_are_priced(seed, monkeypatch):
     came = set()
     for stabilization in (None, Wentges(0.9)):
         problem = GrandparentParsing(instance, start="dual", siblings=False, iterations=2)
-        result = solve(problem, relaxation=True, stabilization=stabilization, clean_up_after=1)
+        result = solve(problem, relaxation=True, method=Method(stabilization=stabilization, clean_up_after=1))
         assert result.objective == pytest.approx(complete.objective)
         assert result.dual_bound == pytest.approx(complete.objective)
         arcs = [column for column, _ in result.solution.columns if column.key[0] == "z"]
         assert problem.present.sum() < (~np.isneginf(instance.arcs)).sum()
         came.update(column.key for column in arcs)
-        whole = solve(GrandparentParsing(instance, iterations=1), clean_up_after=1, stabilization=stabilization)
+        whole = solve(
+            GrandparentParsing(instance, iterations=1), method=Method(clean_up_after=1, stabilization=stabilization)
+        )
         assert whole.objective == pytest.approx(optimum(instance))
         assert instance.check(whole.answer) == pytest.approx(optimum(instance))
 

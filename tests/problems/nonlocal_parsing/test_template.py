@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import InputError, IterationLimit, PricingContext, Sense, Termination, TimeLimit, solve
+from colgen import (
+    InputError,
+    IterationLimit,
+    Method,
+    NodeLimit,
+    PricingContext,
+    Record,
+    Sense,
+    Termination,
+    TimeLimit,
+    solve,
+)
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError, InvalidBoundError
 from colgen.core.warm_start import WarmStart
@@ -55,12 +66,12 @@ def holds(instance, result, scores):
 
 @given(instance=instances(), how=ways, queue=queues)
 def test_the_best_tree(instance, how, queue):
-    holds(instance, solve(NonlocalParsing(instance, **how), queue=queue), scores_of_all(instance))
+    holds(instance, solve(NonlocalParsing(instance, **how), method=Method(queue=queue)), scores_of_all(instance))
 
 
 @given(instance=instances(orders=(1,), projective=False), how=ways, queue=queues)
 def test_the_best_tree_with_crossing_arcs(instance, how, queue):
-    holds(instance, solve(NonlocalParsing(instance, **how), queue=queue), scores_of_all(instance))
+    holds(instance, solve(NonlocalParsing(instance, **how), method=Method(queue=queue)), scores_of_all(instance))
 
 
 @pytest.mark.slow
@@ -68,7 +79,7 @@ def test_the_best_tree_with_crossing_arcs(instance, how, queue):
 @settings(max_examples=500)
 @given(instance=instances(most_words=5), how=ways, queue=queues)
 def test_the_best_tree_many_times(instance, how, queue):
-    holds(instance, solve(NonlocalParsing(instance, **how), queue=queue), scores_of_all(instance))
+    holds(instance, solve(NonlocalParsing(instance, **how), method=Method(queue=queue)), scores_of_all(instance))
 
 
 @pytest.mark.parametrize("projective", [True, False])
@@ -76,7 +87,7 @@ def test_the_best_tree_many_times(instance, how, queue):
 def test_the_k_best_trees(projective, data, k, how, queue):
     instance = data.draw(instances(orders=(1, 2, 3, 4) if projective else (1,), projective=projective))
     scores = scores_of_all(instance)
-    result = solve(NonlocalParsing(instance, k=k, **how), queue=queue)
+    result = solve(NonlocalParsing(instance, k=k, **how), method=Method(queue=queue))
     if not scores:
         assert result.termination is Termination.INFEASIBLE
         return
@@ -120,7 +131,7 @@ def test_the_relaxation_is_that_of_column_generation():
         size = instance.parts.size
         bound = scores.evaluate(near.backbone, np.empty((size, size)), np.empty(size, dtype=np.int64))
         assert near.bound(bound) == pytest.approx(relaxed.objective, abs=1e-5)
-        result = solve(NonlocalParsing(instance, method="polyak"), node_limit=1)
+        result = solve(NonlocalParsing(instance, method="polyak"), stop=NodeLimit(1))
         assert result.root_bound >= relaxed.objective - 1e-6
         fractional += relaxed.objective > solve(NonlocalParsing(instance)).objective + 1e-3
     assert fractional
@@ -129,7 +140,7 @@ def test_the_relaxation_is_that_of_column_generation():
 def test_a_stopped_run_tells_the_truth():
     instance = next(i for i in (random(7, s, num_factors=150, strength=3.0) for s in range(50)) if branches(i))
     optimum = solve(NonlocalParsing(instance)).objective
-    for how in ({"stop": IterationLimit(1)}, {"node_limit": 1}, {"stop": TimeLimit(0.0)}):
+    for how in ({"stop": IterationLimit(1)}, {"stop": NodeLimit(1)}, {"stop": TimeLimit(0.0)}):
         result = solve(NonlocalParsing(instance), **how)
         assert result.objective <= optimum + 1e-9
         assert result.dual_bound >= optimum - 1e-9
@@ -208,7 +219,7 @@ def test_an_answer_from_elsewhere_is_taken():
 def test_another_oracle_proves_the_same_at_the_same_shares(seed, k):
     """Every round's bound is what the dynamic program states at its shares, whoever asks."""
     instance = random(7, seed, order=1 + seed % 4, num_factors=60, strength=(0.5, 2.0)[seed % 2])
-    result = solve(NonlocalParsing(instance, k=k), keep_duals=True)
+    result = solve(NonlocalParsing(instance, k=k), record=Record(duals=True))
     assert result.is_optimal
     assert result.iterations
     for record in result.iterations:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from colgen import solve
+from colgen import Record, solve
 from colgen.certificate.checker import check
 from colgen.problems.title_path import TitlePath, random
 from tests.fuzz.lies import unfound
 
 
 def certified(instance, tmp_path):
-    result = solve(TitlePath(instance), certificate=tmp_path / "proof.jsonl")
+    result = solve(TitlePath(instance), record=Record(certificate=tmp_path / "proof.jsonl"))
     return result, (tmp_path / "proof.jsonl").read_text().splitlines()
 
 

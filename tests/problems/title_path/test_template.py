@@ -131,7 +131,7 @@ def test_guesses_are_worth_what_the_oracle_proves():
             penalties = rng.exponential(size=instance.num_classes) * (rng.random(instance.num_classes) < 0.5)
 
             class Guessing(TitlePath):
-                def warm_start(self, budget, duals=WalkDuals(penalties, path=path)):  # noqa: B008
+                def warm_start(self, budget, duals=WalkDuals(penalties, path=path)):
                     return WarmStart(duals)
 
             found = solve(Guessing(instance))

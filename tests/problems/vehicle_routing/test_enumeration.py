@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from colgen import Bound, PricingContext, Sense, SeparationContext, solve
+from colgen import Bound, PricingContext, Record, Sense, SeparationContext, solve
 from colgen.core.budget import Budget
 from colgen.fixing import ReductionContext
 from colgen.problems.vehicle_routing import VehicleRouting, random, separation
@@ -17,7 +17,7 @@ from tests.sweeps import seeds
 
 
 def context_of(problem, target, decisions=()):
-    result = solve(problem, relaxation=True, keep_duals=True)
+    result = solve(problem, relaxation=True, record=Record(duals=True))
     last = result.iterations[-1]
     told = PricingContext(Sense.MINIMIZE, decisions=decisions)
     return ReductionContext(Sense.MINIMIZE, last.duals, result.dual_bound, target, decisions, told=told)

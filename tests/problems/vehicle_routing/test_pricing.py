@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import PricingContext, Sense, solve
+from colgen import PricingContext, Record, Sense, solve
 from colgen.problems.vehicle_routing import VehicleRouting, random
 
 
@@ -10,7 +10,7 @@ from colgen.problems.vehicle_routing import VehicleRouting, random
 def test_a_batch_states_what_its_routes_do(windows):
     instance = random(4, customers=7, windows=windows)
     problem = VehicleRouting(instance, cuts=False, neighbours=2)
-    duals = solve(problem, relaxation=True, keep_duals=True).iterations[-1].duals
+    duals = solve(problem, relaxation=True, record=Record(duals=True)).iterations[-1].duals
     costs = problem.oracle.arc_costs(duals, PricingContext(Sense.MINIMIZE))
     found = problem.layout.solver.price(costs, routes=200, cutoff=1e4)
     batch, reduced = problem.oracle.batch(found, duals)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from colgen import solve
+from colgen import Record, solve
 from colgen.certificate.checker import check
 from colgen.certificate.checker_pricing import WrongError
 from colgen.core.result import Termination
@@ -16,7 +16,7 @@ from tests.fuzz.lies import unfound
 
 
 def certified(instance, path, **settings):
-    result = solve(VehicleRouting(instance), certificate=path, **settings)
+    result = solve(VehicleRouting(instance), record=Record(certificate=path), **settings)
     return result, path.read_text().splitlines()
 
 

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from colgen import NoStabilization, Termination, TimeLimit, WarmStart, solve
+from colgen import Method, NoStabilization, Termination, TimeLimit, WarmStart, solve
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, random
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles
@@ -138,7 +138,9 @@ def test_rules_in_their_order():
 
 
 def test_a_limit_ends_a_run_with_a_bound():
-    result = solve(VehicleRouting(random(1, customers=40)), stop=TimeLimit(0.5), stabilization=NoStabilization())
+    result = solve(
+        VehicleRouting(random(1, customers=40)), stop=TimeLimit(0.5), method=Method(stabilization=NoStabilization())
+    )
     assert result.dual_bound <= result.objective + 1e-6
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colgen import InputError, LinearMaster, solve
+from colgen import InputError, LinearMaster, Method, solve
 from colgen.solvers.linear.lp import LinearProgram
 from colgen.solvers.linear.options import OptionError, check_options
 from tests.assignment import assignment
@@ -37,7 +37,7 @@ def test_what_highs_does_not_take_is_refused(options, said, capfd):
     assert str(caught.value) == said
     assert capfd.readouterr().out == ""
     with pytest.raises(InputError) as refused:
-        solve(assignment(), lp_options=options)
+        solve(assignment(), method=Method(lp_options=options))
     assert str(refused.value) == f"lp_options: {said}"
 
 
@@ -58,6 +58,9 @@ def test_a_master_and_a_run_take_options():
     assert [master.lp.backend.highs.getOptionValue(name)[1] for name in ("random_seed", "presolve")] == [3, "on"]
     with pytest.raises(InputError, match="has been solved already"):
         master.set_options({"random_seed": 4})
-    plain, seeded = solve(problem), solve(problem, lp_options={"random_seed": 11, "simplex_price_strategy": 0})
+    plain, seeded = (
+        solve(problem),
+        solve(problem, method=Method(lp_options={"random_seed": 11, "simplex_price_strategy": 0})),
+    )
     assert seeded.is_optimal
     assert seeded.objective == plain.objective

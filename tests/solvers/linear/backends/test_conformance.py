@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from scipy import sparse
 
+from colgen import Method
 from colgen.solvers.linear.backends.registry import NAMES, BackendError, check_backend
 from colgen.solvers.linear.lp import LinearProgram, LPStatus, SolverError
 from tests.solvers.linear.test_lp import STATUS, arrays, covering, pays, scipy_solves
@@ -211,12 +212,12 @@ def test_a_whole_run(backend):
     from colgen.problems.cutting_stock.template import CuttingStock
     from tests.assignment import assignment
 
-    plain, other = solve(assignment()), solve(assignment(), lp=backend)
+    plain, other = solve(assignment()), solve(assignment(), method=Method(lp=backend))
     assert (other.is_optimal, other.objective) == (True, plain.objective)
     instance = uniform(12, 5)
     for relaxation in (True, False):
         plain = solve(CuttingStock(instance), relaxation=relaxation)
-        other = solve(CuttingStock(instance), relaxation=relaxation, lp=backend, clean_up_after=2)
+        other = solve(CuttingStock(instance), relaxation=relaxation, method=Method(lp=backend, clean_up_after=2))
         assert other.termination is plain.termination
         assert other.objective == pytest.approx(plain.objective)
         assert other.dual_bound == pytest.approx(plain.dual_bound)

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from colgen import InputError, solve
+from colgen import InputError, Method, solve
 from colgen.core.errors import SolverError
 from colgen.solvers.linear.backends import registry
 from colgen.solvers.linear.backends.foreign import ForeignBackend
@@ -36,7 +36,7 @@ def test_what_there_is_not(name, said):
         check_backend(name)
     assert str(refused.value) == said
     with pytest.raises(InputError) as refused:
-        solve(assignment(), lp=name)
+        solve(assignment(), method=Method(lp=name))
     assert str(refused.value) == f"lp: {said}"
 
 
@@ -74,17 +74,17 @@ def test_a_licence_that_refuses(monkeypatch):
     monkeypatch.setattr(registry, "_class", lambda name: Refusing)
     monkeypatch.setattr(Refusing, "at_once", True, raising=False)
     with pytest.raises(InputError) as refused:
-        solve(assignment(), lp="gurobi")
+        solve(assignment(), method=Method(lp="gurobi"))
     assert str(refused.value) == "lp: Gurobi refuses a linear program of 0 columns and 0 rows: no licence found"
     registry._refusal.cache_clear()
     monkeypatch.setattr(Refusing, "at_once", False)
     with pytest.raises(SolverError, match=r"^Gurobi refuses a linear program of \d+ columns and \d+ rows: model too"):
-        solve(assignment(), lp="gurobi")
+        solve(assignment(), method=Method(lp="gurobi"))
 
 
 def test_options_belong_to_highs(monkeypatch):
     monkeypatch.setattr(registry, "_class", lambda name: Refusing)
     monkeypatch.setattr(Refusing, "at_once", False, raising=False)
     with pytest.raises(InputError, match="leave them out beside lp='gurobi'"):
-        solve(assignment(), lp="gurobi", lp_options={"presolve": "on"})
-    assert solve(assignment(), lp="highs", lp_options={"random_seed": 3}).is_optimal
+        solve(assignment(), method=Method(lp="gurobi", lp_options={"presolve": "on"}))
+    assert solve(assignment(), method=Method(lp="highs", lp_options={"random_seed": 3})).is_optimal
