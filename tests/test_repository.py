@@ -11,6 +11,8 @@ from pathlib import Path
 import jinja2
 import yaml
 
+from colgen.core.renamed import RENAMED
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("colgen", "problems", "solvers")
 
@@ -128,3 +130,10 @@ def test_notebooks_hold_no_outputs():
             cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
             kept = [i for i, cell in enumerate(cells) if cell.get("outputs") or cell.get("execution_count")]
             assert kept == [], f"{path.name}: clear with python -m nbconvert --clear-output --inplace"
+
+
+def test_the_changelog_lists_every_old_keyword_with_its_new_form():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for owner, names in RENAMED.items():
+        for old, new in names.items():
+            assert f"| `{owner}({old}=...)` | `{owner}({new})` |" in changelog
