@@ -138,7 +138,7 @@ def _solved(
         stream.tell = tell
     try:
         for done in stream.over(instances):
-            yield _told(done)
+            yield _outcome(done)
     finally:
         if is_mine:
             cluster.close()
@@ -158,7 +158,7 @@ class _Work:
         return dataclasses.replace(result, pool=None)  # it is most of the bytes, and few want it
 
 
-def _told(done: Done) -> OneOfMany:
+def _outcome(done: Done) -> OneOfMany:
     """What the caller hears of an instance."""
     error = done.error
     if error is None:

@@ -447,23 +447,23 @@ def step_of(problem: Problem, master: RestrictedMaster, step: float | None) -> f
     return step if rows.integer[own].all() and (steps == np.rint(steps)).all() else None
 
 
-def objective_checked(problem: Problem, solution: Solution) -> float | None:
+def check_objective(problem: Problem, solution: Solution) -> float | None:
     """Return the objective that ``problem.check`` computes for a solution; None if it has no check.
 
     The check of a template does not judge answers to other rows, which a subclass states without a check of its own:
     where it disagrees, nothing has checked the answer.
     """
     if not states_rows_anew(problem, "check"):
-        return problem.check(answer_to_check(problem, solution))
+        return problem.check(answer_for_check(problem, solution))
     try:
-        stated = problem.check(answer_to_check(problem, solution))
+        stated = problem.check(answer_for_check(problem, solution))
     except (ColgenError, ValueError, IndexError, KeyError):
         return None
     agrees = stated is not None and abs(stated - solution.objective) <= TOLERANCES.diagnostic * size(0.0, stated)
     return stated if agrees else None
 
 
-def answer_to_check(problem: Problem, solution: Solution) -> Any:
+def answer_for_check(problem: Problem, solution: Solution) -> Any:
     """An answer as the class that states ``check`` knows it: a subclass may show answers in another form."""
     if "check" in vars(problem) or _states_last(problem, "check", "answer"):
         return problem.answer(solution)

@@ -49,12 +49,12 @@ from colgen.pricing.oracles import Pricing
 from colgen.pricing.unlimited import Unlimited
 from colgen.problem import (
     Problem,
+    check_objective,
     check_rows_are_solved,
     claim_of,
     claims_left_out,
     keeps_rows,
     knows_rows,
-    objective_checked,
     states_rows_anew,
     step_of,
 )
@@ -365,7 +365,7 @@ def _run(
         None if relaxation else step_of(problem, master, stated(problem, "objective_step")),
         listener,
         budget,
-        partial(objective_checked, problem),
+        partial(check_objective, problem),
         stated(problem, "scale") or 0.0,
         master.offset,
         master.cost_rounding,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError, Termination
-from colgen.learning.oracles import SecondOrder, check_shapes, checked_labels, penalized, unless_forbidden
+from colgen.learning.oracles import SecondOrder, check_labels, check_shapes, penalized, unless_forbidden
 from colgen.problems.coreference.clustering import cluster
 from colgen.problems.grandparent_parsing.instance import GrandparentInstance
 from colgen.problems.grandparent_parsing.parser import parse
@@ -43,7 +43,7 @@ class Clusterings:
 
     def from_labels(self, labels: Any, scores: Floats) -> tuple[Ints]:
         """Places of a clustering's parts, given the number of each item's cluster; the numbers are checked."""
-        return self.structure(checked_labels(labels, len(scores), 0))
+        return self.structure(check_labels(labels, len(scores), 0))
 
     @staticmethod
     def structure(labels: Ints) -> tuple[Ints]:

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 
 from colgen.bounding.ascent import Ascent, DualEvaluation, Floats
-from colgen.bounding.guesses import Proved, record, told
+from colgen.bounding.guesses import Proved, guess_context, record
 from colgen.bounding.lagrangian_dual import LagrangianDual
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.core.errors import InputError
@@ -50,7 +50,7 @@ class AscentBounding(Bounding):
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
         master, run = parts.master, parts.run
         with master.real_costs():
-            context = told(master, parts.context(node), parts.settings)
+            context = guess_context(master, parts.context(node), parts.settings)
             dual = LagrangianDual(master, parts.oracles, context, run.objective)
             outcome, reason, sized = Outcome.SOLVED, None, False
             ascent: Ascent | None = None

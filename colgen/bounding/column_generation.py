@@ -26,7 +26,7 @@ from colgen.pricing.oracles import PricingContext
 from colgen.stabilization import Stabilization
 
 
-def told(parts: Parts, node: NodeState, solved: MasterSolution, bound: float) -> SeparationContext:
+def separation_context(parts: Parts, node: NodeState, solved: MasterSolution, bound: float) -> SeparationContext:
     """What separations are told of a restricted master's solution at a node."""
     run, master = parts.run, parts.master
     return SeparationContext(
@@ -258,7 +258,7 @@ def _without_optimum(node: NodeState, solved: MasterSolution, standing: Standing
         if bounded:
             return None
         if bounded is None:
-            return _not_asked(standing, parts)
+            return _unbounded_by_rows(standing, parts)
     return _unsolved(solved, standing, parts)
 
 
@@ -304,7 +304,7 @@ def _bounded_by_rows(node: NodeState, parts: Parts) -> bool | None:
 def _add_violated(node: NodeState, far: MasterSolution, parts: Parts) -> bool:
     """Whether separations object to a point far out; their rows are added."""
     master = parts.master
-    solution, context = master.solution(far), told(parts, node, far, master.sense.ideal)
+    solution, context = master.solution(far), separation_context(parts, node, far, master.sense.ideal)
     # At such distances rounding may violate rows that the master has.
     found = [row for each in parts.separation for row in violated_rows(each, solution, context)]
     violated = [row for row in found if not master.has_row(row.key)]
@@ -313,7 +313,7 @@ def _add_violated(node: NodeState, far: MasterSolution, parts: Parts) -> bool:
     return bool(violated)
 
 
-def _not_asked(standing: Standing, parts: Parts) -> Bounded:
+def _unbounded_by_rows(standing: Standing, parts: Parts) -> Bounded:
     """What becomes of a node that is unbounded unless rows that were not separated bound it."""
     reason = parts.run.budget.reason
     outcome = Outcome.UNPROVED if reason is None else Outcome.STOPPED
@@ -377,7 +377,7 @@ def _separate(
     """Rows that the solution violates; looked for once no column improves."""
     if not parts.separation or solved.phase == 1 or priced.num_columns:
         return ()
-    return separate(parts, parts.master.solution(solved), told(parts, node, solved, standing.node_bound))
+    return separate(parts, parts.master.solution(solved), separation_context(parts, node, solved, standing.node_bound))
 
 
 def _decide(
@@ -474,7 +474,7 @@ def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
 def _add(master: RestrictedMaster, priced: PricedRound, rows: Sequence[Row]) -> int:
     """Add what was found; returns how many columns were new."""
     before = master.num_rows
-    added = master.add_found(priced.columns)
+    added = master.add_results(priced.columns)
     if rows:
         master.add((), rows)
         if master.num_rows == before:

@@ -21,7 +21,7 @@ from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
-from colgen.pricing.calls import asked
+from colgen.pricing.calls import call_oracles
 from colgen.pricing.oracles import Pricing, PricingContext
 
 
@@ -63,8 +63,8 @@ def prove(
     sense = master.sense
     with master.real_costs():
         duals = master.guessed(guess)
-        context = told(master, context, settings)
-        results = asked(pricing, duals, context)
+        context = guess_context(master, context, settings)
+        results = call_oracles(pricing, duals, context)
         answers = [answer for result in results for answer in result.answers]
         columns: list[Sequence[Column]] = []
         if isinstance(duals, Duals) or any(len(result.columns) for result in results):
@@ -81,7 +81,7 @@ def prove(
     return Proved(bound, duals, columns, answers, any(result.cut_off for result in results), relaxed)
 
 
-def told(master: RestrictedMaster, context: PricingContext, settings: Settings) -> PricingContext:
+def guess_context(master: RestrictedMaster, context: PricingContext, settings: Settings) -> PricingContext:
     """What oracles are told where they are priced at guessed dual values; asked for while real costs count."""
     scale = settings.scale or master.scale
     return PricingContext(  # cheaper than replacing fields: this is all that a small solve does

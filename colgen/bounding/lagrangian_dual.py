@@ -29,7 +29,7 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
-from colgen.pricing.calls import asked
+from colgen.pricing.calls import call_oracles
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.solvers.linear.scaling import typical_size
 
@@ -136,7 +136,7 @@ class LagrangianDual:
         """The function at a point, by one call of each oracle."""
         linking, master = self.linking, self._master
         duals = self._master.signed(self._none.replace(linking.project(point / linking.sizes)))
-        results = asked(self._oracles, duals, self._context)
+        results = call_oracles(self._oracles, duals, self._context)
         if not self._counted:
             self._counted = [
                 _Capped(oracle, _multiplicity(oracle, result, self.sense, self._objective))

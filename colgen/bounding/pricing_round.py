@@ -20,7 +20,7 @@ from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import Answer, MasterSolution, RestrictedMaster
-from colgen.pricing.calls import asked
+from colgen.pricing.calls import call_oracles
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.stabilization import NoStabilization, Ray, Stabilization
 
@@ -204,12 +204,12 @@ class Pricer:
         """
         oracles, count = self._oracles, len(self._oracles)
         if everybody:
-            return asked(oracles, duals, context)
+            return call_oracles(oracles, duals, context)
         results = [_NOT_ASKED] * count
         while any(result is _NOT_ASKED for result in results):
             part = [k % count for k in range(self._next, self._next + self._part) if results[k % count] is _NOT_ASKED]
             self._next = (self._next + self._part) % count
-            for k, result in zip(part, asked([oracles[k] for k in part], duals, context), strict=True):
+            for k, result in zip(part, call_oracles([oracles[k] for k in part], duals, context), strict=True):
                 results[k] = result
             found = reduced_costs(self._master, [results[k] for k in part], duals)
             for k, mine in zip(part, found, strict=True):

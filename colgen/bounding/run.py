@@ -234,7 +234,7 @@ class Run:
                 f"{self.global_bound:g} that was proved for all answers: a stated bound or multiplicity is not "
                 "valid, a separated row cuts off answers, or a branching decision loses some"
             )
-        stated = self._checked(solution, source)
+        stated = self._check_answer(solution, source)
         if (
             stated is not None and stated != solution.objective
         ):  # the instance's own number, without what a solver's arithmetic has left in it
@@ -263,11 +263,11 @@ class Run:
         if not self.check_knows_rows:
             return False
         try:
-            return self._checked(solution, "") is not None
+            return self._check_answer(solution, "") is not None
         except InfeasibleAnswerError:
             return False
 
-    def _checked(self, solution: Solution, source: str) -> float | None:
+    def _check_answer(self, solution: Solution, source: str) -> float | None:
         """The objective that the problem's own check computes for an answer; None if it has no check."""
         try:
             stated = self._check(solution)

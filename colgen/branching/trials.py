@@ -116,9 +116,9 @@ class Trying:
             )
         finally:  # what is proved here holds for the child alone
             run.node_bound = proved
-        return self._told(bounded)
+        return self._price_context(bounded)
 
-    def _told(self, bounded: Bounded) -> Tried:
+    def _price_context(self, bounded: Bounded) -> Tried:
         run, solved = self._parts.run, bounded.solved
         if bounded.outcome is Outcome.INFEASIBLE:
             return Tried(math.inf, run.sense.hopeless, exact=True, done=True, bounded=bounded)

@@ -20,7 +20,7 @@ from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.linear_master import as_linear
 from colgen.master.protocol import RestrictedMaster
-from colgen.problem import Problem, answer_to_check
+from colgen.problem import Problem, answer_for_check
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.open_tree import OpenTree
 
@@ -144,7 +144,7 @@ class Pooled:
             found = Solution(0.0, uses, kept.variables)
             found = dataclasses.replace(found, objective=master.objective_of(found))
             if master.violation(found) is None:
-                problem.check(answer_to_check(problem, found))
+                problem.check(answer_for_check(problem, found))
                 return found
         return None
 

@@ -208,7 +208,7 @@ def _written(arguments: argparse.Namespace, template: Template, instance: Any, o
         return Solved(lines, None, Termination.FAULT, float("nan"), float("nan"), "", name)
     answered = result.solution is not None and not arguments.relaxation
     reading = template.reading(instance)
-    said = [f"{name}: {_said(result)}", *([f"read as {reading}"] if reading else [])]
+    said = [f"{name}: {_describe(result)}", *([f"read as {reading}"] if reading else [])]
     lines = [*said, *(template.lines(instance, result) if answered else ()), ""]
     data = template.data(instance, result) if answered else None
     scope = template.scope(instance)
@@ -216,6 +216,6 @@ def _written(arguments: argparse.Namespace, template: Template, instance: Any, o
     return Solved(lines, data, *found, scope, name, bound_source=result.bound_source)
 
 
-def _said(result: Result) -> str:
+def _describe(result: Result) -> str:
     bound = "" if result.is_optimal else f", dual bound {number(result.dual_bound)}"
     return f"{result.termination.value} objective {number(result.objective)}{bound}"

@@ -85,8 +85,8 @@ def picture(rounds: Sequence[Iteration]) -> str:
     ]
     for i in rounds[-_ROUNDS:]:
         lines.append(
-            f"{i.number:7d}{i.node:7d}{i.phase:7d}{_told(i.objective):>14}{_told(_bound(i, sense)):>14}"
-            f"{_told(i.incumbent):>14}{i.new_columns + i.new_rows:7d}{i.seconds:10.2f}"
+            f"{i.number:7d}{i.node:7d}{i.phase:7d}{_describe(i.objective):>14}{_describe(_bound(i, sense)):>14}"
+            f"{_describe(i.incumbent):>14}{i.new_columns + i.new_rows:7d}{i.seconds:10.2f}"
         )
     return "\n".join(lines)
 
@@ -96,7 +96,7 @@ def _bound(iteration: Iteration, sense: Sense) -> float:
     return bound if math.isfinite(bound) else iteration.dual_bound
 
 
-def _told(value: float) -> str:
+def _describe(value: float) -> str:
     return f"{value:.6f}"[:13] if math.isfinite(value) else "-"
 
 

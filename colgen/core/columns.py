@@ -49,7 +49,7 @@ def as_number(value: Any) -> Any:
     return None
 
 
-def _checked_coefficients(coefficients: Any, whose: str, of: str) -> Mapping[Key, float]:
+def _check_coefficients(coefficients: Any, whose: str, of: str) -> Mapping[Key, float]:
     """Return coefficients as numbers that mix with floats; refuse those that are no numbers by name."""
     if not isinstance(coefficients, Mapping):
         raise InputError(f"{whose} has a {type(coefficients).__name__} of coefficients, expected a dictionary")
@@ -151,7 +151,7 @@ class Row:
         if not (
             type(coefficients) is dict and (not coefficients or _PLAIN.issuperset(map(type, coefficients.values())))
         ):
-            checked = _checked_coefficients(coefficients, f"row {self.key!r}", "column")
+            checked = _check_coefficients(coefficients, f"row {self.key!r}", "column")
             object.__setattr__(self, "coefficients", checked)
         if not (type(lower) in _PLAIN and type(upper) in _PLAIN and lower == lower and upper == upper):
             for name, side in (("lower", lower), ("upper", upper)):
@@ -230,7 +230,7 @@ class Column:
         # Columns come by the thousand: numbers of the usual types need no closer look.
         coefficients = self.coefficients
         if not (type(coefficients) is dict and _PLAIN.issuperset(map(type, coefficients.values()))):
-            checked = _checked_coefficients(coefficients, f"the column of {self.structure!r}", "row")
+            checked = _check_coefficients(coefficients, f"the column of {self.structure!r}", "row")
             object.__setattr__(self, "coefficients", checked)
         plain = type(self.cost) in _PLAIN and type(self.lower) in _PLAIN and type(self.upper) in _PLAIN
         if not plain or type(self.integer) is not bool:

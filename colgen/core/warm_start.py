@@ -72,13 +72,13 @@ class WarmStart:
                     f"WarmStart.{name}: expected a list of {kind.__name__} objects, not a {type(given).__name__}"
                 )
             # Columns may be yielded one by one: a run whose guess is proved makes none of them.
-            checked = _checked(given, name, kind)
+            checked = _check_elements(given, name, kind)
             object.__setattr__(
                 self, name, checked if isinstance(given, Iterator) and kind is Column else tuple(checked)
             )
 
 
-def _checked(given: Iterable[Any], name: str, kind: type) -> Iterator[Any]:
+def _check_elements(given: Iterable[Any], name: str, kind: type) -> Iterator[Any]:
     """Yield elements once it is clear that they are of a class."""
     for each in given:
         if not isinstance(each, kind):

@@ -50,7 +50,7 @@ class Values(Mapping[str, float]):
         return f"Values({used})"
 
 
-def checked(reading: Reading, answer: Values) -> float:
+def recompute_objective(reading: Reading, answer: Values) -> float:
     """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at.
 
     Raises

@@ -22,14 +22,14 @@ from colgen.core.sense import Sense
 from colgen.core.serialization import digest_of
 from colgen.core.solution import Complete, Solution
 from colgen.core.warm_start import WarmStart
-from colgen.decomposition.answers import Values, checked, load, objective_step
+from colgen.decomposition.answers import Values, load, objective_step, recompute_objective
 from colgen.decomposition.benders.template import Benders
 from colgen.decomposition.blocks.oracles import oracles
 from colgen.decomposition.blocks.unimodular import remarks
 from colgen.decomposition.branching import OnBlockVariables
 from colgen.decomposition.certificates import BlockCertifier
 from colgen.decomposition.compact_model import AtTheEnd, Neighbourhood, solve_compact
-from colgen.decomposition.detection import FoundBlocks, found_in
+from colgen.decomposition.detection import FoundBlocks, find_in
 from colgen.decomposition.reading.arrays import Reading, read
 from colgen.decomposition.reading.partition import By, Partition, partition, says_blocks
 from colgen.decomposition.reading.subproblems import subproblems
@@ -114,7 +114,7 @@ class Decomposed(Problem):
 
     def check(self, answer: Values) -> float:
         """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""
-        return checked(self.reading, answer)
+        return recompute_objective(self.reading, answer)
 
     def digest(self) -> str:
         """Of the model's arrays, and of what of them is in which block."""
@@ -246,7 +246,7 @@ def blocks_of(reading: Reading, by: By | FoundBlocks) -> Partition:
         return by.partition
     if by is not None or says_blocks(reading):
         return partition(reading, by)
-    found = found_in(reading)
+    found = find_in(reading)
     if found is None:
         raise InputError("expected blocks to decompose into: the model says none, and none were found in it")
     return found.partition

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from colgen.core.lazy_imports import behind
-from colgen.decomposition.blocks.oracles import said_of
+from colgen.decomposition.blocks.oracles import describe_blocks
 from colgen.decomposition.blocks.unimodular import remarks
 from colgen.decomposition.reading.arrays import Ints, Reading, read
 from colgen.decomposition.reading.partition import MASTER, By, Partition, partition
@@ -57,7 +57,7 @@ class FoundBlocks:
     @cached_property
     def recognized(self) -> str:
         """What the blocks have been recognized as, such as "3 knapsacks": kernels price these, HiGHS the others."""
-        return said_of([block for block in split(self.reading, self.partition) if not has_rays(block)])
+        return describe_blocks([block for block in split(self.reading, self.partition) if not has_rays(block)])
 
     def __str__(self) -> str:
         part = self.partition
@@ -111,11 +111,11 @@ def find_blocks(model: pyo.ConcreteModel, by: By = None) -> FoundBlocks | None:
     """
     reading = read(model)
     if by is None:
-        return found_in(reading)
+        return find_in(reading)
     return _weighed(reading, partition(reading, by))
 
 
-def found_in(reading: Reading) -> FoundBlocks | None:
+def find_in(reading: Reading) -> FoundBlocks | None:
     """The same, of a model that has been read."""
     seen: set[bytes] = set()
     best: FoundBlocks | None = None

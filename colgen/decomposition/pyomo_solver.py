@@ -22,7 +22,7 @@ from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.stop import GapLimit, StopRule, TimeLimit
 from colgen.core.warm_start import WarmStart
-from colgen.decomposition.answers import Values, checked, duals_of
+from colgen.decomposition.answers import Values, duals_of, recompute_objective
 from colgen.decomposition.benders.template import Benders
 from colgen.decomposition.decomposed import Decomposed, decompose
 from colgen.solving import solve
@@ -211,7 +211,7 @@ def _values_of(problem: Decomposed | Benders) -> WarmStart | None:
     else:
         solution = None
         with contextlib.suppress(InfeasibleAnswerError):
-            objective = checked(reading, Values(reading, array.copy(), problem.splitting.linking))
+            objective = recompute_objective(reading, Values(reading, array.copy(), problem.splitting.linking))
             solution = problem.splitting.solution(problem.splitting.reading.from_user(array), objective)
     return None if solution is None else WarmStart(answers=[solution], tentative=True)
 

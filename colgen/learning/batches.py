@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.workers import shares
 from colgen.learning.marginals import Summed, marginals
-from colgen.learning.oracles import Chains, ProjectiveTrees, Trees, checked_scores
+from colgen.learning.oracles import Chains, ProjectiveTrees, Trees, check_scores
 from colgen.parallel.threads import Threads
 from colgen.solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
 from colgen.solvers.chains.sums import chain_sums
@@ -142,7 +142,7 @@ def batch_of(
     InputError
         If numbers, shapes or lengths are not what is expected.
     """
-    checked = checked_scores(arrays)
+    checked = check_scores(arrays)
     if not checked or not checked[0].ndim:
         raise InputError("scores: expected one array or more, with the instances along the first axis")
     first = checked[0]

@@ -117,7 +117,7 @@ def of_arrays(arrays: Sequence[Floats]) -> list[Features]:
     return [(where, array.ravel()[where]) for where, array in zip(places, arrays, strict=True)]
 
 
-def checked_examples(examples: Sequence[Example]) -> None:
+def check_examples(examples: Sequence[Example]) -> None:
     """Refuse to learn from nothing.
 
     Raises

@@ -26,7 +26,7 @@ from colgen.core.columns import Column
 from colgen.core.errors import InputError
 from colgen.core.stop import AnyOf, GapLimit, IterationLimit, StopRule
 from colgen.core.tolerances import ROUNDING, TOLERANCES
-from colgen.learning.examples import Example, Features, checked_examples, less, summed
+from colgen.learning.examples import Example, Features, check_examples, less, summed
 from colgen.learning.losses import Margin, augmented
 from colgen.learning.training import Trained
 from colgen.master.quadratic_master import QuadraticMaster
@@ -217,6 +217,6 @@ def _mean_plane(examples: Sequence[Example], weights: Floats, margin: Margin) ->
 
 
 def _check(examples: Sequence[Example], regularization: float, passes: int) -> None:
-    checked_examples(examples)
+    check_examples(examples)
     if not 0.0 < regularization < np.inf or passes < 1:
         raise InputError(f"expected a regularization above 0 and one pass or more, got {regularization} and {passes}")

@@ -20,7 +20,7 @@ from colgen.learning.oracles import (
     ProjectiveTrees,
     Structure,
     Trees,
-    checked_derivative,
+    check_derivative,
     penalized,
     scores_for,
     structure_from,
@@ -82,7 +82,7 @@ class StructureMarginals:
         given = [np.zeros(mean.shape) for mean in self.means]
         for number, derivative in enumerate(means):
             if derivative is not None:
-                given[number] = checked_derivative(derivative, self.means[number].shape)
+                given[number] = check_derivative(derivative, self.means[number].shape)
         return self._tangent(*given)
 
     def sample(self, generator: np.random.Generator) -> Structure:

@@ -84,7 +84,7 @@ class Structure:
         )
 
 
-def checked_scores(scores: Sequence[Any], names: Sequence[str] = ()) -> tuple[Floats, ...]:
+def check_scores(scores: Sequence[Any], names: Sequence[str] = ()) -> tuple[Floats, ...]:
     """Arrays of scores as oracles take them: contiguous, of 64 bits, numbers or -inf.
 
     Raises
@@ -109,7 +109,7 @@ def scores_for(oracle: Any, scores: Sequence[Any]) -> tuple[Floats, ...]:
     InputError
         Naming the array and what was expected.
     """
-    theta = checked_scores(scores)
+    theta = check_scores(scores)
     if not theta:
         raise InputError("scores: expected one array or more")
     if hasattr(oracle, "check"):
@@ -148,7 +148,7 @@ def check_tree_shapes(oracle: Any, arrays: Sequence[Floats], parts: Sequence[str
     check_shapes(oracle, arrays, {"scores": (size, size), **dict.fromkeys(parts, (size,) * 3)})
 
 
-def checked_derivative(given: Any, shape: tuple[int, ...]) -> Floats:
+def check_derivative(given: Any, shape: tuple[int, ...]) -> Floats:
     """Derivatives by a mean, in its shape.
 
     Raises
@@ -240,7 +240,7 @@ def _as_labels(given: Any) -> NDArray[Any] | None:
     return array if array.ndim == 1 and array.dtype.kind in "iu" else None
 
 
-def checked_labels(labels: Any, size: int, low: int | None = None, high: int | None = None) -> Ints:
+def check_labels(labels: Any, size: int, low: int | None = None, high: int | None = None) -> Ints:
     """Labels of a right structure: ``size`` integers in a range.
 
     Raises
@@ -256,7 +256,7 @@ def checked_labels(labels: Any, size: int, low: int | None = None, high: int | N
     return found
 
 
-def checked_heads(heads: Any, size: int) -> Ints:
+def check_heads(heads: Any, size: int) -> Ints:
     """The head of each position of a right tree; that of position 0, the root, is ignored.
 
     Raises
@@ -264,9 +264,9 @@ def checked_heads(heads: Any, size: int) -> Ints:
     InputError
         If they are not ``size`` positions, or form a cycle.
     """
-    given = checked_labels(heads, size).copy()
+    given = check_labels(heads, size).copy()
     given[:1] = 0
-    found = checked_labels(given, size, 0, size - 1)
+    found = check_labels(given, size, 0, size - 1)
     above = found
     for _ in range(size.bit_length()):
         above = above[above]
@@ -332,7 +332,7 @@ class Chains:
     def from_labels(self, labels: Any, scores: Floats, transitions: Floats) -> tuple[Ints, Ints]:
         """Places of the parts of a labelling, which is checked."""
         tokens, num = scores.shape
-        return self.structure(checked_labels(labels, tokens, 0, num - 1), num, transitions.ndim == 3)
+        return self.structure(check_labels(labels, tokens, 0, num - 1), num, transitions.ndim == 3)
 
     @staticmethod
     def structure(labels: Ints, num: int, stepwise: bool = False) -> tuple[Ints, Ints]:
@@ -365,7 +365,7 @@ class Trees:
 
     def from_labels(self, labels: Any, scores: Floats) -> tuple[Ints]:
         """Places of the arcs of a tree, given the head of each position; they are checked."""
-        return self.structure(checked_heads(labels, len(scores)))
+        return self.structure(check_heads(labels, len(scores)))
 
     @staticmethod
     def structure(heads: Ints) -> tuple[Ints]:
@@ -406,7 +406,7 @@ class SecondOrder:
 
     def from_labels(self, labels: Any, scores: Floats, *others: Floats) -> tuple[Ints, ...]:
         """Places of the parts of a tree, given the head of each position; they are checked."""
-        return self.structure(checked_heads(labels, len(scores)))
+        return self.structure(check_heads(labels, len(scores)))
 
     def structure(self, heads: Ints) -> tuple[Ints, ...]:
         """Places of a tree's arcs, and of its parts in the order of their names."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.oracles import Structure, StructureOracle, checked_derivative, decoded, scores_for
+from colgen.learning.oracles import Structure, StructureOracle, check_derivative, decoded, scores_for
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ class Perturbed:
         An estimate from the same samples, E[Z (a(θ + σ Z)ᵀ g)] / σ, with the mean of aᵀg taken off, which only lowers
         its variance; of normal perturbations alone.
         """
-        derivative = checked_derivative(means[0], self.means[0].shape).ravel()
+        derivative = check_derivative(means[0], self.means[0].shape).ravel()
         values = np.array([derivative[places] @ counts for places, counts in (s.parts[0] for s in self.structures)])
         values -= values.mean()
         count = max(len(values) - 1, 1)

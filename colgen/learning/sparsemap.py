@@ -32,7 +32,7 @@ from colgen.learning.oracles import (
     Structure,
     StructureOracle,
     Trees,
-    checked_derivative,
+    check_derivative,
     decoded,
     scores_for,
 )
@@ -105,7 +105,7 @@ class SparseMean:
         for number, given in enumerate(means):
             if given is None:
                 continue
-            right += self._parts[number].products(checked_derivative(given, self.means[number].shape))
+            right += self._parts[number].products(check_derivative(given, self.means[number].shape))
         return _means(self._parts, self._active.solve(right), self.means)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.examples import Example, Features, checked_examples, less, of_arrays
+from colgen.learning.examples import Example, Features, check_examples, less, of_arrays
 from colgen.learning.losses import Margin, Regularization, augmented, fenchel_young, hinge
 
 Floats = NDArray[np.float64]
@@ -164,7 +164,7 @@ def _check_positive(name: str, value: float) -> None:
 def _passes(
     examples: Sequence[Example], size: int, epochs: int, seed: int, step: Callable[[Example, _Averaged], float]
 ) -> Trained:
-    checked_examples(examples)
+    check_examples(examples)
     if epochs < 1:
         raise InputError(f"epochs: expected 1 or more, got {epochs}")
     model, losses = _Averaged(size), []

@@ -310,9 +310,9 @@ class LinearMaster(RestrictedMaster):
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
         return self._joining.add(columns, rows, origin)
 
-    def add_found(self, found: Sequence[Sequence[Column]]) -> int:
+    def add_results(self, found: Sequence[Sequence[Column]]) -> int:
         added = self._joining.add_singles(found)
-        return super().add_found(found) if added is None else added
+        return super().add_results(found) if added is None else added
 
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Append rows with their coefficients in all present columns; those that the master knows are passed over."""

@@ -160,7 +160,7 @@ class RestrictedMaster(ABC):
     def begin_feasible(self) -> None:
         """The columns of a checked answer are there: the first solve may count on a feasible point."""
 
-    def add_found(self, found: Sequence[Sequence[Column]]) -> int:
+    def add_results(self, found: Sequence[Sequence[Column]]) -> int:
         """Add what each pricing problem has found; returns how many columns were new."""
         return sum(self.add(batch, (), origin) for origin, batch in enumerate(found) if len(batch))
 

@@ -9,7 +9,7 @@ from colgen.core.duals import OwnDuals
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
 
 
-def asked(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingContext) -> list[PricingResult]:
+def call_oracles(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingContext) -> list[PricingResult]:
     """Their results at dual values, in their order; the run's budget is told of a call that outlives the deadline."""
     budget = context.budget
 

@@ -143,11 +143,11 @@ def _mark(node: NodeRecord, x: float, y: float) -> str:
     parent = "" if node.parent is None else node.parent
     return (
         f'<g class="{_word(node.outcome)}" tabindex="0" data-n="{node.number}" data-p="{parent}" '
-        f'transform="translate({x:g} {y:g})"><title>{html.escape(_told(node))}</title>{_shape(node.outcome)}</g>'
+        f'transform="translate({x:g} {y:g})"><title>{html.escape(_describe(node))}</title>{_shape(node.outcome)}</g>'
     )
 
 
-def _told(node: NodeRecord) -> str:
+def _describe(node: NodeRecord) -> str:
     """All that is known of a node, as one text: its last decision comes first."""
     bound = f"bound {number(node.bound, 8)}" if math.isfinite(node.bound) else "no bound"
     decisions = [str(decision) for decision in reversed(node.decisions)]

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from functools import cached_property
 
-from colgen.bounding.guesses import Proved, prove, record, told
+from colgen.bounding.guesses import Proved, guess_context, prove, record
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounding.run import Run
 from colgen.certificate.witness import NodeName, WitnessPoint
@@ -46,7 +46,7 @@ class NodeBounds:
         """What boundings work with."""
         # Not a method of this object's: what is kept here would refer back to it, and a run's memory, all scores of a
         # large instance, would wait for the collector of cycles.
-        context = functools.partial(_told_at, self.master, self.run)
+        context = functools.partial(_pricing_context, self.master, self.run)
         return dataclasses.replace(self._parts, context=context, found=self.answers.look_at, take=self.answers.take)
 
     @cached_property
@@ -56,7 +56,7 @@ class NodeBounds:
 
     def context(self, node: Node | NodeState, fixed: tuple[tuple[Column, float], ...] = ()) -> PricingContext:
         """What oracles are told in a node; ``fixed``: columns that a dive has fixed, and their values."""
-        return _told_at(self.master, self.run, node, fixed)
+        return _pricing_context(self.master, self.run, node, fixed)
 
     def guessed(self, duals: DualPoint) -> Proved | None:
         """Price all oracles once at guessed dual values, before the first round; None where there is nothing to price.
@@ -167,7 +167,7 @@ class NodeBounds:
         if self.search.sharpen is None or relaxed.duals is None or not run.grazes(bound):
             return bound
         try:
-            found = self.search.sharpen(bound, relaxed.duals, self.told(node))
+            found = self.search.sharpen(bound, relaxed.duals, self.pricing_context(node))
             sharp = returned(found, "sharpen()", "a bound")
         except OutOfBudget:
             return bound
@@ -211,15 +211,15 @@ class NodeBounds:
             node.decisions,
             run.scale,
             run.budget,
-            self.told(node),
+            self.pricing_context(node),
         )
 
-    def told(self, node: Node) -> PricingContext:
+    def pricing_context(self, node: Node) -> PricingContext:
         """What oracles are told where a node's dual values are looked at once more."""
-        return told(self.master, self.context(node), self.parts.settings)
+        return guess_context(self.master, self.context(node), self.parts.settings)
 
 
-def _told_at(
+def _pricing_context(
     master: RestrictedMaster, run: Run, node: Node | NodeState, fixed: tuple[tuple[Column, float], ...] = ()
 ) -> PricingContext:
     return PricingContext(

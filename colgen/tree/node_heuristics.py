@@ -15,7 +15,7 @@ from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.heuristics import Heuristic, HeuristicContext, RestrictedMIP
 from colgen.master.protocol import MasterSolution
-from colgen.pricing.calls import asked
+from colgen.pricing.calls import call_oracles
 from colgen.stabilization import NoStabilization
 from colgen.tree.node import Node, sparing
 from colgen.tree.node_bounds import GRACE, NodeBounds
@@ -99,8 +99,8 @@ class NodeHeuristics:
         values = duals.values * np.maximum(1.0 + noise * rng.standard_normal(len(duals.values)), 0.0)
         if rng.random() < _PART:
             values[rng.random(len(values)) < _PART] = 0.0
-        told = dataclasses.replace(self._bounds.told(node), provisional=True)
-        for origin, result in enumerate(asked(self._parts.oracles, duals.replace(values), told)):
+        told = dataclasses.replace(self._bounds.pricing_context(node), provisional=True)
+        for origin, result in enumerate(call_oracles(self._parts.oracles, duals.replace(values), told)):
             self.run.columns_generated += self.master.add(result.columns, (), origin)
 
     def round_off(self, node: Node, solved: MasterSolution, reason: Termination | None) -> None:

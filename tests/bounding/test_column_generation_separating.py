@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from colgen import Row, Sense, Separation, SeparationContext, Solution
-from colgen.bounding.column_generation import separate, told
+from colgen.bounding.column_generation import separate, separation_context
 from colgen.core.errors import SeparationError
 
 X, Y = ("x", 0), ("y", 0)
@@ -63,6 +63,6 @@ def test_a_separation_is_told_of_the_run():
     master = SimpleNamespace(is_whole=lambda solved: solved.values == "whole")
     node = SimpleNamespace(number=7, depth=3)
     solved = SimpleNamespace(values="whole", duals="dual values")
-    context = told(SimpleNamespace(run=run, master=master), node, solved, 6.0)
+    context = separation_context(SimpleNamespace(run=run, master=master), node, solved, 6.0)
     assert context == SeparationContext(Sense.MAXIMIZE, 7, 3, 2, True, "dual values", 6.0, 5.0, 4.0, "the budget")
     assert context.gap == pytest.approx(0.2)

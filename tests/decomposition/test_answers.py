@@ -7,7 +7,7 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import InfeasibleAnswerError, InputError, decompose, solve
-from colgen.decomposition.answers import Values, checked, load_values, objective_step
+from colgen.decomposition.answers import Values, load_values, objective_step, recompute_objective
 from colgen.decomposition.reading.arrays import read
 from tests.decomposition import models
 from tests.decomposition.benders.test_template import two_stage
@@ -30,14 +30,14 @@ def model():
 def test_what_is_no_answer_is_said(values, said):
     reading = read(model())
     with pytest.raises(InfeasibleAnswerError, match=said):
-        checked(reading, Values(reading, np.array(values, dtype=float), NONE))
+        recompute_objective(reading, Values(reading, np.array(values, dtype=float), NONE))
 
 
 def test_an_answer_is_counted_and_loaded():
     m = model()
     reading = read(m)
     answer = Values(reading, np.array([3.0, 1.5]), NONE)
-    assert (checked(reading, answer), answer["y"], len(answer)) == (13.0, 1.5, 2)
+    assert (recompute_objective(reading, answer), answer["y"], len(answer)) == (13.0, 1.5, 2)
     load_values(reading, None)
     assert m.x.value is None
     load_values(reading, answer)

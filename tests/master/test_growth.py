@@ -144,10 +144,10 @@ def test_what_all_oracles_have_found_joins_at_once():
 
     together, one_by_one = LinearMaster(CuttingStock().formulation()), LinearMaster(CuttingStock().formulation())
     found = columns()
-    assert together.add_found(found) == 3
-    assert together.add_found(found) == 0
+    assert together.add_results(found) == 3
+    assert together.add_results(found) == 0
     assert (
-        together.add_found([[cutting_column((2, 0, 0))], [cutting_column((0, 0, 1)), cutting_column((0, 0, 1))]]) == 1
+        together.add_results([[cutting_column((2, 0, 0))], [cutting_column((0, 0, 1)), cutting_column((0, 0, 1))]]) == 1
     )
     for origin, batch in [*enumerate(columns()), (1, [cutting_column((0, 0, 1))])]:
         one_by_one.add(batch, (), origin)

@@ -43,7 +43,7 @@ def test_columns_of_many_pricing_problems_are_looked_up_together():
     assert [list(mine) for mine in together] == [[first], [], [second, first]]
     alone = [list(linear.improving(*one, 1e-7)) for one in zip(oracles, found, arrays, strict=True)]
     assert [[column.structure for column in mine] for mine in alone] == [[0.25], [], [0.5, 0.25]]
-    assert linear.add_found(together) == 2
+    assert linear.add_results(together) == 2
     assert [linear.origin(column) for column in (first, second)] == [0, 2]
     with pytest.raises(RepeatedColumnError, match="the column of 1 as improving"):
         linear.improving_of_each(oracles, [[], [present[1]], []], [np.empty(0), np.array([-1.0]), np.empty(0)], 1e-7)

@@ -3,7 +3,7 @@
 import time
 
 from colgen import Budget, Pricing, PricingContext, PricingResult, Sense, TimeLimit, solve
-from colgen.pricing.calls import asked
+from colgen.pricing.calls import call_oracles
 from tests.toys import CuttingStock, Knapsack
 
 
@@ -23,7 +23,7 @@ class Waiting(Pricing):
 def test_the_call_is_named_that_was_under_way_at_the_deadline():
     budget = Budget(0.3)
     context = PricingContext(Sense.MINIMIZE, budget=budget, deadline=budget.deadline)
-    results = asked((Waiting("quick", 0.0), Waiting("slow", 0.7), Waiting("late", 0.3)), None, context)
+    results = call_oracles((Waiting("quick", 0.0), Waiting("slow", 0.7), Waiting("late", 0.3)), None, context)
     assert len(results) == 3
     (warning,) = budget.warnings
     assert warning.startswith("slow.price ended 0.")
@@ -32,7 +32,9 @@ def test_the_call_is_named_that_was_under_way_at_the_deadline():
 
 def test_a_little_late_is_not_worth_a_word():
     budget = Budget(0.2)
-    asked((Waiting("slow", 0.22),), None, PricingContext(Sense.MINIMIZE, budget=budget, deadline=budget.deadline))
+    call_oracles(
+        (Waiting("slow", 0.22),), None, PricingContext(Sense.MINIMIZE, budget=budget, deadline=budget.deadline)
+    )
     assert budget.warnings == ()
 
 

@@ -50,7 +50,7 @@ class Recourse:
         """The number of a stage's group: those of a group may share dual values."""
         return self._place[number][0]
 
-    def told(self, number: int, which: int) -> tuple[float, Floats]:
+    def bound_row(self, number: int, which: int) -> tuple[float, Floats]:
         """Constant and slopes of a known bound."""
         group, place = self._place[number]
         return self._known[group].row(which, place)
@@ -78,7 +78,7 @@ class Recourse:
             which, others = self._learn(number, found, x, left)
             for other in others:
                 left.remove(other)
-                yield other, StageBound(*self.told(other, which), True, np.empty(0))
+                yield other, StageBound(*self.bound_row(other, which), True, np.empty(0))
 
     def best(self, x: Floats, enough: Callable[[Floats], bool] | None = None) -> list[Floats] | None:
         """The variables of each stage at their best; None if a stage has no feasible point.

@@ -103,7 +103,7 @@ class StageRows(Separation):
         )
         excess = values - claimed
         violated = np.flatnonzero(excess > TOLERANCES.reduced_cost * sizes).tolist()
-        found = {k: self._row(k, *recourse.told(k, int(which[k]))) for k in violated}
+        found = {k: self._row(k, *recourse.bound_row(k, int(which[k]))) for k in violated}
         return found, float(excess[violated].sum())
 
     def _by_programs(

@@ -16,7 +16,7 @@ from colgen.core.budget import Budget
 from colgen.core.result import Result
 from colgen.core.solution import Complete, Solution
 from colgen.cuts.separation import Separation
-from colgen.decomposition.answers import Values, checked, load, objective_step
+from colgen.decomposition.answers import Values, load, objective_step, recompute_objective
 from colgen.decomposition.benders.rounding import Rounding
 from colgen.decomposition.benders.stage_rows import StageRows
 from colgen.decomposition.benders.two_stage import TwoStage
@@ -93,7 +93,7 @@ class Benders(Problem):
 
     def check(self, answer: Values) -> float:
         """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""
-        return checked(self.reading, answer)
+        return recompute_objective(self.reading, answer)
 
     def finished(self, result: Result) -> Result:
         """Load the answer into the model, and dual values of the first stage's rows where it asks for them."""

@@ -15,7 +15,7 @@ from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
-from colgen.decomposition.answers import Values, checked
+from colgen.decomposition.answers import Values, recompute_objective
 from colgen.decomposition.benders.recourse import Recourse, joined
 from colgen.decomposition.benders.second_stage import SecondStage
 from colgen.decomposition.reading.arrays import Floats, Ints, Reading, cost_rounding
@@ -156,7 +156,7 @@ class TwoStage:
         f, first = self.reading.formulation, self.first
         answer = self.values(x)
         try:
-            objective = checked(self.reading, answer)
+            objective = recompute_objective(self.reading, answer)
         except InfeasibleAnswerError:
             return None
         keys = [f.column_keys[k] for k in first.tolist()]

@@ -59,7 +59,7 @@ def kernel_of(sub: Subproblem) -> Recognized | None:
     return stable if stable is not None and len(sub.costs) <= _SMALL else unimodular_of(sub) or stable
 
 
-def said_of(subs: Sequence[Subproblem]) -> str:
+def describe_blocks(subs: Sequence[Subproblem]) -> str:
     """What blocks have been recognized as, in words; nothing where none of them has been."""
     counts: dict[type, int] = {}
     for sub in subs:
