@@ -114,7 +114,7 @@ def test_a_bounding_that_fails_is_told():
         def bounding(self):
             raise ZeroDivisionError("no bound")
 
-    assert_found(check_problem(Failing(), seconds=GENEROUS), "exception", r"Failing, solve\(queue=.*no bound")
+    assert_found(check_problem(Failing(), seconds=GENEROUS), "exception", r"Failing, solve\(method=.*no bound")
 
 
 def guessing(factor: float, objective: float) -> type[Assignment]:
