@@ -221,7 +221,11 @@ class Run:
             raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {fault}")
         steps = 0.0 if self.step is None else solution.objective / self.step
         steps = steps if math.isfinite(steps) else 0.0  # so many steps are in no float: nothing can be told
-        if fractionality(steps) > TOLERANCES.pruning * abs(steps):  # as bounds are rounded: not where steps drown
+        # As bounds are rounded: not where steps drown in an objective, or in terms that cancel out.
+        drown = max(
+            TOLERANCES.pruning * abs(solution.objective), SUMMED * ROUNDING * (abs(self._offset) + solution.terms)
+        )
+        if self.step is not None and fractionality(steps) * self.step > drown:
             raise InputError(
                 f"{source} found an answer of objective {solution.objective:g}, no multiple of the problem's "
                 f"objective_step {self.step:g}: bounds would be rounded past the optimum"
