@@ -1,4 +1,4 @@
-"""What a thousand workers would do on one tree: a simulation from node times that are measured here.
+"""A simulation of a thousand workers on one tree, from node times that are measured here.
 
     python benchmarks/thousand_workers.py [--nodes 1000000] [--seed 1]
 

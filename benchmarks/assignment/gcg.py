@@ -1,4 +1,4 @@
-"""GCG on a compact model that has been taken apart: the same blocks, by somebody else's branch and price.
+"""GCG, another branch and price, on a compact model with the blocks that colgen has found.
 
 GCG comes with pygcgopt, whose pyscipopt is an older one than that of this project's extra ``benchmark``, so that it
 needs an environment of its own; ``COLGEN_GCG`` names the Python there::
@@ -10,16 +10,15 @@ needs an environment of its own; ``COLGEN_GCG`` names the Python there::
 
 from __future__ import annotations
 
-import json
+import math
 import os
 import subprocess
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.harness import Run, ask_program
 from colgen import InputError
-from colgen.core.sense import Sense
 
 if TYPE_CHECKING:
     from colgen import Decomposed
@@ -60,29 +59,10 @@ print(json.dumps({"seconds": seconds, "status": status, "objective": objective})
 """
 
 
-@dataclass(frozen=True)
-class ByGCG:
-    """A run of GCG.
-
-    Attributes
-    ----------
-    seconds
-        Of the processor, reading the model left out.
-    objective
-        What is proved to be optimal; None if nothing is.
-    """
-
-    seconds: float
-    objective: float | None
-
-
-def by_gcg(problem: Decomposed, limit: float) -> ByGCG | None:
+def run_gcg(problem: Decomposed, limit: float, *, name: str) -> Run | None:
     """Solve a decomposed model with the same blocks; None where GCG is not installed, or has crashed.
 
-    Parameters
-    ----------
-    limit
-        Seconds.
+    Its seconds are those of the processor, reading the model left out.
 
     Raises
     ------
@@ -92,30 +72,31 @@ def by_gcg(problem: Decomposed, limit: float) -> ByGCG | None:
     python = os.environ.get("COLGEN_GCG")
     if not python:
         return None
-    told = json.dumps({**_told(problem), "limit": limit})
-    done = subprocess.run([python, "-c", _GCG], input=told, capture_output=True, text=True, check=False)
-    if done.returncode < 0:  # by a signal: nothing is to be said of it
-        return None
-    if done.returncode:
-        raise InputError(f"COLGEN_GCG: expected a Python with pygcgopt, {python} says {done.stderr[-200:]!r}")
-    found = json.loads(done.stdout.splitlines()[-1])
+    try:
+        found = ask_program(python, _GCG, {**_told(problem), "limit": limit})
+    except subprocess.CalledProcessError as error:
+        if error.returncode < 0:  # by a signal: nothing is to be said of it
+            return None
+        raise InputError(
+            f"COLGEN_GCG: expected a Python with pygcgopt, {python} says {error.stderr[-200:]!r}"
+        ) from None
+    seconds = float(found["seconds"])
     if found["objective"] is None:
-        return ByGCG(float(found["seconds"]), None)
+        return Run("GCG", name, seconds, math.nan, math.nan, False, limit=limit)
     f = problem.reading.formulation
-    sign = -1.0 if f.sense is Sense.MAXIMIZE else 1.0
-    return ByGCG(float(found["seconds"]), sign * float(found["objective"]) + f.offset)
+    optimum = f.sense.sign * float(found["objective"]) + f.offset
+    return Run("GCG", name, seconds, optimum, optimum, True, limit=limit)
 
 
 def _told(problem: Decomposed) -> dict[str, object]:
     """A model as lists: variables with cost, bounds and kind; rows with entries, sides and block, -1 in the master."""
     f, rows, blocks = problem.reading.formulation, problem.reading.rows, problem.splitting.partition.of_row
-    sign = -1.0 if f.sense is Sense.MAXIMIZE else 1.0
 
     def end(value: float) -> float | None:
         return value if np.isfinite(value) else None
 
     variables = [
-        [sign * cost, end(low), end(high), whole]
+        [f.sense.sign * cost, end(low), end(high), whole]
         for cost, low, high, whole in zip(
             f.costs.tolist(), f.lower.tolist(), f.upper.tolist(), f.integer.tolist(), strict=True
         )

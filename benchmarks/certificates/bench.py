@@ -1,21 +1,20 @@
-"""What is measured of certificates: whole proofs, the time to check and to write them, and the lies that are found."""
+"""Benchmark of certificates: whole proofs, the time to check and to write them, and the lies that are found."""
 
 from __future__ import annotations
 
-import csv
 import gzip
 import math
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from benchmarks.decomposition.families import FAMILIES
-from benchmarks.harness import BenchOptions, spread
-from colgen import InputError, NodeLimit, Problem, Record, TimeLimit, decompose, solve
+from benchmarks.harness import BenchOptions, check_agreement, measure, read_table, say_nothing, spread
+from colgen import InputError, Problem, TimeLimit, decompose, solve
 from colgen.certificate.checker import Verdict, check
 from colgen.certificate.checker_pricing import WrongError
 from colgen.certificate.checker_program import Claims
@@ -165,65 +164,59 @@ class _Outcome:
     """Of one instance: processor seconds, without a certificate where that was measured."""
 
     proved: bool
-    verdict: Verdict | None
+    verdict: Verdict
     seconds: float
     plain: float | None
     checking: float
     size: int
     lines: list[str]
 
+    def __str__(self) -> str:
+        proved = "proved" if self.proved else "NOT PROVED"
+        return f"{proved}, {self.seconds:.2f} s, checked in {self.checking:.2f} s, {self.size:,} bytes"
+
 
 def bench_proofs(options: BenchOptions) -> list[Figure]:
     """Certificates of public instances, checked; and true ones that are changed, of which none may pass."""
-    if options.data is None:
-        raise InputError("the benchmark proofs needs --data: the folder of the instances")
+    data = options.folder("the benchmark proofs needs --data: the folder of the instances")
     share = 0.1 if options.quick else options.share(_MINUTES)
     figures: list[Figure] = []
     outcomes: list[_Outcome] = []
     told: dict[str, list[list[str]]] = {}
-    for each in _SETS:
-        files = sorted(path for pattern in each.patterns for path in (options.data / each.folder).glob(pattern))
-        if not files:
-            raise InputError(f"{options.data / each.folder}: expected the instances {', '.join(each.patterns)}")
-        with (options.data / each.folder / "optima.csv").open(newline="") as table:
-            rows = (row for row in csv.reader(table) if len(row) == 2 or row[1] == str(_CUSTOMERS))
-            optima = {row[0]: row[-1] for row in rows}
-        solve(each.problem(each.read(files[0])), stop=TimeLimit(1.0))  # compiles the kernels
-        small = [_outcome(_Case("", _of(each.problem, make())), compared=False) for make in each.small]
+
+    def prove(cases: Iterable[_Case], every: int) -> list[_Outcome]:
+        """Prove instances with certificates, and each ``every``-th without one as well."""
         found = []
-        for k, path in enumerate(spread(files, share)):
-            case = _Case(path.stem, _of(each.problem, each.read(path)), each.text(path), float(optima[path.stem]))
-            found.append(_outcome(case, compared=k % 4 == 0))
-            _say(case, found[-1], options)
-        proved = sum(outcome.proved for outcome in found)
-        figures.append(
-            Figure(f"checked_{each.name}", proved, "instances", len(found), f"whole proofs, of {len(found)}")
+        for k, case in enumerate(cases):
+            found.append(_prove(case, compared=k % every == 0))
+            options.say(f"{case.name}: {found[-1]}")
+        return found
+
+    def count_proved(name: str, found: Sequence[_Outcome], unit: str, note: str) -> Figure:
+        return Figure(f"checked_{name}", sum(outcome.proved for outcome in found), unit, len(found), note)
+
+    for each in _SETS:
+        files = sorted(path for pattern in each.patterns for path in (data / each.folder).glob(pattern))
+        if not files:
+            raise InputError(f"{data / each.folder}: expected the instances {', '.join(each.patterns)}")
+        optima = _optima(data / each.folder / "optima.csv")
+        solve(each.problem(each.read(files[0])), stop=TimeLimit(1.0))  # compiles the kernels
+        small = _prove_small(each.problem, (make() for make in each.small))
+        found = prove(
+            (
+                _Case(path.stem, partial(each.problem, each.read(path)), each.text(path), optima[path.stem])
+                for path in spread(files, share)
+            ),
+            4,
         )
+        figures.append(count_proved(each.name, found, "instances", f"whole proofs, of {len(found)}"))
         outcomes += found
         told[each.name] = [outcome.lines for outcome in (*small, *found) if outcome.proved and outcome.size <= _SHORT]
-    small = [
-        _outcome(_Case("", _of(ChainMAP, chain_map.random(k, chains=3, length=5, labels=5))), compared=False)
-        for k in range(3)
-    ]
-    told["chains"] = [outcome.lines for outcome in small]
-    small = [_outcome(case, compared=False) for case in _small_trees()]
-    told["trees"] = [outcome.lines for outcome in small]
-    small = [
-        _outcome(
-            _Case("", _of(TitlePath, title_path.random(7, 4, seed, num_classes=5, attraction=3.0))), compared=False
-        )
-        for seed in range(3)
-    ]
-    told["paths"] = [outcome.lines for outcome in small]
-    small = [_outcome(_Case("", _of(Coreference, coreference.random(6, seed))), compared=False) for seed in range(3)]
-    told["clusters"] = [outcome.lines for outcome in small]
+    for name, small in _small_proofs().items():
+        told[name] = [outcome.lines for outcome in small]
     cases = _compact_models(share)
-    found = []
-    for k, case in enumerate(cases):
-        found.append(_outcome(case, compared=k % 2 == 0))
-        _say(case, found[-1], options)
-    proved = sum(outcome.proved for outcome in found)
-    figures.append(Figure("checked_compact", proved, "models", len(found), f"taken apart, of {len(found)}"))
+    found = prove(cases, 2)
+    figures.append(count_proved("compact", found, "models", f"taken apart, of {len(found)}"))
     outcomes += found
     # One piece more than demanded is another answer, as true as the first: rolls are not lied about.
     told["compact"] = [
@@ -231,37 +224,27 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
         for case, outcome in zip(cases, found, strict=True)
         if outcome.proved and outcome.size <= _SHORT and not case.name.startswith("cutting")
     ]
-    if (options.data / _ANNOTATED).is_dir():
-        found = []
-        for case in _documents(options.data / _ANNOTATED, share):
-            found.append(_outcome(case, compared=True))
-            _say(case, found[-1], options)
-        proved = sum(outcome.proved for outcome in found)
+    if (data / _ANNOTATED).is_dir():
+        found = prove(_documents(data / _ANNOTATED, share), 1)
         note = f"of {len(found)}, their first {_MENTIONS} mentions"
-        figures.append(Figure("checked_clusters", proved, "documents", len(found), note))
+        figures.append(count_proved("clusters", found, "documents", note))
         outcomes.append(_together(found))
-    if (options.data / _TAGGED).is_dir():
-        found = []
-        for case in _parsed(options.data / _TAGGED, share):
-            found.append(_outcome(case, compared=True))
-            _say(case, found[-1], options)
-        proved = sum(outcome.proved for outcome in found)
+    if (data / _TAGGED).is_dir():
+        found = prove(_parsed(data / _TAGGED, share), 1)
         note = f"of {len(found)}, half of them of each parser, at most {_WORDS} words"
-        figures.append(Figure("checked_trees", proved, "sentences", len(found), note))
+        figures.append(count_proved("trees", found, "sentences", note))
         half = len(found) // 2
         outcomes += [_together(found[:half]), _together(found[half:])]
-        case, sentences = _sentences(options.data / _TAGGED, share)
-        whole = _outcome(case, compared=True)
-        _say(case, whole, options)
-        figures.append(
-            Figure("checked_chains", sentences * whole.proved, "sentences", sentences, "whole batches, of one test set")
-        )
+        case, sentences = _sentences(data / _TAGGED, share)
+        (whole,) = prove([case], 1)
+        note = "whole batches, of one test set"
+        figures.append(Figure("checked_chains", sentences * whole.proved, "sentences", sentences, note))
         outcomes.append(whole)
-    figures += [] if options.quick else [_roots(items, options, share) for items in _ROOTS]
-    checked = [(outcome, outcome.verdict) for outcome in outcomes if outcome.verdict is not None]
-    claims = sum(verdict.claims.checked + verdict.claims.trusted for _, verdict in checked)
-    trusted = sum(verdict.claims.trusted for _, verdict in checked)
-    leaves = sum(verdict.leaves for _, verdict in checked)
+    figures += [] if options.quick else [_roots(data, items, options, share) for items in _ROOTS]
+    verdicts = [outcome.verdict for outcome in outcomes]
+    trusted = sum(verdict.claims.trusted for verdict in verdicts)
+    claims = sum(verdict.claims.checked for verdict in verdicts) + trusted
+    leaves = sum(verdict.leaves for verdict in verdicts)
     compared = [o.seconds / o.plain for o in outcomes if o.plain]
     figures += [
         Figure("trusted_share", trusted / max(claims, 1), "share", claims, "of the claims"),
@@ -295,53 +278,59 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
     return figures
 
 
-def _of(problem: Callable[[Any], Problem], instance: Any) -> Callable[[], Problem]:
-    """A new problem at each call: what one has learned about an instance is not lent to the next."""
-    return lambda: problem(instance)
+def _optima(path: Path) -> dict[str, float]:
+    """The known optima, of tables of several sizes those of the size that is measured."""
+    rows = [list(row.values()) for row in read_table(path)]
+    return {row[0]: float(row[-1]) for row in rows if len(row) == 2 or row[1] == str(_CUSTOMERS)}
 
 
-def _say(case: _Case, outcome: _Outcome, options: BenchOptions) -> None:
-    options.say(
-        f"{case.name}: {'proved' if outcome.proved else 'NOT PROVED'}, {outcome.seconds:.2f} s, checked in "
-        f"{outcome.checking:.2f} s, {outcome.size:,} bytes"
-    )
+def _prove_small(problem: Callable[[Any], Problem], instances: Iterable[Any]) -> list[_Outcome]:
+    """Certificates that lies are told about; nobody measures their seconds."""
+    return [_prove(_Case("", partial(problem, instance)), compared=False) for instance in instances]
+
+
+def _small_proofs() -> dict[str, list[_Outcome]]:
+    """Certificates of the kinds that are measured on larger instances, or not at all."""
+    chains = (chain_map.random(k, chains=3, length=5, labels=5) for k in range(3))
+    trees = (nonlocal_parsing.random(4, 1), nonlocal_parsing.random(4, 1, projective=False))
+    paths = (title_path.random(7, 4, seed, num_classes=5, attraction=3.0) for seed in range(3))
+    return {
+        "chains": _prove_small(ChainMAP, chains),
+        "trees": [
+            *_prove_small(GrandparentParsing, [grandparent_parsing.random(6, 3)]),
+            *_prove_small(NonlocalParsing, trees),
+        ],
+        "paths": _prove_small(TitlePath, paths),
+        "clusters": _prove_small(Coreference, (coreference.random(6, seed) for seed in range(3))),
+    }
 
 
 def _sentences(folder: Path, share: float) -> tuple[_Case, int]:
     """A test set as one batch, scored by a tagger that learns from the training set; and how many sentences it has."""
     task = TASKS["pos"]
     tagger = train_perceptron(
-        "pos", examples_of(read_corpus(folder, task, "train")[:_LEARN], task), epochs=2, say=_nothing
+        "pos", examples_of(read_corpus(folder, task, "train")[:_LEARN], task), epochs=2, say=say_nothing
     )
     test = spread(read_corpus(folder, task, "test"), share)
     instance = tagger.instance([sentence.words for sentence in test])
-    return _Case(f"{len(test)} sentences", _of(ChainMAP, instance)), len(test)
+    return _Case(f"{len(test)} sentences", partial(ChainMAP, instance)), len(test)
 
 
-def _roots(items: int, options: BenchOptions, share: float) -> Figure:
+def _roots(data: Path, items: int, options: BenchOptions, share: float) -> Figure:
     """Roots of packing instances: a bound that is what the run says of its root, rounded up, with nothing trusted."""
-    assert options.data is not None
-    files = spread(sorted((options.data / "packing").glob(f"{items}_*.txt")), share)
+    files = spread(sorted((data / "packing").glob(f"{items}_*.txt")), share)
     found = 0
     for path in files:
         problem = CuttingStock(cutting_stock.read(path))
         with tempfile.TemporaryDirectory() as folder:
             proof = Path(folder) / "proof.jsonl.gz"
-            result = solve(problem, stop=[TimeLimit(_LIMIT), NodeLimit(1)], record=Record(certificate=proof))
+            result = solve(problem, stop=TimeLimit(_LIMIT), node_limit=1, certificate=proof)
             verdict = check(gzip.decompress(proof.read_bytes()).decode().splitlines(), path.read_text())
         wanted = math.ceil(result.root_bound - TOLERANCES.integrality) if math.isfinite(result.root_bound) else None
         proved = not verdict.claims.trusted and wanted is not None and (verdict.bound or 0) >= wanted
         found += proved
         options.say(f"{path.stem}: {verdict.proves}, bound {verdict.bound} of {result.root_bound:g}, proved: {proved}")
     return Figure(f"checked_roots_{items}", found, "instances", len(files), "root bounds, rounded up")
-
-
-def _small_trees() -> list[_Case]:
-    return [
-        _Case("", _of(GrandparentParsing, grandparent_parsing.random(6, 3))),
-        _Case("", _of(NonlocalParsing, nonlocal_parsing.random(4, 1))),
-        _Case("", _of(NonlocalParsing, nonlocal_parsing.random(4, 1, projective=False))),
-    ]
 
 
 def _parsed(folder: Path, share: float) -> list[_Case]:
@@ -351,26 +340,29 @@ def _parsed(folder: Path, share: float) -> list[_Case]:
     """
     learn = [s for s in read_conll(next(folder.glob("*train*.conllu"))) if len(s) <= _WORDS][:_LEARN_TREES]
     test = [s for s in read_conll(next(folder.glob("*test*.conllu"))) if 1 < len(s) <= _WORDS]
-    test = spread(test[:: max(len(test) // _SENTENCES, 1)][:_SENTENCES], share)
+    test = spread(test, share, most=_SENTENCES)
     weights = learn_chains(learn, Chains(epochs=2, kinds=("grandparents",)))
-    model = learn_factors(learn, Learning(backbone="first", filter_epochs=1, epochs=1, family_epochs=1), say=_nothing)
+    model = learn_factors(
+        learn, Learning(backbone="first", filter_epochs=1, epochs=1, family_epochs=1), say=say_nothing
+    )
     chains = [_dense(weights, sentence) for sentence in test]
-    cases = [_Case(f"chains, {len(s)} words", _of(GrandparentParsing, c)) for s, c in zip(test, chains, strict=True)]
+    cases = [
+        _Case(f"chains, {len(s)} words", partial(GrandparentParsing, c)) for s, c in zip(test, chains, strict=True)
+    ]
     factors = [model.instance(s, 10) for s in test]
     return cases + [
-        _Case(f"factors, {len(s)} words", _of(NonlocalParsing, f)) for s, f in zip(test, factors, strict=True)
+        _Case(f"factors, {len(s)} words", partial(NonlocalParsing, f)) for s, f in zip(test, factors, strict=True)
     ]
 
 
 def _compact_models(share: float) -> list[_Case]:
     """Models with as many blocks as machines, bins, medians or rolls; their optima are not known."""
 
-    def taken_apart(name: str, size: int, seed: int) -> Callable[[], Problem]:
-        family = FAMILIES[name]
-        return lambda: decompose(family.build(size, seed), family.by)
+    def take_apart(name: str, size: int, seed: int) -> Problem:
+        return decompose(FAMILIES[name].build(size, seed), FAMILIES[name].by)
 
     cases = [
-        _Case(f"{name} {size}, {seed}", taken_apart(name, size, seed))
+        _Case(f"{name} {size}, {seed}", partial(take_apart, name, size, seed))
         for name, size, count in _COMPACT
         for seed in range(count)
     ]
@@ -385,7 +377,7 @@ def _documents(folder: Path, share: float) -> list[_Case]:
     cases = []
     for document in spread(others, share):
         whole = coreference.CoreferenceInstance(scores_of(scorer.probabilities(document), "probability"), document.name)
-        cases.append(_Case(document.name, _of(Coreference, whole.restricted_to(range(_MENTIONS)))))
+        cases.append(_Case(document.name, partial(Coreference, whole.restricted_to(range(_MENTIONS)))))
     return cases
 
 
@@ -394,38 +386,33 @@ def _dense(weights: Weights, sentence: Sentence) -> grandparent_parsing.Grandpar
     return grandparent_parsing.from_scores(scorer, siblings=False, single_root=weights.single_root)
 
 
-def _nothing(_: str) -> None:
-    pass
+def _prove(case: _Case, *, compared: bool) -> _Outcome:
+    """Solve an instance with a certificate, and without one to compare; check the certificate."""
 
+    def run(**options: Any) -> float:
+        _, seconds = measure(lambda: solve(case.problem(), stop=TimeLimit(_LIMIT), **options))
+        return seconds
 
-def _outcome(case: _Case, *, compared: bool) -> _Outcome:
-    plain = None
-    if compared:
-        begun = time.process_time()
-        solve(case.problem(), stop=TimeLimit(_LIMIT))
-        plain = time.process_time() - begun
+    plain = run() if compared else None
     with tempfile.TemporaryDirectory() as folder:
         proof = Path(folder) / "proof.jsonl.gz"
-        begun = time.process_time()
-        solve(case.problem(), stop=TimeLimit(_LIMIT), record=Record(certificate=proof))
-        seconds = time.process_time() - begun
+        seconds = run(certificate=proof)
         text = gzip.decompress(proof.read_bytes()).decode()
-    lines, verdict = text.splitlines(), None
-    begun = time.process_time()
+    lines = text.splitlines()
     try:
-        verdict = check(lines, case.text)
+        verdict, checking = measure(lambda: check(lines, case.text))
     except WrongError as wrong:
         raise AssertionError(f"{case.name}: line {wrong.line} is refused: {wrong}") from None
-    checking = time.process_time() - begun
     proved = verdict.proves == "optimal" and not verdict.claims.trusted
-    if proved and case.optimum is not None and float(verdict.objective or 0) != case.optimum:
-        raise AssertionError(f"{case.name}: {verdict.objective} is proved, {case.optimum:g} is known")
+    if proved:
+        objective = float(verdict.objective or 0)
+        check_agreement(case.name, {"the certificate": (objective, objective)}, known=case.optimum)
     return _Outcome(proved, verdict, seconds, plain, checking, len(text), lines)
 
 
 def _together(found: Sequence[_Outcome]) -> _Outcome:
     """Instances that take a hundredth of a second each as one."""
-    verdicts = [outcome.verdict for outcome in found if outcome.verdict is not None]
+    verdicts = [outcome.verdict for outcome in found]
     claims = Claims(sum(v.claims.checked for v in verdicts), sum(v.claims.trusted for v in verdicts))
     return _Outcome(
         all(outcome.proved for outcome in found),

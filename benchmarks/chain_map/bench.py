@@ -1,4 +1,4 @@
-"""What is measured: the source's tables and figures, for taggers trained on the given corpus, over whole test sets.
+"""Benchmark of taggers that are trained on a corpus: the source's tables and figures, over whole test sets.
 
 Everything is measured in one run on one thread.  The ways that are compared take turns, and medians are compared.
 "Exact" is a labelling whose score is the best one's, up to rounding.
@@ -7,17 +7,17 @@ Everything is measured in one run on one thread.  The ways that are compared tak
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import BenchOptions, spread
-from colgen import InputError, solve
+from benchmarks.harness import BenchOptions, Plan, Say, say_nothing, spread, take_turns
+from colgen import solve
 from colgen.cli.template import Figure
 from colgen.core.budget import begin_peak, peak_bytes
 from colgen.core.files import write_figure
@@ -34,6 +34,7 @@ from colgen.problems.chain_map.synthetic import first_chains, stretched
 from colgen.problems.chain_map.template import REDUCED_COSTS, ChainMAP, decode
 from colgen.problems.chain_map.training import examples_of, read_corpus
 from colgen.reporting.compared import proved_by_engine
+from colgen.solvers.compiling import working_clock
 
 Ints = NDArray[np.int32]
 Way = Callable[[ChainInstance], Labellings]
@@ -51,7 +52,7 @@ _PRECISIONS = {"": np.float32, "_double": np.float64}
 
 
 @dataclass(frozen=True)
-class Plan:
+class TaggingPlan(Plan):
     """How much is measured.
 
     Attributes
@@ -82,18 +83,17 @@ class Plan:
 _FEW = 200
 """Sentences that are tagged one after the other."""
 
-QUICK = Plan(("pos",), 300, 60, 1, 2, (1, 3), (20, 40), 20, (0.1, 10.0))
+QUICK = TaggingPlan(("pos",), 300, 60, 1, 2, (1, 3), (20, 40), 20, (0.1, 10.0))
 
 
 def bench_chain_map(options: BenchOptions) -> list[Figure]:
     """Tables 1 and 2, figure 2, and throughput by number of labels."""
-    if options.data is None:
-        raise InputError(
-            "this benchmark needs tagged sentences: say --data DIR with files *-train.tsv and *-test.tsv (word, part "
-            "of speech, entity in BIO and in BILOU); Universal Dependencies English-EWT with the entities of Universal "
-            "NER, for one"
-        )
-    plan = QUICK if options.quick else Plan()
+    data = options.folder(
+        "this benchmark needs tagged sentences: say --data DIR with files *-train.tsv and *-test.tsv (word, part "
+        "of speech, entity in BIO and in BILOU); Universal Dependencies English-EWT with the entities of Universal "
+        "NER, for one"
+    )
+    plan = QUICK if options.quick else TaggingPlan()
     share = options.share(_MINUTES)
     figures: list[Figure] = []
     scaled: ChainInstance | None = None
@@ -101,11 +101,11 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
     for name in plan.tasks:
         task = TASKS[name]
         held = begin_peak()
-        learn = read_corpus(options.data, task, "train")[: plan.learn]
-        test = spread(read_corpus(options.data, task, "test")[: plan.test], share)
+        learn = read_corpus(data, task, "train")[: plan.learn]
+        test = spread(read_corpus(data, task, "test")[: plan.test], share)
         examples = examples_of(learn, task)
         epochs: dict[str, int] = {} if plan.epochs is None else {"epochs": plan.epochs}
-        tagger = train_perceptron(name, examples, say=_nothing, **epochs)
+        tagger = train_perceptron(name, examples, say=say_nothing, **epochs)
         figures.append(_memory(name, peak_bytes() - held, sum(len(sentence.words) for sentence in learn)))
         accuracy = 100.0 * tagger.accuracy(test)
         figures.append(Figure(f"accuracy_{name}", accuracy, "%", len(test), f"of tokens, {len(tagger.tags)} tags"))
@@ -121,7 +121,7 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
                 figures += table_2b(instance, name, plan, options.say)
         if name == "pos":
             for strength in plan.strengths:
-                svm = train_svm(name, examples, transition_l2=strength, say=_nothing, **epochs)
+                svm = train_svm(name, examples, transition_l2=strength, say=say_nothing, **epochs)
                 regularised.append(_regularised(svm, test, strength, plan))
                 point = regularised[-1]
                 options.say(f"transitions' L2 {strength:g}: {point.y:.2f}%, {point.x:,.0f} sentences a second")
@@ -146,30 +146,33 @@ def _memory(name: str, held: int, tokens: int) -> Figure:
 # --- words to tags ---------------------------------------------------------------------------------------------------
 
 
-def end_to_end(tagger: Tagger, test: Sequence[Tagged], name: str, plan: Plan) -> list[Figure]:
+def end_to_end(tagger: Tagger, test: Sequence[Tagged], name: str, plan: TaggingPlan) -> list[Figure]:
     """Words to tags, features included: of all sentences at once, and of one after the other; processor time."""
     words = [sentence.words for sentence in test]
     tokens, few = sum(map(len, words)), words[:_FEW]
     tagger.tag(words)  # compiles
-    both = []
-    for batches in ([words], [[one] for one in few]):
-        taken = []
-        for _ in range(plan.repeats):
-            started = time.process_time()
-            for batch in batches:
-                tagger.tag(batch)
-            taken.append(time.process_time() - started)
-        both.append(min(taken))
+    batches = {"all": [words], "one": [[one] for one in few]}
+    ways = {how: partial(_tag_all, tagger, several) for how, several in batches.items()}
+    _, taken = take_turns(ways, plan.repeats)
     return [
-        Figure(f"tag_tokens_per_second_{name}", tokens / both[0], "tokens/s", len(words), "features included"),
-        Figure(f"tag_one_sentence_ms_{name}", 1000.0 * both[1] / len(few), "ms", len(few), "features included"),
+        Figure(
+            f"tag_tokens_per_second_{name}", tokens / min(taken["all"]), "tokens/s", len(words), "features included"
+        ),
+        Figure(
+            f"tag_one_sentence_ms_{name}", 1000.0 * min(taken["one"]) / len(few), "ms", len(few), "features included"
+        ),
     ]
+
+
+def _tag_all(tagger: Tagger, batches: Sequence[Sequence[Sequence[str]]]) -> None:
+    for batch in batches:
+        tagger.tag(batch)
 
 
 # --- table 1 ---------------------------------------------------------------------------------------------------------
 
 
-def table_1(instance: ChainInstance, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+def table_1(instance: ChainInstance, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
     """Sentences a second and share exact, of exact methods and of beams."""
     ways: dict[str, Way] = {
         "viterbi": viterbi,
@@ -236,14 +239,8 @@ def race(
     The ways take turns; a turn lasts ``_TURN`` seconds, and counts with the mean of its calls.
     """
     answers = {name: way(instance) for name, way in ways.items()}  # compiles, and computes bounds once for the model
-    taken: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(repeats):
-        for name, way in ways.items():
-            started, calls = time.perf_counter(), 0
-            while not calls or time.perf_counter() - started < _TURN:
-                way(instance)
-                calls += 1
-            taken[name].append((time.perf_counter() - started) / calls)
+    calls = {name: partial(way, instance) for name, way in ways.items()}
+    _, taken = take_turns(calls, repeats, turn=_TURN, clock=working_clock)
     return {name: median(seconds) for name, seconds in taken.items()}, answers
 
 
@@ -298,7 +295,7 @@ class _Watched(ChainMAP):
 # --- table 2 ---------------------------------------------------------------------------------------------------------
 
 
-def table_2a(instance: ChainInstance, gold: Ints, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+def table_2a(instance: ChainInstance, gold: Ints, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
     """The 0/1-loss oracle: second best labellings that violate the margin of the true one."""
     n = instance.num_trees
     known = np.where(gold < 0, 0, gold).astype(np.int32)  # tags that training never saw are no labels
@@ -327,7 +324,7 @@ def table_2a(instance: ChainInstance, gold: Ints, name: str, plan: Plan, say: Ca
     ]
 
 
-def table_2b(instance: ChainInstance, name: str, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+def table_2b(instance: ChainInstance, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
     """The three reduced costs, in rounds of pricing from the best local label."""
     n = instance.num_trees
     ways: dict[str, Way] = {
@@ -342,13 +339,13 @@ def table_2b(instance: ChainInstance, name: str, plan: Plan, say: Callable[[str]
 # --- figure 2 and scaling --------------------------------------------------------------------------------------------
 
 
-def _regularised(svm: Tagger, test: Sequence[Tagged], strength: float, plan: Plan) -> Point:
+def _regularised(svm: Tagger, test: Sequence[Tagged], strength: float, plan: TaggingPlan) -> Point:
     instance = svm.instance([sentence.words for sentence in test])
     seconds, _ = race(instance, {"cg": decode}, plan.repeats)
     return Point(instance.num_trees / seconds["cg"], 100.0 * svm.accuracy(test), f"{strength:g}")
 
 
-def scaling(trained: ChainInstance, plan: Plan, say: Callable[[str], None]) -> dict[str, list[Point]]:
+def scaling(trained: ChainInstance, plan: TaggingPlan, say: Say) -> dict[str, list[Point]]:
     """Sentences a second by number of labels."""
     part = first_chains(trained, plan.chains)
     points: dict[str, list[Point]] = {"cg": [], "viterbi": []}
@@ -376,7 +373,3 @@ def exponents(points: Mapping[str, Sequence[Point]]) -> list[Figure]:
 def _gold(tagger: Tagger, test: Sequence[Tagged]) -> Ints:
     numbers = {tag: k for k, tag in enumerate(tagger.tags)}
     return np.array([numbers.get(tag, -1) for sentence in test for tag in sentence.tags], dtype=np.int32)
-
-
-def _nothing(_: str) -> None:
-    """Says nothing."""

@@ -1,4 +1,4 @@
-"""What is measured: the source's comparison on annotated documents, and how good the clusterings are.
+"""Benchmark of coreference on annotated documents: the source's comparison, and the quality of the clusterings.
 
 The pairwise classifier is trained on the first eight tenths of the documents, tuned on the next tenth and tested on
 the last; training counts in no time.  Everything that is compared is measured in one run, on one thread.
@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.coreference.comparison import QUICK, Plan, cut, growth, hard, measure, measure_whole, speedups, spread
+from benchmarks.coreference.comparison import QUICK, ClusteringPlan, cut, growth, hard, run_sizes, run_whole, speedups
 from benchmarks.coreference.drawing import draw
 from benchmarks.coreference.graphs import FOOTBALL, bench_graphs
-from benchmarks.coreference.methods import GENERATED, Run, run, warm_up
+from benchmarks.coreference.methods import GENERATED, run, warm_up
 from benchmarks.coreference.oracles import compare_oracles
-from benchmarks.harness import BenchOptions
-from benchmarks.harness import spread as a_share
+from benchmarks.harness import BenchOptions, Run, spread
 from colgen import InputError
 from colgen.cli.template import Figure
 from colgen.core.files import write_figure
@@ -76,47 +76,45 @@ def bench_coreference(options: BenchOptions) -> list[Figure]:
     """
     if options.data is not None and (options.data / FOOTBALL).is_file():
         return bench_graphs(options)
-    if options.data is None:
-        raise InputError(
-            "this benchmark needs annotated documents: say --data DIR; LitBank, for one, is at "
-            "github.com/dbamman/litbank, in the folder coref/conll; or a folder with football.gml, for graphs"
-        )
+    data = options.folder(
+        "this benchmark needs annotated documents: say --data DIR; LitBank, for one, is at "
+        "github.com/dbamman/litbank, in the folder coref/conll; or a folder with football.gml, for graphs"
+    )
     share = options.share(_MINUTES)
-    plan = (QUICK if options.quick else Plan()).cut(share)
-    documents, num_test, scorer = _trained(options, plan.compared[-1])
+    plan = (QUICK if options.quick else ClusteringPlan()).shortened(share)
+    documents, num_test, scorer = _trained(data, options, plan.compared[-1])
     scored = [Scored(document, scorer.probabilities(document)) for document in documents]
     options.say("scores of all documents; compiling")
     instances = [one.instance("probability") for one in scored]
     warm_up(cut(instances, plan.compared[0], 3))
-    runs = measure(instances, plan, options.say)
-    whole = measure_whole(instances, plan, options.say)
+    runs = run_sizes(instances, plan, options.say)
+    whole = run_whole(instances, plan, options.say)
     if options.plot is not None:
         write_figure(draw(runs), options.plot)
     figures = [
         *speedups(runs, whole, plan),
         *growth(runs),
         compare_oracles(
-            spread(cut(instances, plan.compared[-1], plan.documents), plan.priced),
+            spread(cut(instances, plan.compared[-1], plan.documents), most=plan.priced),
             plan.sign_cap,
             plan.own_limit,
             options.say,
         ),
         *hard(plan, options.say),
     ]
-    proved, answers = _whole_documents(a_share(scored if not options.quick else scored[-4:], share), options)
-    figures = [*proved, *figures, *_quality(a_share(scored[-num_test:], share), scorer, answers, options)]
+    proved, answers = _whole_documents(spread(scored if not options.quick else scored[-4:], share), options)
+    figures = [*proved, *figures, *_quality(spread(scored[-num_test:], share), scorer, answers, options)]
     return figures
 
 
-def _trained(options: BenchOptions, least: int) -> tuple[list[Document], int, MentionScorer]:
+def _trained(data: Path, options: BenchOptions, least: int) -> tuple[list[Document], int, MentionScorer]:
     """All documents, how many of them at the end are to test on, and the scorer; ``least`` mentions are needed."""
-    assert options.data is not None
-    documents = read_corpus(options.data)
+    documents = read_corpus(data)
     if options.quick:
         documents = documents[:_QUICK_DOCUMENTS]
     longest = max(len(document.mentions) for document in documents)
     if longest < least:
-        raise InputError(f"{options.data}: expected a document of {least} mentions or more, the longest has {longest}")
+        raise InputError(f"{data}: expected a document of {least} mentions or more, the longest has {longest}")
     learn, tune, test = split(documents)
     options.say(f"{len(learn)} documents to learn from, {len(tune)} to tune on, {len(test)} to test on")
     scorer = train(
@@ -168,7 +166,7 @@ def proofs(runs: Sequence[Run], suffix: str, limit: str) -> list[Figure]:
         Figure(f"documents_rounds{suffix}", median(r.rounds for r in runs), "rounds", n, "median"),
         Figure(
             f"proved_by_engine{suffix}",
-            sum(r.priced for r in runs) / n,
+            sum(r.by_engine for r in runs) / n,
             "share",
             n,
             "of the answers have a bound that an oracle call has recomputed, and a score that the check has",

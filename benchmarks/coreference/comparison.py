@@ -6,9 +6,9 @@ Documents are cut at their first mentions, as the source does for its first figu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from statistics import geometric_mean, median
+from statistics import median
 
 import numpy as np
 
@@ -19,18 +19,16 @@ from benchmarks.coreference.methods import (
     LAZY_CONTRACTED,
     NEEDED_ROWS,
     UNCONTRACTED,
-    Run,
     agree,
     run,
 )
+from benchmarks.harness import Plan, Run, Say, mean_ratio, spread
 from colgen.cli.template import Figure
 from colgen.problems.coreference.instance import CoreferenceInstance, communities, random, random_signs
 
-Say = Callable[[str], None]
-
 
 @dataclass(frozen=True)
-class Plan:
+class ClusteringPlan(Plan):
     """How much is measured.
 
     Attributes
@@ -68,13 +66,12 @@ class Plan:
     sign_cap: float = 20.0
     hard: bool = True
 
-    def cut(self, share: float) -> Plan:
+    def shortened(self, share: float) -> ClusteringPlan:
         """As many documents as a share of the time allows; hard instances, which take their limits, in the whole."""
-        fewer = {name: math.ceil(share * getattr(self, name)) for name in ("documents", "whole", "priced")}
-        return replace(self, **fewer, hard=self.hard and share == 1.0)
+        return replace(self.cut(share, "documents", "whole", "priced"), hard=self.hard and share == 1.0)
 
 
-QUICK = Plan(
+QUICK = ClusteringPlan(
     compared=(30,),
     all_link=(20,),
     few=1,
@@ -94,21 +91,14 @@ _GROWTH_FROM = 50
 _GROWTH_FROM_ALL_LINK = 20
 
 
-def spread(items: Sequence[CoreferenceInstance], count: int) -> list[CoreferenceInstance]:
-    """So many of them, evenly spread over their order; all if there are no more."""
-    if len(items) <= count:
-        return list(items)
-    return [items[k * len(items) // count] for k in range(count)]
-
-
 def cut(instances: Iterable[CoreferenceInstance], size: int, count: int) -> list[CoreferenceInstance]:
     """Instances cut at their first ``size`` mentions, of those that have as many."""
     enough = [instance for instance in instances if instance.num_mentions >= size]
-    return [instance.restricted_to(range(size)) for instance in spread(enough, count)]
+    return [instance.restricted_to(range(size)) for instance in spread(enough, most=count)]
 
 
-def measure(instances: Sequence[CoreferenceInstance], plan: Plan, say: Say) -> list[Run]:
-    """All runs on documents cut at the plan's sizes; raises AssertionError where two ways contradict each other."""
+def run_sizes(instances: Sequence[CoreferenceInstance], plan: ClusteringPlan, say: Say) -> list[Run]:
+    """Solve documents cut at the plan's sizes; raise AssertionError where two ways contradict each other."""
     runs: list[Run] = []
     for size in sorted({*plan.compared, *plan.all_link, *plan.sizes}):
         chosen = cut(instances, size, plan.documents)
@@ -125,10 +115,10 @@ def measure(instances: Sequence[CoreferenceInstance], plan: Plan, say: Say) -> l
     return runs
 
 
-def measure_whole(instances: Sequence[CoreferenceInstance], plan: Plan, say: Say) -> list[Run]:
-    """The engine's ways on whole documents."""
+def run_whole(instances: Sequence[CoreferenceInstance], plan: ClusteringPlan, say: Say) -> list[Run]:
+    """Solve whole documents in the ways of the engine."""
     runs: list[Run] = []
-    for instance in spread(instances, plan.whole):
+    for instance in spread(instances, most=plan.whole):
         ways = (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED)
         of_document = [run(way, instance, plan.own_limit) for way in ways]
         agree(of_document)
@@ -137,7 +127,7 @@ def measure_whole(instances: Sequence[CoreferenceInstance], plan: Plan, say: Say
     return runs
 
 
-def speedups(runs: Sequence[Run], whole: Sequence[Run], plan: Plan) -> list[Figure]:
+def speedups(runs: Sequence[Run], whole: Sequence[Run], plan: ClusteringPlan) -> list[Figure]:
     """Geometric means, over documents, of the ratio of seconds."""
     compared = [r for r in runs if r.size in plan.compared]
     limit = f"a run that ends at its limit of {plan.cap:g} s counts as that"
@@ -179,13 +169,14 @@ def speedups(runs: Sequence[Run], whole: Sequence[Run], plan: Plan) -> list[Figu
 def speedup(name: str, runs: Sequence[Run], slower: str, faster: str = GENERATED, *, note: str = "") -> Figure:
     """How many times faster one way is than another, on the instances that both were given."""
     seconds = {(r.name, r.size, r.way): r.seconds for r in runs}
-    ratios = [
-        value / seconds[of, size, faster]
+    pairs = [
+        (value, seconds[of, size, faster])
         for (of, size, way), value in seconds.items()
         if way == slower and (of, size, faster) in seconds
     ]
     notes = [note, f"{slower}: {_solved(runs, slower)}", f"{faster}: {_solved(runs, faster)}"]
-    return Figure(name, geometric_mean(ratios), "ratio", len(ratios), "; ".join(filter(None, notes)))
+    slow, fast = zip(*pairs, strict=True)
+    return mean_ratio(name, slow, fast, "; ".join(filter(None, notes)))
 
 
 def _solved(runs: Iterable[Run], way: str) -> str:
@@ -245,7 +236,7 @@ def growth(runs: Sequence[Run]) -> list[Figure]:
 # --- instances that hold no text -------------------------------------------------------------------------------------
 
 
-def hard(plan: Plan, say: Say) -> list[Figure]:
+def hard(plan: ClusteringPlan, say: Say) -> list[Figure]:
     """Dense instances: against lazily separated rows, and against the integer linear program."""
     runs: list[Run] = []
     if plan.hard:

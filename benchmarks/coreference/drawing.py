@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.coreference.methods import ALL_LINK, GENERATED, WAYS, Run
+from benchmarks.coreference.methods import ALL_LINK, GENERATED, WAYS
+from benchmarks.harness import Run
 from colgen import InputError
 from colgen.reporting.axes import new_figure, whole_numbers
 
@@ -28,7 +29,7 @@ def draw(runs: Iterable[Run]) -> Figure:
     Parameters
     ----------
     runs
-        As :func:`benchmarks.coreference.comparison.measure` gives them.
+        As :func:`benchmarks.coreference.comparison.run_sizes` gives them.
     """
     runs = list(runs)
     if not runs:

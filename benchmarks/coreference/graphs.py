@@ -1,18 +1,16 @@
-"""What is measured on graphs: modularity of the football teams and of generated graphs, and random signs."""
+"""Benchmark of clustering on graphs: modularity of the football teams and of generated graphs, and random signs."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 
 import networkx as nx
 
-from benchmarks.harness import BenchOptions
-from colgen import Result, solve
+from benchmarks.harness import BenchOptions, Run, run_engine
+from colgen import TimeLimit, solve
 from colgen.cli.template import Figure
-from colgen.core.stop import TimeLimit
+from colgen.core.text import percent
 from colgen.problems.coreference.instance import CoreferenceInstance, modularity, random_signs
 from colgen.problems.coreference.template import Coreference
 
@@ -22,11 +20,11 @@ FOOTBALL = "football.gml"
 
 def bench_graphs(options: BenchOptions, limit: float = 60.0) -> list[Figure]:
     """Seconds of the processor to a proof, and the gap after few of them where a proof takes long."""
-    _measured(planted(90, 0), 30.0)  # compiles the kernels
+    solve(Coreference(planted(90, 0)), stop=TimeLimit(30.0))  # compiles the kernels
     figures: list[Figure] = []
     football = None if options.data is None else options.data / FOOTBALL
     if football is not None and football.is_file():
-        instance = modularity(_read(football), name="football")
+        instance = modularity(nx.Graph(nx.read_gml(football, label="id")), name="football")
         figures += [_seconds("football", instance, limit, options), _gap("football_5", instance, 5.0, options)]
     sizes = (80, 90) if options.quick else (150, 200)
     figures += [_gap(f"planted_{n}", planted(n, 1), 10.0, options) for n in sizes]
@@ -51,39 +49,20 @@ def planted(nodes: int, seed: int) -> CoreferenceInstance:
     return modularity(nx.Graph(graph), name=f"planted-{nodes}-{seed}")
 
 
-def _read(path: Path) -> nx.Graph:
-    return nx.Graph(nx.read_gml(path, label="id"))
-
-
-def _measured(instance: CoreferenceInstance, limit: float) -> tuple[Result, float]:
-    started = time.process_time()
-    result = solve(Coreference(instance), stop=TimeLimit(limit))
-    return result, time.process_time() - started
+def _solve(name: str, instance: CoreferenceInstance, limit: float, options: BenchOptions) -> tuple[Run, float]:
+    """Solve an instance; return the run, and its gap over the modularity itself, with what each node has by itself."""
+    run, _ = run_engine(Coreference(instance), limit, name=name)
+    best, bound = run.objective + instance.constant, run.bound + instance.constant
+    options.say(str(replace(run, objective=best, bound=bound)))
+    return run, abs(bound - best) / abs(best) if best else math.inf
 
 
 def _seconds(name: str, instance: CoreferenceInstance, limit: float, options: BenchOptions) -> Figure:
-    result, seconds = _measured(instance, limit)
-    _say(name, instance, result, seconds, options)
-    proved = "to the proof" if result.is_optimal else f"not proved, gap {100.0 * _share(instance, result):.3g}%"
-    return Figure(f"seconds_{name}", seconds if result.is_optimal else limit, "s", 1, f"of the processor; {proved}")
+    run, gap = _solve(name, instance, limit, options)
+    proved = "to the proof" if run.proved else f"not proved, gap {percent(gap)}"
+    return Figure(f"seconds_{name}", run.seconds if run.proved else limit, "s", 1, f"of the processor; {proved}")
 
 
 def _gap(name: str, instance: CoreferenceInstance, limit: float, options: BenchOptions) -> Figure:
-    result, seconds = _measured(instance, limit)
-    _say(name, instance, result, seconds, options)
-    return Figure(f"gap_{name}", 100.0 * _share(instance, result), "%", 1, f"after {limit:g} s")
-
-
-def _share(instance: CoreferenceInstance, result: Result) -> float:
-    """The gap over the modularity itself, with what each node has by itself."""
-    best = result.objective + instance.constant
-    gap = abs(result.dual_bound - result.objective)
-    return gap / abs(best) if best else math.inf
-
-
-def _say(name: str, instance: CoreferenceInstance, result: Result, seconds: float, options: BenchOptions) -> None:
-    best: Sequence[float] = (result.objective + instance.constant, result.dual_bound + instance.constant)
-    options.say(
-        f"{name}: {best[0]:.6g}, bound {best[1]:.6g}, {result.termination.name}, {seconds:.2f} s, "
-        f"{len(result.nodes)} nodes, {len(result.iterations)} rounds"
-    )
+    _, gap = _solve(name, instance, limit, options)
+    return Figure(f"gap_{name}", 100.0 * gap, "%", 1, f"after {limit:g} s")

@@ -1,24 +1,18 @@
-"""What is measured: hard instances to proved optimality, against HiGHS on the arc-flow model."""
+"""Benchmark of cutting stock: hard instances to proved optimality, against HiGHS on the arc-flow model."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from statistics import geometric_mean, median
+from statistics import median
 
-from benchmarks.cutting_stock.processes import within
 from benchmarks.cutting_stock.published import bench_published
-from benchmarks.harness import BenchOptions, spread
-from colgen import Result, solve
+from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, run_engine, run_program, spread
+from colgen import solve
 from colgen.cli.template import Figure
-from colgen.core.stop import TimeLimit
-from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.baseline import solve_full
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, critical, near_integer, triplets
 from colgen.problems.cutting_stock.template import CuttingStock
-from colgen.reporting.compared import proved_by_engine
-from colgen.solvers.linear.lp import LPStatus
+from colgen.solvers.compiling import working_clock
 
 # Found by screening many seeds.  (seed, width of the last piece, optimum): the optimum of the first list is the
 # rounded-up relaxation plus one; in the second list it is the rounded-up relaxation, and hard to find.
@@ -46,20 +40,6 @@ _MINUTES = 9.0
 
 _OWN_LIMIT = 120.0
 """Seconds that branch and price is given; an instance that needs more counts as not solved."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One hard instance solved both ways."""
-
-    family: str
-    solved: bool
-    seconds: float
-    nodes: int
-    highs_seconds: float
-    highs_finished: bool
-    proved_by_engine: bool
-    """Whether rounds of the engine state the bounds that end the search, and the check has counted the rolls."""
 
 
 def hard_instances(quick: bool) -> Iterator[tuple[str, CuttingStockInstance, int]]:
@@ -91,83 +71,60 @@ def bench_cutting_stock(options: BenchOptions) -> list[Figure]:
         "all"
     )
     solve(CuttingStock(triplets(3, 0)))  # compiles the kernels
-    outcomes = []
+    runs: dict[str, list[tuple[Run, Run]]] = {}
     for family, instance, optimum in chosen:
-        outcome, line = _solve_both_ways(family, instance, optimum, cap)
-        outcomes.append(outcome)
-        options.say(line)
-    families = list(dict.fromkeys(outcome.family for outcome in outcomes))
-    capped = sum(not outcome.highs_finished for outcome in outcomes)
-    speedup = geometric_mean([o.highs_seconds / o.seconds for o in outcomes])
+        runs.setdefault(family, []).append(_solve_both_ways(instance, optimum, cap, options))
+    ours, flows = zip(*(both for several in runs.values() for both in several), strict=True)
+    n, capped = len(ours), sum(not run.proved for run in flows)
     return [
-        Figure("solved", sum(o.solved for o in outcomes), "instances", len(outcomes), "proved optimal"),
-        Figure("seconds_worst", max(o.seconds for o in outcomes), "s", len(outcomes)),
-        Figure(
+        Figure("solved", sum(run.proved for run in ours), "instances", n, "proved optimal"),
+        Figure("seconds_worst", max(run.seconds for run in ours), "s", n),
+        mean_ratio(
             "speedup_vs_arc_flow",
-            speedup,
-            "ratio",
-            len(outcomes),
-            f"geometric mean; HiGHS hit its limit of {cap:g} s on {capped} and counts as that",
+            [run.seconds for run in flows],
+            [run.seconds for run in ours],
+            f"HiGHS hit its limit of {cap:g} s on {capped} and counts as that",
         ),
-        Figure("arc_flow_solved", len(outcomes) - capped, "instances", len(outcomes), f"by HiGHS in {cap:g} s"),
+        Figure("arc_flow_solved", n - capped, "instances", n, f"by HiGHS in {cap:g} s"),
         Figure(
             "proved_by_engine",
-            sum(o.proved_by_engine for o in outcomes) / len(outcomes),
+            sum(run.by_engine for run in ours) / n,
             "share",
-            len(outcomes),
+            n,
             "of the answers have a bound that an oracle call has recomputed, and rolls that the check has counted",
         ),
         Figure(
             "engine_vs_kernel",
             1.0,
             "ratio",
-            len(outcomes),
+            n,
             "no kernel decides beside it: column generation by the engine is the default",
         ),
-        *(figure for name in families for figure in _family_figures(name, [o for o in outcomes if o.family == name])),
+        *(figure for family, several in runs.items() for figure in _family_figures(family, [r for r, _ in several])),
         *bench_published(options),
         *bench_variants(options),
     ]
 
 
-def _family_figures(name: str, outcomes: Sequence[Outcome]) -> list[Figure]:
-    n = len(outcomes)
-    seconds = [o.seconds for o in outcomes]
+def _family_figures(family: str, runs: Sequence[Run]) -> list[Figure]:
+    n, seconds = len(runs), [run.seconds for run in runs]
     return [
-        Figure(f"solved_{name}", sum(o.solved for o in outcomes), "instances", n, f"proved optimal, of {n}"),
-        Figure(f"seconds_median_{name}", median(seconds), "s", n),
-        Figure(f"seconds_worst_{name}", max(seconds), "s", n),
-        Figure(f"nodes_median_{name}", median(o.nodes for o in outcomes), "nodes", n),
+        Figure(f"solved_{family}", sum(run.proved for run in runs), "instances", n, f"proved optimal, of {n}"),
+        Figure(f"seconds_median_{family}", median(seconds), "s", n),
+        Figure(f"seconds_worst_{family}", max(seconds), "s", n),
+        Figure(f"nodes_median_{family}", median(run.nodes for run in runs), "nodes", n),
     ]
 
 
-def _solve_both_ways(family: str, instance: CuttingStockInstance, optimum: int, cap: float) -> tuple[Outcome, str]:
-    started = time.perf_counter()
-    result = solve(CuttingStock(instance), stop=TimeLimit(_OWN_LIMIT))
-    seconds = time.perf_counter() - started
-    _cross_check(instance, result, optimum)
-    complete, highs_seconds = within(cap, solve_full, instance, "arc_flow", cap)
-    finished = complete is not None and complete.status is LPStatus.OPTIMAL
-    if complete is not None and finished and round(complete.objective) != optimum:
-        raise AssertionError(f"{instance.name}: HiGHS finds {complete.objective:g} rolls, {optimum} are known")
-    if complete is not None and complete.bound > optimum + TOLERANCES.integrality:
-        raise AssertionError(f"{instance.name}: HiGHS proves more than {optimum} rolls: {complete.bound:g}")
-    line = (
-        f"{family:12} {instance.name:16} {result.objective:g} rolls, {result.termination.name}, {seconds:.2f} s, "
-        f"{len(result.nodes)} nodes, {len(result.iterations)} rounds; HiGHS on the arc flow "
-        f"{f'{highs_seconds:.1f} s' if finished else f'not in {cap:g} s'}"
-    )
-    counted = instance.check(result.answer) == result.objective
-    proved = proved_by_engine(result) and counted
-    return Outcome(family, result.is_optimal, seconds, len(result.nodes), highs_seconds, finished, proved), line
-
-
-def _cross_check(instance: CuttingStockInstance, result: Result, optimum: int) -> None:
-    rolls = instance.check(result.answer)
-    if rolls != result.objective:
-        raise AssertionError(f"{instance.name}: the answer has {rolls} rolls, the result says {result.objective:g}")
-    above = result.dual_bound > optimum + TOLERANCES.integrality
-    if rolls < optimum or (result.is_optimal and rolls != optimum) or above:
-        raise AssertionError(
-            f"{instance.name}: {rolls} rolls and the bound {result.dual_bound:g} contradict the known optimum {optimum}"
-        )
+def _solve_both_ways(
+    instance: CuttingStockInstance, optimum: int, cap: float, options: BenchOptions
+) -> tuple[Run, Run]:
+    """Solve an instance by column generation and by HiGHS on the arc flow."""
+    ours, _ = run_engine(CuttingStock(instance), _OWN_LIMIT, name=instance.name, clock=working_clock)
+    rolls = instance.check(ours.answer)
+    if rolls != ours.objective:
+        raise AssertionError(f"{instance.name}: the answer has {rolls} rolls, the result says {ours.objective:g}")
+    flow = run_program("HiGHS on the arc flow", instance.name, cap, solve_full, instance, "arc_flow", cap)
+    options.say(f"{ours}\n{flow}")
+    check_agreement(instance.name, {run.way: run.claim for run in (ours, flow)}, known=optimum)
+    return ours, flow

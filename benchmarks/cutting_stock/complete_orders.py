@@ -1,4 +1,4 @@
-"""Orders with parts as complete Pyomo models, for any solver: what column generation is compared with."""
+"""Orders with parts as complete Pyomo models, for any solver; column generation is compared with these."""
 
 from __future__ import annotations
 

@@ -1,20 +1,14 @@
-"""What is measured besides: published instances, and families in their kind, all to proved optimality."""
+"""Benchmark of published instances of cutting stock, and of families in their kind, all to proved optimality."""
 
 from __future__ import annotations
 
-import csv
-import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from benchmarks.harness import BenchOptions, spread
-from colgen import solve
+from benchmarks.harness import BenchOptions, Run, check_agreement, read_table, run_engine, spread
 from colgen.cli.template import Figure
-from colgen.core.errors import InputError
-from colgen.core.stop import TimeLimit
 from colgen.problems.cutting_stock.bound import verify
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, long_rolls, read, wide_pieces
 from colgen.problems.cutting_stock.template import CuttingStock
@@ -35,15 +29,6 @@ _MINUTES = 60.0
 """About what all of it takes."""
 
 
-@dataclass(frozen=True)
-class _Proof:
-    """One instance: whether it was proved, in how many seconds of the processor, and whether without any rounding."""
-
-    proved: bool
-    exact: bool
-    seconds: float
-
-
 def generated(quick: bool) -> Iterator[tuple[str, CuttingStockInstance, int | None]]:
     """Family, instance, and nothing known of its optimum."""
     for seed in range(1 if quick else 3):
@@ -52,18 +37,8 @@ def generated(quick: bool) -> Iterator[tuple[str, CuttingStockInstance, int | No
 
 
 def published(folder: Path) -> Iterator[tuple[str, CuttingStockInstance, int | None]]:
-    """Family, instance and published optimum of the files of a folder.
-
-    Raises
-    ------
-    InputError
-        If there are none.
-    """
-    listed = folder / "optima.csv"
-    if not listed.is_file():
-        raise InputError(f"--data {folder}: expected packing instances, and their optima in optima.csv")
-    with listed.open(encoding="utf-8", newline="") as lines:
-        optima = {row["instance"]: int(row["rolls"]) for row in csv.DictReader(lines)}
+    """Family, instance and published optimum of the files of a folder."""
+    optima = {row["instance"]: int(row["rolls"]) for row in read_table(folder / "optima.csv")}
     for family, begins in _FAMILIES.items():
         for name in sorted(optima):
             if name.startswith(begins):
@@ -75,38 +50,31 @@ def bench_published(options: BenchOptions) -> list[Figure]:
     chosen = list(generated(options.quick))
     if options.data is not None and not options.quick:
         chosen += spread(list(published(options.data)), options.share(_MINUTES))
-    proofs: dict[str, list[_Proof]] = {}
+    runs: dict[str, list[Run]] = {}
     for family, instance, optimum in chosen:
-        proofs.setdefault(family, []).append(_prove(family, instance, optimum, options))
-    return [figure for family, each in proofs.items() for figure in _figures(family, each)]
+        runs.setdefault(family, []).append(_prove(instance, optimum, options))
+    return [figure for family, each in runs.items() for figure in _figures(family, each)]
 
 
-def _prove(family: str, instance: CuttingStockInstance, optimum: int | None, options: BenchOptions) -> _Proof:
-    started = time.process_time()
-    result = solve(CuttingStock(instance), stop=TimeLimit(_LIMIT))
-    seconds = time.process_time() - started
+def _prove(instance: CuttingStockInstance, optimum: int | None, options: BenchOptions) -> Run:
+    """Solve an instance; its details say whether the root proves the optimum by whole numbers, without any rounding."""
+    run, result = run_engine(CuttingStock(instance), _LIMIT, name=instance.name)
     rolls = instance.check(result.answer)
     least = verify(instance, result.certificate)
     if optimum is not None and rolls < optimum:  # the check has counted them: what is published is no optimum
         options.say(f"{instance.name}: {rolls} rolls are enough, {optimum} are published")
         optimum = rolls
-    if optimum is not None and (least > optimum or (result.is_optimal and rolls != optimum)):
-        raise AssertionError(
-            f"{instance.name}: {rolls} rolls, bound {result.dual_bound:g}, {least} by whole numbers; known is {optimum}"
-        )
-    options.say(
-        f"{family:12} {instance.name:20} {rolls} rolls, {result.termination.name}, {seconds:.2f} s, "
-        f"{len(result.nodes)} nodes, {len(result.iterations)} rounds; {least} by whole numbers at the root"
-    )
-    return _Proof(result.is_optimal, least == rolls, seconds if result.is_optimal else math.inf)
+    options.say(f"{run}; {least} by whole numbers at the root")
+    claims = {run.way: (float(rolls), run.bound), "the proof by whole numbers": (float(rolls), float(least))}
+    check_agreement(instance.name, claims, known=optimum)
+    return replace(run, details={"exact": float(least == rolls)})
 
 
-def _figures(family: str, proofs: Sequence[_Proof]) -> list[Figure]:
-    n = len(proofs)
-    seconds = [min(proof.seconds, _LIMIT) for proof in proofs]
+def _figures(family: str, runs: Sequence[Run]) -> list[Figure]:
+    n, seconds = len(runs), [run.counted for run in runs]
     return [
-        Figure(f"proved_{family}", sum(proof.proved for proof in proofs), "instances", n, f"in {_LIMIT:g} s each"),
-        Figure(f"exact_{family}", sum(proof.exact for proof in proofs), "instances", n, "at the root, exactly"),
+        Figure(f"proved_{family}", sum(run.proved for run in runs), "instances", n, f"in {_LIMIT:g} s each"),
+        Figure(f"exact_{family}", sum(run.details["exact"] for run in runs), "instances", n, "at the root, exactly"),
         Figure(f"median_seconds_{family}", median(seconds), "s", n, "of the processor"),
         Figure(f"worst_seconds_{family}", max(seconds), "s", n, "of the processor"),
     ]

@@ -1,24 +1,19 @@
-"""What is measured of orders with parts (roll widths, few patterns, conflicts), against HiGHS on complete models."""
+"""Benchmark of orders with parts (roll widths, few patterns, conflicts), against HiGHS on complete models."""
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from statistics import geometric_mean, median
+from statistics import median
 
 from benchmarks.cutting_stock.complete_orders import solve_full
 from benchmarks.cutting_stock.orders import conflicting, few_patterns, several_bins, several_lengths
-from benchmarks.cutting_stock.processes import within
-from benchmarks.harness import BenchOptions, spread
+from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, run_engine, run_program, spread
 from colgen import solve
 from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
-from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.parts import Order
 from colgen.problems.cutting_stock.template import CuttingStock
-from colgen.solvers.linear.lp import LPStatus
 
 _LIMIT = 20.0
 """Seconds that branch and price is given; an instance that needs more counts as not proved, at that time."""
@@ -31,15 +26,6 @@ _MINUTES = 3.0
 
 _LARGE = 150
 """Pieces with conflicts from which on the complete model has millions of rows: it is not even built."""
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """One order solved both ways; processor seconds of the one, seconds of the other."""
-
-    proved: bool
-    seconds: float
-    ratio: float | None
 
 
 def orders(quick: bool) -> Iterator[tuple[str, Order]]:
@@ -67,56 +53,41 @@ def bench_variants(options: BenchOptions) -> list[Figure]:
     chosen = spread(list(orders(options.quick)), options.share(_MINUTES))
     for _, order in orders(True):  # compiles the kernels
         solve(_template(order), stop=TimeLimit(_LIMIT))
-    outcomes: dict[str, list[_Outcome]] = {}
+    runs: dict[str, list[tuple[Run, Run | None]]] = {}
     for family, order in chosen:
-        outcomes.setdefault(family, []).append(_both_ways(family, order, options))
-    return [figure for family, each in outcomes.items() for figure in _figures(family, each)]
+        runs.setdefault(family, []).append(_solve_both_ways(order, options))
+    return [figure for family, each in runs.items() for figure in _figures(family, each)]
 
 
 def _template(order: Order) -> CuttingStock:
     return CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts)
 
 
-def _both_ways(family: str, order: Order, options: BenchOptions) -> _Outcome:
-    started = time.process_time()
-    result = solve(_template(order), stop=TimeLimit(_LIMIT))
-    seconds = time.process_time() - started
-    cost = math.inf if result.answer is None else order.check(result.answer)
-    if cost != result.objective:
-        raise AssertionError(f"{order.name}: the answer costs {cost:g}, the result says {result.objective:g}")
-    line = (
-        f"{family:14} {order.name:24} {result.objective:g}, bound {result.dual_bound:g}, {result.termination.name}, "
-        f"{seconds:.2f} s, {len(result.nodes)} nodes, {len(result.iterations)} rounds"
-    )
+def _solve_both_ways(order: Order, options: BenchOptions) -> tuple[Run, Run | None]:
+    """Solve an order by column generation, in processor time, and if it is small, by HiGHS on a complete model."""
+    ours, _ = run_engine(_template(order), _LIMIT, name=order.name)
+    options.say(str(ours))
+    cost = math.inf if ours.answer is None else order.check(ours.answer)
+    if cost != ours.objective:
+        raise AssertionError(f"{order.name}: the answer costs {cost:g}, the result says {ours.objective:g}")
     if order.conflicts is not None and sum(order.instance.demands) > _LARGE:
-        options.say(line)
-        return _Outcome(result.is_optimal, seconds, None)
-    complete, highs_seconds = within(_CAP, solve_full, order, _CAP)
-    finished = complete is not None and complete.status is LPStatus.OPTIMAL
-    slack = TOLERANCES.integrality * max(1.0, abs(cost))
-    if complete is not None and (
-        (result.is_optimal and complete.bound > cost + slack)
-        or (finished and complete.objective < result.dual_bound - slack)
-    ):
-        raise AssertionError(
-            f"{order.name}: HiGHS says {complete.objective:g} with the bound {complete.bound:g}, branch and price says "
-            f"{result.objective:g} with the bound {result.dual_bound:g}"
-        )
-    options.say(f"{line}; HiGHS {f'{highs_seconds:.1f} s' if finished else f'not in {_CAP:g} s'}")
-    ratio = (highs_seconds if finished else _CAP) / (seconds if result.is_optimal else max(seconds, _LIMIT))
-    return _Outcome(result.is_optimal, seconds, ratio)
+        return ours, None
+    complete = run_program("HiGHS", order.name, _CAP, solve_full, order, _CAP)
+    options.say(str(complete))
+    check_agreement(order.name, {run.way: run.claim for run in (ours, complete)})
+    return ours, complete
 
 
-def _figures(family: str, outcomes: Sequence[_Outcome]) -> list[Figure]:
-    n = len(outcomes)
-    seconds = [outcome.seconds if outcome.proved else _LIMIT for outcome in outcomes]
-    ratios = [outcome.ratio for outcome in outcomes if outcome.ratio is not None]
+def _figures(family: str, runs: Sequence[tuple[Run, Run | None]]) -> list[Figure]:
+    n, seconds = len(runs), [ours.counted for ours, _ in runs]
     figures = [
-        Figure(f"proved_{family}", sum(o.proved for o in outcomes), "instances", n, f"in {_LIMIT:g} s each"),
+        Figure(f"proved_{family}", sum(ours.proved for ours, _ in runs), "instances", n, f"in {_LIMIT:g} s each"),
         Figure(f"median_seconds_{family}", median(seconds), "s", n, "of the processor"),
         Figure(f"worst_seconds_{family}", max(seconds), "s", n, "of the processor"),
     ]
-    if ratios:
-        note = f"geometric mean; HiGHS on a complete model is given {_CAP:g} s and counts as that if it needs more"
-        figures.append(Figure(f"speedup_{family}_vs_milp", geometric_mean(ratios), "ratio", len(ratios), note))
+    beside = [(ours.counted, complete.counted) for ours, complete in runs if complete is not None]
+    if beside:
+        note = f"HiGHS on a complete model is given {_CAP:g} s and counts as that if it needs more"
+        mine, theirs = zip(*beside, strict=True)
+        figures.append(mean_ratio(f"speedup_{family}_vs_milp", theirs, mine, note))
     return figures

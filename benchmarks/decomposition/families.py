@@ -1,4 +1,4 @@
-"""Compact Pyomo models with fixed seeds; the name of the index that makes the blocks beside each."""
+"""Families of compact Pyomo models with fixed seeds, each with the name of the index that makes its blocks."""
 
 from __future__ import annotations
 

@@ -1,16 +1,14 @@
-"""What is measured of choosing among candidates: nodes and time of strong branching against the most fractional."""
+"""Benchmark of the choice of a branching candidate: nodes and time of strong branching against the most fractional."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from statistics import geometric_mean
 
 from benchmarks.engine.trees import PoolPartition
-from benchmarks.harness import BenchOptions
-from colgen import Choice, Method, MostFractional, Problem, PseudoCostBranching, StrongBranching, TimeLimit, solve
+from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, run_engine
+from colgen import Choice, MostFractional, Problem, PseudoCostBranching, StrongBranching, solve
 from colgen.cli.template import Figure
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed
@@ -55,43 +53,29 @@ def _assignment(seed: int) -> Problem:
 def bench_branching(options: BenchOptions) -> list[Figure]:
     """Trees of assignment, partitioning and routing: nodes and seconds, each choice against the most fractional."""
     share = 0.1 if options.quick else options.share(_MINUTES)
-    solve(Unguessed(random(3, 10, 0)), method=Method(choice=StrongBranching()))  # first calls
-    solve(PoolPartition(12, 40, 2), method=Method(choice=StrongBranching()))
-    solve(Unlisted(0, customers=12), method=Method(choice=StrongBranching()))
-    found: dict[str, list[tuple[str, dict[str, tuple[int, float]]]]] = {}
+    solve(Unguessed(random(3, 10, 0)), choice=StrongBranching())  # first calls
+    solve(PoolPartition(12, 40, 2), choice=StrongBranching())
+    solve(Unlisted(0, customers=12), choice=StrongBranching())
+    found: dict[str, list[Mapping[str, Run]]] = {}
     for name, instances in _instances().items():
-        for make in instances[: max(1, math.ceil(share * len(instances)))]:
-            runs = {choice: _run(make, _CHOICES[choice]) for choice in _CHOICES}
-            found.setdefault(name, []).append((name, runs))
-            said = ", ".join(f"{choice} {nodes} nodes in {seconds:.2f} s" for choice, (nodes, seconds) in runs.items())
-            options.say(f"{name}: {said}")
-    every = [entry for entries in found.values() for entry in entries]
-    figures = []
-    for name, entries in {"": every, **{f"_{name}": entries for name, entries in found.items()}}.items():
-        figures += _ratios(name, [runs for _, runs in entries])
-    return figures
+        for number, make in enumerate(instances[: max(1, math.ceil(share * len(instances)))]):
+            runs = {
+                way: run_engine(make(), _LIMIT, name=f"{name} {number}", way=way, choice=choice)[0]
+                for way, choice in _CHOICES.items()
+            }
+            check_agreement(name, {way: run.claim for way, run in runs.items()})
+            found.setdefault(f"_{name}", []).append(runs)
+            for run in runs.values():
+                options.say(str(run))
+    every = [runs for several in found.values() for runs in several]
+    return [figure for name, several in {"": every, **found}.items() for figure in _ratios(name, several)]
 
 
-def _run(make: Callable[[], Problem], choice: Choice) -> tuple[int, float]:
-    """Nodes and processor seconds of a run to the proved optimum, or to the limit."""
-    problem, started = make(), time.process_time()
-    result = solve(problem, method=Method(choice=choice), stop=TimeLimit(_LIMIT))
-    return len(result.nodes), time.process_time() - started
-
-
-def _ratios(name: str, runs: Sequence[dict[str, tuple[int, float]]]) -> list[Figure]:
+def _ratios(name: str, runs: Sequence[Mapping[str, Run]]) -> list[Figure]:
     figures = []
     for choice, called in (("strong", ""), ("pseudo_costs", "_pseudo_costs")):
-        for k, (what, unit) in enumerate((("nodes", "nodes"), ("time", "processor seconds"))):
-            ratios = [max(run[choice][k], 1e-3) / max(run["most_fractional"][k], 1e-3) for run in runs]
-            figures.append(
-                Figure(
-                    f"{what}_vs_most_fractional{called}{name}",
-                    geometric_mean(ratios),
-                    "ratio",
-                    len(ratios),
-                    f"{unit}, geometric mean; {sum(r[choice][k] for r in runs):.6g} against "
-                    f"{sum(r['most_fractional'][k] for r in runs):.6g} in all",
-                )
-            )
+        for what, unit, effort in (("nodes", "nodes", "nodes"), ("time", "processor seconds", "seconds")):
+            own, other = ([float(getattr(of[way], effort)) for of in runs] for way in (choice, "most_fractional"))
+            note = f"{unit}, {sum(own):.6g} against {sum(other):.6g} in all"
+            figures.append(mean_ratio(f"{what}_vs_most_fractional{called}{name}", own, other, note))
     return figures

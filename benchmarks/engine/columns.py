@@ -1,4 +1,4 @@
-"""What a column costs on its way from an oracle into HiGHS: in batches of arrays, and as single objects."""
+"""Benchmark of columns: the cost of each from an oracle into HiGHS, in batches of arrays and as single objects."""
 
 from __future__ import annotations
 

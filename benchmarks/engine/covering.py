@@ -1,4 +1,4 @@
-"""Set covering with very many columns, all of them known: what is measured of bounds on large linear programs.
+"""Set covering with very many columns, all of them known, for the benchmark of bounds on large linear programs.
 
     min Σ_j c_j x_j    subject to    Σ_{j covers i} x_j ≥ 1  [π_i ≥ 0],    x_j in {0, 1}
 

@@ -1,4 +1,4 @@
-"""Column generation for the relaxation written by hand, without the engine: what its speed is compared with.
+"""Column generation for the relaxation written by hand: the engine's speed is compared with it.
 
 Both loops price one exact column a round with the kernel that the engine's oracle uses, its network built once, and
 start from the columns of first-fit decreasing, as the engine does.

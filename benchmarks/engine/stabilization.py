@@ -1,14 +1,15 @@
-"""What is measured of stabilization: 60 relaxations of four problems, by each smoothing and by none."""
+"""Benchmark of stabilization: 60 relaxations of four problems, by each smoothing and by none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from statistics import geometric_mean, median
+from statistics import median
+from typing import Any
 
 from benchmarks.engine.trees import PoolPartition
-from benchmarks.harness import BenchOptions, spread
-from colgen import Directional, Method, NoStabilization, Penalty, Problem, WarmStart, Wentges, ablation
+from benchmarks.harness import BenchOptions, mean_ratio, spread
+from colgen import Directional, NoStabilization, Penalty, Problem, WarmStart, Wentges, ablation
 from colgen.cli.template import Figure
 from colgen.problems.assignment import random as assignment
 from colgen.problems.assignment.template import Unguessed
@@ -26,21 +27,17 @@ _SEEDS = range(1, 6)
 _NONE, _DEFAULT, _WENTGES, _DIRECTIONAL = "none", "default", "wentges", "directional"
 _PENALTY, _AHEAD = "penalty", "wentges, phase 1 at real costs"
 
-_METHODS: Mapping[str, Method] = {
-    _NONE: Method(stabilization=NoStabilization()),
-    _DEFAULT: Method(),
-    _WENTGES: Method(stabilization=Wentges()),
-    _DIRECTIONAL: Method(stabilization=Directional()),
-    _PENALTY: Method(stabilization=Penalty()),
-    _AHEAD: Method(stabilization=Wentges(real_costs=True)),
+_START: Mapping[str, Any] = {"start": WarmStart()}
+"""A template's guesses may leave nothing to generate."""
+
+_METHODS: Mapping[str, Mapping[str, Any]] = {
+    _NONE: {**_START, "stabilization": NoStabilization()},
+    _DEFAULT: _START,
+    _WENTGES: {**_START, "stabilization": Wentges()},
+    _DIRECTIONAL: {**_START, "stabilization": Directional()},
+    _PENALTY: {**_START, "stabilization": Penalty()},
+    _AHEAD: {**_START, "stabilization": Wentges(real_costs=True)},
 }
-
-
-def _without_guesses(make: Callable[[], Problem]) -> Problem:
-    """Return a problem without its guesses, which may leave nothing to generate."""
-    problem = make()
-    problem.__dict__["warm_start"] = lambda budget: WarmStart()
-    return problem
 
 
 def instances() -> dict[str, list[tuple[str, Callable[[], Problem]]]]:
@@ -69,9 +66,7 @@ def instances() -> dict[str, list[tuple[str, Callable[[], Problem]]]]:
     }
     return {
         problem: [
-            (f"{problem}, {kind}, seed {seed}", partial(_without_guesses, partial(make, seed)))
-            for kind, make in of.items()
-            for seed in _SEEDS
+            (f"{problem}, {kind}, seed {seed}", partial(make, seed)) for kind, make in of.items() for seed in _SEEDS
         ]
         for problem, of in kinds.items()
     }
@@ -113,38 +108,31 @@ def _again(name: str, make: Callable[[], Problem]) -> Ablation:
 
 def _figures(taken: Mapping[str, Sequence[_Taken]]) -> list[Figure]:
     every = [each for several in taken.values() for each in several]
+    calls = "rounds and misprices"
+
+    def compare(name: str, of: Sequence[_Taken], what: str, method: str, other: str, note: str) -> Figure:
+        return mean_ratio(name, _of(of, what, method), _of(of, what, other), note)
+
+    def rank(name: str, what: str, note: str, which: Callable[[Sequence[float]], float]) -> Figure:
+        pairs = zip(_of(every, what, _DEFAULT), _of(every, what, _NONE), strict=True)
+        return Figure(name, which([own / other for own, other in pairs]), "ratio", len(every), note)
+
+    alone, alike = "rounds alone, without mispriced calls", "both price phase 1 at real costs"
     figures = [
-        _figure(
-            "rounds_directional_vs_wentges",
-            _ratios(every, "rounds", _DIRECTIONAL, _WENTGES),
-            "rounds alone, without mispriced calls",
-        ),
-        _figure(
-            "calls_directional_vs_wentges", _ratios(every, "calls", _DIRECTIONAL, _WENTGES), "rounds and misprices"
-        ),
-        _figure(
-            "rounds_directional_vs_wentges_alike",
-            _ratios(every, "rounds", _DIRECTIONAL, _AHEAD),
-            "both price phase 1 at real costs",
-        ),
-        _figure("worst_vs_none", _ratios(every, "seconds", _DEFAULT, _NONE), "the slowest, in seconds", max),
-        _figure("worst_calls_vs_none", _ratios(every, "calls", _DEFAULT, _NONE), "the same in calls", max),
-        _figure("seconds_vs_none", _ratios(every, "seconds", _DEFAULT, _NONE), "processor time"),
-        _figure("middle_vs_none", _ratios(every, "seconds", _DEFAULT, _NONE), "the median, in seconds", median),
+        compare("rounds_directional_vs_wentges", every, "rounds", _DIRECTIONAL, _WENTGES, alone),
+        compare("calls_directional_vs_wentges", every, "calls", _DIRECTIONAL, _WENTGES, calls),
+        compare("rounds_directional_vs_wentges_alike", every, "rounds", _DIRECTIONAL, _AHEAD, alike),
+        rank("worst_vs_none", "seconds", "the slowest, in seconds", max),
+        rank("worst_calls_vs_none", "calls", "the same in calls", max),
+        compare("seconds_vs_none", every, "seconds", _DEFAULT, _NONE, "processor time"),
+        rank("middle_vs_none", "seconds", "the median, in seconds", median),
     ]
     for problem, several in taken.items():
         for method, other in ((_DIRECTIONAL, _WENTGES), (_WENTGES, _NONE), (_PENALTY, _NONE), (_DEFAULT, _NONE)):
-            ratios = _ratios(several, "calls", method, other)
-            figures.append(_figure(f"calls_{method}_vs_{other}_{problem}", ratios, "rounds and misprices"))
+            figures.append(compare(f"calls_{method}_vs_{other}_{problem}", several, "calls", method, other, calls))
     return figures
 
 
-def _ratios(taken: Sequence[_Taken], what: str, method: str, other: str) -> list[float]:
-    return [max(getattr(t, what)[method], 1e-3) / max(getattr(t, what)[other], 1e-3) for t in taken]
-
-
-def _figure(
-    name: str, ratios: Sequence[float], note: str, mean: Callable[[Sequence[float]], float] = geometric_mean
-) -> Figure:
-    said = note if mean is not geometric_mean else f"{note}, geometric mean"
-    return Figure(name, mean(ratios), "ratio", len(ratios), said)
+def _of(taken: Sequence[_Taken], what: str, method: str) -> list[float]:
+    """Seconds, calls or rounds of a method, by instance."""
+    return [max(getattr(each, what)[method], 1e-3) for each in taken]

@@ -1,4 +1,4 @@
-"""What is measured: the source's two tables, and how fast and how good the exact parser is on whole test sets.
+"""Benchmark of grandparent parsing: the source's two tables, and speed and accuracy of the exact parser on test sets.
 
 The tables compare linear programs of grandparent models, trained without siblings, on the same sentences: brute force
 scores all parts and solves the complete program; price and cut is this project's, which begins with the combinatorial
@@ -16,16 +16,24 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import geometric_mean, mean
-from typing import Any
+from functools import partial
+from statistics import mean
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.grandparent_parsing.compared import Compared, Priced
-from benchmarks.grandparent_parsing.drawing import draw_seconds
 from benchmarks.grandparent_parsing.kept_duals import kept_duals
-from benchmarks.harness import BenchOptions, spread
-from colgen import InputError, Result, solve
+from benchmarks.harness import (
+    BenchOptions,
+    Plan,
+    Say,
+    check_agreement,
+    mean_ratio,
+    measure,
+    spread,
+    take_turns,
+)
+from colgen import InputError, Result, Sense, solve
 from colgen.cli.template import Figure
 from colgen.core.budget import begin_peak, peak_bytes
 from colgen.core.files import write_figure
@@ -45,7 +53,11 @@ from colgen.problems.grandparent_parsing.reading import labelled, parse_sentence
 from colgen.problems.grandparent_parsing.separation import arc_values
 from colgen.problems.grandparent_parsing.template import GrandparentParsing
 from colgen.problems.grandparent_parsing.training import EPOCHS, train
+from colgen.reporting.axes import new_figure
 from colgen.solvers.trees.arborescence import arborescence
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 LANGUAGES = ("danish", "hungarian", "italian", "english_ewt")
 
@@ -74,7 +86,7 @@ _WHOLE = TOLERANCES.integrality
 
 
 @dataclass(frozen=True)
-class Plan:
+class ParsingPlan(Plan):
     """How much is measured.
 
     Attributes
@@ -97,25 +109,68 @@ class Plan:
     generic: int = 20
 
 
-FULL = Plan({10: 10, 15: 10, 20: 10, 25: 10, 40: 5})
-QUICK = Plan({6: 2, 8: 2}, 1, 1, 100, 20, 3)
+FULL = ParsingPlan({10: 10, 15: 10, 20: 10, 25: 10, 40: 5})
+QUICK = ParsingPlan({6: 2, 8: 2}, 1, 1, 100, 20, 3)
+
+
+@dataclass(frozen=True)
+class Priced:
+    """One sentence's relaxation by column generation.
+
+    Attributes
+    ----------
+    seconds
+        Of the processor.
+    scored, added
+        Grandparent parts.
+    stages
+        Seconds of the clock by stage, as :class:`~colgen.Result` has them.
+    """
+
+    objective: float
+    seconds: float
+    scored: int
+    added: int
+    whole: bool
+    heads: Heads
+    rounds: int
+    stages: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class ComparedSentence:
+    """One sentence, solved by brute force with each outer bound, in both ways by columns, and by the exact parser.
+
+    Attributes
+    ----------
+    complete
+        By outer bound, cuts separated; ``"flow"``: all rows, and a flow in place of cuts; ``"published"``: that, with
+        any number of tokens under the root.
+    ours, published
+        Price and cut, as it is here and as it was published.
+    """
+
+    sentence: Sentence
+    complete: Mapping[str, Relaxed]
+    ours: Priced
+    published: Priced
+    exact: Parse
+    exact_seconds: float
 
 
 def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:
     """The source's tables, then speed and accuracy of the exact parser."""
-    if options.data is None:
-        raise InputError(
-            "this benchmark needs treebanks: say --data DIR; a folder with files in CoNLL-U whose names hold train, "
-            "dev and test, or one that has such folders " + ", ".join(LANGUAGES)
-        )
-    folders = [options.data / language for language in LANGUAGES if (options.data / language).is_dir()]
-    plan = QUICK if options.quick else FULL
+    data = options.folder(
+        "this benchmark needs treebanks: say --data DIR; a folder with files in CoNLL-U whose names hold train, "
+        "dev and test, or one that has such folders " + ", ".join(LANGUAGES)
+    )
+    folders = [data / language for language in LANGUAGES if (data / language).is_dir()]
     share = options.share(_MINUTES)
-    classes = {most: math.ceil(share * count) for most, count in plan.classes.items()}
-    plan = replace(plan, classes=classes, generic=math.ceil(share * plan.generic))
+    plan = (QUICK if options.quick else FULL).cut(share, "generic")
+    plan = replace(plan, classes={most: math.ceil(share * count) for most, count in plan.classes.items()})
     figures: list[Figure] = []
-    drawn: list[Compared] = []
-    for folder in folders or [options.data]:
+    drawn: list[ComparedSentence] = []
+    for folder in folders or [data]:
         corpus = read_corpus(folder)
         if not corpus.test:
             raise InputError(f"{folder}: expected a file in CoNLL-U or CoNLL-X with 'test' in its name, there is none")
@@ -130,14 +185,14 @@ def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:
     return figures
 
 
-def compare(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Compared]:
+def compare(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[ComparedSentence]:
     """Solve sentences of each length class in all ways."""
     say(f"{corpus.name}: training the grandparent model of the tables")
     weights = train(
         corpus.learn, MiraSettings(epochs=plan.table_epochs, kinds=("grandparents",), relations="tree"), say=say
     )
     assert weights.bounds  # offline
-    compared: list[Compared] = []
+    compared: list[ComparedSentence] = []
     least = 2
     for most, count in plan.classes.items():
         chosen = choose(corpus.test, least, most, count)
@@ -152,11 +207,10 @@ def compare(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Comp
 
 def choose(sentences: Sequence[Sentence], least: int, most: int, count: int) -> list[Sentence]:
     """So many sentences of a length class, spread over the file."""
-    members = [sentence for sentence in sentences if least <= len(sentence) <= most]
-    return members[:: max(1, len(members) // count)][:count]
+    return spread([sentence for sentence in sentences if least <= len(sentence) <= most], most=count)
 
 
-def compare_class(sentences: Sequence[Sentence], weights: Weights) -> list[Compared]:
+def compare_class(sentences: Sequence[Sentence], weights: Weights) -> list[ComparedSentence]:
     """Solve sentences in all ways, one way after the other."""
     single_root = weights.single_root
     programs = {name: (name, "cuts", single_root) for name in FORMULATIONS}
@@ -173,22 +227,18 @@ def compare_class(sentences: Sequence[Sentence], weights: Weights) -> list[Compa
             found[name] = min(runs, key=lambda run: run.seconds)
     ours = priced(sentences, weights, start="dual")
     published = priced(sentences, weights, start="parts", connectivity="flow", single_root=False)
-    exact: list[tuple[Parse, float]] = []
     parse(_fresh(sentences[0], weights))  # compiles the kernels, which is nobody's speed
-    for sentence in sentences:
-        timed: list[tuple[Parse, float]] = []
-        for _ in range(_RUNS):
-            scorer = _fresh(sentence, weights)
-            started = time.process_time()
-            tree = parse(scorer)
-            timed.append((tree, time.process_time() - started))
-        exact.append(min(timed, key=lambda run: run[1]))
+    exact = [measure(partial(_parse, sentence, weights), _RUNS) for sentence in sentences]
     return [
-        Compared(sentence, found, own, other, tree, seconds)
+        ComparedSentence(sentence, found, own, other, tree, seconds)
         for sentence, found, own, other, (tree, seconds) in zip(
             sentences, complete, ours, published, exact, strict=True
         )
     ]
+
+
+def _parse(sentence: Sentence, weights: Weights) -> Parse:
+    return parse(_fresh(sentence, weights))
 
 
 def _fresh(sentence: Sentence, weights: Weights) -> SentenceScorer:
@@ -205,15 +255,16 @@ def priced(sentences: Sequence[Sentence], weights: Weights, *, start: str, **opt
     solve(GrandparentParsing(_fresh(sentences[0], weights), start=start, **options), relaxation=True)  # and the kernels
     found = []
     for sentence in sentences:
-        runs: list[tuple[GrandparentParsing, Result, float]] = []
-        for _ in range(_RUNS):
-            scorer = _fresh(sentence, weights)
-            started = time.process_time()
-            problem = GrandparentParsing(scorer, start=start, **options)
-            result = solve(problem, relaxation=True)
-            runs.append((problem, result, time.process_time() - started))
-        found.append(_priced(*min(runs, key=lambda run: run[2])))
+        (problem, result), seconds = measure(partial(_relax, sentence, weights, start, options), _RUNS)
+        found.append(_priced(problem, result, seconds))
     return found
+
+
+def _relax(
+    sentence: Sentence, weights: Weights, start: str, options: Mapping[str, Any]
+) -> tuple[GrandparentParsing, Result]:
+    problem = GrandparentParsing(_fresh(sentence, weights), start=start, **options)
+    return problem, solve(problem, relaxation=True)
 
 
 def _priced(problem: GrandparentParsing, result: Result, seconds: float) -> Priced:
@@ -233,18 +284,15 @@ def _priced(problem: GrandparentParsing, result: Result, seconds: float) -> Pric
     )
 
 
-def table_1(name: str, compared: Sequence[Compared], plan: Plan) -> list[Figure]:
+def table_1(name: str, compared: Sequence[ComparedSentence], plan: ParsingPlan) -> list[Figure]:
     """Price and cut against brute force with all rows."""
-    n = len(compared)
-    figures = [
-        Figure(f"{name}.speedup_vs_brute_force", geometric_mean(c.speedup for c in compared), "x", n, "geometric mean")
-    ]
-    least = 2
+    n, least = len(compared), 2
+    figures = [_ratio(f"{name}.speedup_vs_brute_force", compared, "all", lambda c: c.ours.seconds)]
     for most in plan.classes:
         members = [c for c in compared if least <= len(c.sentence) <= most]
         if members:
-            value = geometric_mean(c.speedup for c in members)
-            figures.append(Figure(f"{name}.speedup_{least}_to_{most}", value, "x", len(members), "tokens"))
+            label = f"{name}.speedup_{least}_to_{most}"
+            figures.append(_ratio(label, members, "all", lambda c: c.ours.seconds, "tokens"))
         least = most + 1
     ours, published = [c.ours for c in compared], [c.published for c in compared]
     figures += _counts(name, compared, ours, "all")
@@ -257,20 +305,20 @@ def table_1(name: str, compared: Sequence[Compared], plan: Plan) -> list[Figure]
             f"{name}.table_accuracy", _accuracy(compared, [c.ours.heads for c in compared]), "%", n, "price and cut"
         ),
         *_shares(f"{name}.time", ours, "of price and cut's time"),
-        Figure(
+        _ratio(
             f"{name}.paper_speedup",
-            geometric_mean(c.complete["published"].seconds / c.published.seconds for c in compared),
-            "x",
-            n,
-            "the published method against brute force on its program, geometric mean",
+            compared,
+            "published",
+            lambda c: c.published.seconds,
+            "the published method against brute force on its program",
         ),
         *_counts(f"{name}.paper", compared, published, "published"),
         *_shares(f"{name}.paper_time", published, "of the published method's time"),
-        Figure(
+        _ratio(
             f"{name}.flow_speed",
-            geometric_mean(c.complete["all"].seconds / c.complete["flow"].seconds for c in compared),
-            "x",
-            n,
+            compared,
+            "all",
+            lambda c: c.complete["flow"].seconds,
             "brute force with a flow against brute force with cuts",
         ),
         Figure(
@@ -280,18 +328,25 @@ def table_1(name: str, compared: Sequence[Compared], plan: Plan) -> list[Figure]
             n,
             "whose bound is weaker with a flow",
         ),
-        Figure(
-            f"{name}.exact_speedup_vs_brute_force",
-            geometric_mean(c.complete["all"].seconds / c.exact_seconds for c in compared),
-            "x",
-            n,
-            "the exact parser, geometric mean",
-        ),
+        _ratio(f"{name}.exact_speedup_vs_brute_force", compared, "all", lambda c: c.exact_seconds, "the exact parser"),
     ]
     return figures
 
 
-def _counts(name: str, compared: Sequence[Compared], runs: Sequence[Priced], program: str) -> list[Figure]:
+def _ratio(
+    name: str,
+    compared: Sequence[ComparedSentence],
+    program: str,
+    faster: Callable[[ComparedSentence], float],
+    note: str = "",
+) -> Figure:
+    """Seconds of brute force on a program over those of another way."""
+    return mean_ratio(
+        name, [c.complete[program].seconds for c in compared], [faster(c) for c in compared], note, unit="x"
+    )
+
+
+def _counts(name: str, compared: Sequence[ComparedSentence], runs: Sequence[Priced], program: str) -> list[Figure]:
     """What one way by columns did: ``name`` is followed by a dot, or by an underscore where it has one already."""
     n = len(runs)
     parts = sum(c.complete[program].parts for c in compared)
@@ -315,7 +370,7 @@ def _shares(name: str, runs: Sequence[Priced], what: str) -> list[Figure]:
     ]
 
 
-def table_2(name: str, compared: Sequence[Compared]) -> list[Figure]:
+def table_2(name: str, compared: Sequence[ComparedSentence]) -> list[Figure]:
     """The three outer bounds: speed against the first, share of trees, accuracy."""
     figures = []
     n = len(compared)
@@ -332,7 +387,7 @@ def table_2(name: str, compared: Sequence[Compared]) -> list[Figure]:
     return figures
 
 
-def _accuracy(compared: Sequence[Compared], heads: Sequence[Heads]) -> float:
+def _accuracy(compared: Sequence[ComparedSentence], heads: Sequence[Heads]) -> float:
     right = sum(
         a == b
         for c, found in zip(compared, heads, strict=True)
@@ -341,33 +396,26 @@ def _accuracy(compared: Sequence[Compared], heads: Sequence[Heads]) -> float:
     return 100.0 * right / sum(len(c.sentence) for c in compared)
 
 
-def _settings(corpus: Corpus, plan: Plan) -> MiraSettings:
+def _settings(corpus: Corpus, plan: ParsingPlan) -> MiraSettings:
     settings = MiraSettings(epochs=plan.epochs)
     return replace(settings, attenuation=ATTENUATION.get(corpus.name, settings.attenuation))
 
 
 def engine_vs_kernel(name: str, sentences: Sequence[Sentence], weights: Weights) -> Figure:
-    """Branch and price by the engine alone, over a linear program, against the exact parser on the same scores.
-
-    Raises
-    ------
-    RuntimeError
-        If both prove different optima.
-    """
-    quotients = []
+    """Branch and price by the engine alone, over a linear program, against the exact parser on the same scores."""
+    generic, exact = [], []
     for sentence in (sentences[0], *sentences):  # the first one twice: the first call of all compiles
-        started = time.process_time()
-        result = solve(GrandparentParsing(_fresh(sentence, weights), start="tree"))
-        generic = time.process_time() - started
-        started = time.process_time()
-        found = parse(_fresh(sentence, weights))
-        quotients.append(generic / (time.process_time() - started))
-        if result.is_optimal and abs(result.objective - found.score) > _WHOLE * max(1.0, abs(found.score)):
-            raise RuntimeError(f"the parser proved {found.score}, branch and price {result.objective}")
-    n = len(sentences)
-    return Figure(
-        f"{name}.engine_vs_kernel", geometric_mean(quotients[1:]), "x", n, "geometric mean, features included"
-    )
+        result, seconds = measure(partial(_branch_and_price, sentence, weights))
+        generic.append(seconds)
+        found, seconds = measure(partial(_parse, sentence, weights))
+        exact.append(seconds)
+        claims = {"branch and price": (result.objective, result.dual_bound), "the parser": (found.score, found.bound)}
+        check_agreement(name, claims, Sense.MAXIMIZE)
+    return mean_ratio(f"{name}.engine_vs_kernel", generic[1:], exact[1:], "features included", unit="x")
+
+
+def _branch_and_price(sentence: Sentence, weights: Weights) -> Result:
+    return solve(GrandparentParsing(_fresh(sentence, weights), start="tree"))
 
 
 def one_by_one(name: str, sentences: Sequence[Sentence], weights: Weights) -> list[Figure]:
@@ -377,20 +425,15 @@ def one_by_one(name: str, sentences: Sequence[Sentence], weights: Weights) -> li
         "one": lambda: [list(parse_sentences([sentence], weights)) for sentence in few],
         "batch": lambda: list(parse_sentences(few, weights)),
     }
-    least = dict.fromkeys(ways, math.inf)
-    for _ in range(_TURNS):
-        for way, run in ways.items():
-            started = time.process_time()
-            run()
-            least[way] = min(least[way], time.process_time() - started)
-    alone, together = (1000.0 * least[way] / len(few) for way in ways)
+    _, seconds = take_turns(ways, _TURNS)
+    alone, together = (1000.0 * min(seconds[way]) / len(few) for way in ways)
     return [
         Figure(f"parse_one_sentence_ms_{name}", alone, "ms", len(few), "features, search and relations"),
         Figure(f"parse_one_sentence_vs_batch_{name}", alone / together, "x", len(few), "the same in one call for all"),
     ]
 
 
-def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
+def whole_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure]:
     """Speed and accuracy of the exact parser, features included, every sentence of the test set."""
     say(f"{corpus.name}: training the model of arcs, grandparents and siblings")
     settings = _settings(corpus, plan)
@@ -431,7 +474,7 @@ def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> li
             "peak over what was held before, kernels among it",
         ),
         Figure(f"tokens_per_second_{name}", tokens / total, "tokens/s", n, "features and exact search"),
-        *one_by_one(name, spread(corpus.test, _FEW / n), weights),
+        *one_by_one(name, spread(corpus.test, most=_FEW), weights),
         *kept_duals(name, corpus.test, weights),
         *attachment_figures(reached, n, lambda measure: f"{measure}_{name}"),
         Figure(f"{name}.proved", 100.0 * mean(p.is_optimal for p in parses), "%", n, "of the trees are proved optimal"),
@@ -452,3 +495,25 @@ def whole_test_set(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> li
             "whose parts are looked at",
         ),
     ]
+
+
+# --- the picture -----------------------------------------------------------------------------------------------------
+
+
+def draw_seconds(compared: Sequence[ComparedSentence]) -> Picture:
+    """Seconds of brute force, the published method, price and cut, and the exact parser against sentence length."""
+    picture = new_figure((6.4, 4.4))
+    axes = picture.subplots()
+    lengths = [len(c.sentence) for c in compared]
+    series = {
+        "brute force": [c.complete["all"].seconds for c in compared],
+        "price and cut, as published": [c.published.seconds for c in compared],
+        "price and cut": [c.ours.seconds for c in compared],
+        "exact parser": [c.exact_seconds for c in compared],
+    }
+    for marker, face, (label, seconds) in zip("o^sv", ("white", "0.85", "0.5", "0.0"), series.items(), strict=True):
+        axes.plot(lengths, seconds, marker, color="0.0", mfc=face, markersize=4, label=label)
+    axes.set(xlabel="sentence length (tokens)", ylabel="time (seconds)", yscale="log")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    return picture

@@ -1,4 +1,4 @@
-"""Whether multipliers are worth keeping from one sentence to the next of the same length: measured."""
+"""Benchmark of multipliers that are kept from one sentence to the next of the same length."""
 
 from __future__ import annotations
 

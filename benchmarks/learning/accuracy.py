@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from benchmarks.harness import Say
 from colgen.cli.template import Figure
 from colgen.learning import (
     Chains,
@@ -36,7 +37,6 @@ from colgen.problems.learning_oracles import SecondOrderTrees
 from colgen.solvers.chains.beam import beam_search
 
 Floats = NDArray[np.float64]
-Say = Callable[[str], None]
 
 _SENTENCES, _TESTED, _SEEDS, _EPOCHS = 600, 300, 3, 4
 _LONGEST, _SHORT = 25, 15

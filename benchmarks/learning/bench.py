@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import BenchOptions
+from benchmarks.harness import BenchOptions, Say, measure, take_turns
 from benchmarks.learning.accuracy import parsing_figures, second_order_figures, tagging_figures
 from benchmarks.learning.reference import labellings, nearest_mean, partitions, trees
 from colgen.cli.template import Figure
@@ -139,9 +139,7 @@ def _sizes(share: float) -> list[Figure]:
         seconds, rounds, structures = [], [], []
         for seed in range(-1, count):
             scores = draw(np.random.default_rng(max(seed, 0)))
-            began = time.process_time()
-            found = sparsemap(oracle, *scores)
-            spent = time.process_time() - began
+            found, spent = measure(partial(sparsemap, oracle, *scores))
             if seed < 0:
                 continue  # kernels are compiled
             seconds.append(spent)
@@ -189,7 +187,7 @@ def _against_enumeration(share: float) -> list[Figure]:
     return [Figure("marginals", worst, "", count, f"largest difference from enumeration; {note}")]
 
 
-def _beside_torch_struct(share: float, say: Callable[[str], None]) -> list[Figure]:
+def _beside_torch_struct(share: float, say: Say) -> list[Figure]:
     if not all(importlib.util.find_spec(name) for name in ("torch", "torch_struct")):
         say("torch and torch-struct are not installed here: no comparison with them")
         return []
@@ -246,7 +244,8 @@ def _beside_torch_struct(share: float, say: Callable[[str], None]) -> list[Figur
         mine, theirs = own(), other()
         difference = max(float(np.abs(a - b).max()) for a, b in zip(mine, theirs, strict=True))
         say(f"{name}: largest difference from torch-struct {difference:.2g}")
-        seconds = [min(_timed(f) for _ in range(repeats)) for f in (own, other)]
+        _, taken = take_turns({"own": own, "other": other}, repeats)
+        seconds = [min(taken[way]) for way in ("own", "other")]
         ratios.append(seconds[1] / seconds[0])
         figures += [
             Figure(f"marginals_seconds ({name})", seconds[0] / count, "s", repeats, "one instance, processor time"),
@@ -257,12 +256,3 @@ def _beside_torch_struct(share: float, say: Callable[[str], None]) -> list[Figur
         *figures,
         Figure("speedup_vs_torch_struct", min(ratios), "", len(ratios), "least of the three, one thread"),
     ]
-
-
-def _timed(function: Callable[[], Any]) -> float:
-    began = time.process_time()
-    function()
-    return time.process_time() - began
-
-
-__all__: Sequence[str] = ["bench_learning"]

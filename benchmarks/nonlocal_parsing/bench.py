@@ -1,4 +1,4 @@
-"""What is measured: the source's comparison of factor families, of candidate heads, and of the effort of the search.
+"""Benchmark of parsing with factors: the source's comparison of families, candidate heads and search effort.
 
 The parser is trained on each corpus of the folder; training counts in no time.  All that is compared is measured in one
 run, on one thread.
@@ -6,16 +6,15 @@ run, on one thread.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from benchmarks.harness import BenchOptions
-from benchmarks.harness import spread as a_share
-from benchmarks.nonlocal_parsing.drawing import Setting, draw_candidates
+from benchmarks.harness import BenchOptions, Plan, spread
 from benchmarks.nonlocal_parsing.search import (
     Parsed,
     compare_methods,
@@ -25,7 +24,6 @@ from benchmarks.nonlocal_parsing.search import (
     parse_all,
     speed,
 )
-from colgen import InputError
 from colgen.cli.template import Figure
 from colgen.core.files import write_figure
 from colgen.problems.dependency.corpus import Corpus, read_corpus
@@ -39,6 +37,10 @@ from colgen.problems.nonlocal_parsing.learner import PerceptronLearner
 from colgen.problems.nonlocal_parsing.learning import BACKBONE, FILTER, MORE, NonlocalSettings, labels_of, run_pass
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.problems.nonlocal_parsing.training import NEEDED
+from colgen.reporting.axes import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 CORPORA = ("english_ewt", "italian")
 """Folders that are measured, of those that the data folder has."""
@@ -50,7 +52,7 @@ CANDIDATES: tuple[int | None, ...] = (3, 5, 10, 20, None)
 
 
 @dataclass(frozen=True)
-class Plan:
+class FactorPlan(Plan):
     """How much is measured: ``learn`` and ``test`` are numbers of sentences, None for all.
 
     Attributes
@@ -73,27 +75,25 @@ class Plan:
     lengths: tuple[int, ...] = (20, 30, 40, 60)
 
 
-QUICK = Plan(120, 20, 1, 1, 1, 2.0, 8, 3, 5.0, (10, 15))
+QUICK = FactorPlan(120, 20, 1, 1, 1, 2.0, 8, 3, 5.0, (10, 15))
 
 
 def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
     """The source's experiment on each corpus."""
-    if options.data is None:
-        raise InputError(
-            "this benchmark needs treebanks: say --data DIR, a folder with train and test files in CoNLL-U, or with "
-            f"folders {' and '.join(CORPORA)} of such; Universal Dependencies are at universaldependencies.org"
-        )
-    plan = QUICK if options.quick else Plan()
+    data = options.folder(
+        "this benchmark needs treebanks: say --data DIR, a folder with train and test files in CoNLL-U, or with "
+        f"folders {' and '.join(CORPORA)} of such; Universal Dependencies are at universaldependencies.org"
+    )
     share = options.share(_MINUTES)
-    plan = replace(plan, methods=math.ceil(share * plan.methods), mips=math.ceil(share * plan.mips))
-    corpora = [read_corpus(folder, NEEDED) for folder in _folders(options.data)]
+    plan = (QUICK if options.quick else FactorPlan()).cut(share, "methods", "mips")
+    corpora = [read_corpus(folder, NEEDED) for folder in _folders(data)]
     if options.quick:
         corpora = corpora[:1]
     figures: list[Figure] = []
     curves: dict[str, dict[str, Setting]] = {}
     for number, corpus in enumerate(corpora):
         cut = corpus.cut(plan.learn, plan.test)
-        cut = replace(cut, learn=a_share(cut.learn, share), test=a_share(cut.test, share))  # training takes most
+        cut = replace(cut, learn=spread(cut.learn, share), test=spread(cut.test, share))  # training takes most
         measured, curves[corpus.name] = measure_corpus(cut, plan, options, first=number == 0)
         figures += measured
     figures += kernel_speed(plan.lengths)
@@ -108,7 +108,7 @@ def _folders(data: Path) -> list[Path]:
 
 
 def measure_corpus(
-    corpus: Corpus, plan: Plan, options: BenchOptions, *, first: bool
+    corpus: Corpus, plan: FactorPlan, options: BenchOptions, *, first: bool
 ) -> tuple[list[Figure], dict[str, Setting]]:
     """Accuracy of all models; then speed, effort and proofs of the combination.
 
@@ -138,15 +138,15 @@ def measure_corpus(
         figures += measured
         options.say(f"{name}, {label}: {measured[0].value:,.0f} words a second, {measured[2].value:.1f} calls")
     if first:
-        some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, plan.methods)]
+        some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, most=plan.methods)]
         figures += compare_methods(some, plan.limit)
-        some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, plan.mips)]
+        some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, most=plan.mips)]
         figures += compare_with_mip(some, plan.mip_limit)
         figures.append(engine_vs_kernel(some, plan.mip_limit))
     return figures, curves
 
 
-def models(corpus: Corpus, plan: Plan, options: BenchOptions) -> Iterator[tuple[str, Model]]:
+def models(corpus: Corpus, plan: FactorPlan, options: BenchOptions) -> Iterator[tuple[str, Model]]:
     """The backbone, each family with it, the combination, and the third-order parser."""
     examples = ParsedExamples(corpus.learn)
     settings = NonlocalSettings(filter_epochs=plan.filter_epochs, epochs=plan.epochs, family_epochs=plan.more_epochs)
@@ -170,7 +170,7 @@ def models(corpus: Corpus, plan: Plan, options: BenchOptions) -> Iterator[tuple[
     yield "third_order", third.averaged()
 
 
-def _relations(name: str, corpus: Corpus, model: Model, plan: Plan) -> list[Figure]:
+def _relations(name: str, corpus: Corpus, model: Model, plan: FactorPlan) -> list[Figure]:
     """How good the labelled trees are; nothing of a corpus without relations."""
     model = replace(model, labels=labels_of(ParsedExamples(corpus.learn)))
     found = [_heads(run) for run in parse_all(model, corpus.test, 10, plan.limit)]
@@ -191,8 +191,47 @@ def _quality(name: str, sentences: Sequence[Sentence], found: Sequence[Heads]) -
     ]
 
 
-def spread(sentences: Sequence[Sentence], count: int) -> list[Sentence]:
-    """So many sentences, evenly over the file."""
-    if len(sentences) <= count:
-        return list(sentences)
-    return [sentences[i] for i in np.linspace(0, len(sentences) - 1, count).round().astype(int).tolist()]
+# --- the picture -----------------------------------------------------------------------------------------------------
+
+
+class Setting(NamedTuple):
+    """Parses of a corpus in one setting, and how many heads are right, in percent."""
+
+    runs: Sequence[Parsed]
+    accuracy: float
+
+
+_STYLES = (("-", "o", "0.0"), ("--", "s", "0.0"), (":", "^", "0.0"), ("-", "D", "0.6"), ("--", "v", "0.6"))
+"""Line, marker and grey of each setting: told apart without colours."""
+
+
+def draw_candidates(corpora: Mapping[str, Mapping[str, Setting]], width: int = 5) -> Picture:
+    """Of each corpus, by candidate heads: seconds and calls against sentence length, and accuracy against speed."""
+    figure = new_figure((12.0, 3.6 * len(corpora)))
+    rows = figure.subplots(len(corpora), 3, squeeze=False)
+    for (corpus, settings), axes in zip(corpora.items(), rows, strict=True):
+        for (name, setting), (line, marker, grey) in zip(settings.items(), cycle(_STYLES)):
+            style = {"linestyle": line, "marker": marker, "markersize": 4, "color": grey, "label": name}
+            lengths = np.array([run.words for run in setting.runs])
+            bins = (lengths - 1) // width
+            middles = [width * b + (width + 1) / 2 for b in np.unique(bins)]
+            several = ([run.seconds for run in setting.runs], [run.calls for run in setting.runs])
+            for ax, values in zip(axes, several, strict=False):
+                ax.plot(middles, [np.array(values)[bins == b].mean() for b in np.unique(bins)], **style)
+            speed = lengths.sum() / sum(run.seconds for run in setting.runs)
+            axes[2].plot([speed], [setting.accuracy], marker, color=grey)
+            axes[2].annotate(name, (speed, setting.accuracy), textcoords="offset points", xytext=(6, -4))
+        labels = (
+            ("words in the sentence", "seconds", f"{corpus}: seconds, scores included"),
+            ("words in the sentence", "calls", f"{corpus}: calls of the dynamic program"),
+            ("words a second", "heads right (%)", f"{corpus}: accuracy and speed"),
+        )
+        for ax, (x, y, title) in zip(axes, labels, strict=True):
+            ax.set_xlabel(x)
+            ax.set_ylabel(y)
+            ax.set_title(title, fontsize=10)
+            ax.grid(alpha=0.3)
+        axes[0].set_yscale("log")
+        axes[0].legend(title="candidate heads", fontsize=8, title_fontsize=8)
+        axes[2].margins(0.2)
+    return figure

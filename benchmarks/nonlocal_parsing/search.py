@@ -1,18 +1,19 @@
-"""What is measured of the search: words a second, calls of the dynamic program, proofs; and the kernels' speed.
+"""Benchmark of the search: words a second, calls of the dynamic program, proofs; and the kernels' speed.
 
 Seconds are the processor's: everything runs on one thread, and what else the machine does is not to count.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from colgen import TimeLimit, solve
+from benchmarks.harness import check_agreement, mean_ratio, measure, run_engine
+from colgen import Sense, TimeLimit, solve
 from colgen.cli.template import Figure
 from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.nonlocal_parsing.baseline import in_highs
@@ -23,7 +24,7 @@ from colgen.problems.nonlocal_parsing.instance import random as random_instance
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.problems.nonlocal_parsing.template import NonlocalParsing
 from colgen.reporting.compared import proved_by_engine
-from colgen.solvers.trees.eisner import Parts, best_tree
+from colgen.solvers.trees.eisner import best_tree
 
 _SAME = 1e-5
 """Optima that differ by more than this are different, relative to 1 and to themselves."""
@@ -130,54 +131,42 @@ def compare_methods(instances: Sequence[NonlocalInstance], limit: float) -> list
 
 
 def compare_with_mip(instances: Sequence[NonlocalInstance], limit: float) -> list[Figure]:
-    """Branch and bound against HiGHS on the same scores: geometric mean of the quotients of times.
-
-    Raises
-    ------
-    RuntimeError
-        If both prove different optima.
-    """
-    quotients, proved = [], 0
+    """Branch and bound against HiGHS on the same scores: geometric mean of the quotients of times."""
     parse_instance(instances[0], limit)
+    own, other, proved = [], [], 0
     for instance in instances:
-        own = parse_instance(instance, limit)
-        other = in_highs(instance, time_limit=limit)
-        if other.proved and own.proved and own.heads is not None:
-            value = instance.check(own.heads)
-            if abs(value - other.objective) > _SAME * max(1.0, abs(value)):
-                raise RuntimeError(f"{instance.name}: branch and bound proved {value}, HiGHS {other.objective}")
-        quotients.append(other.seconds / own.search)
-        proved += other.proved
-    mean = math.exp(sum(map(math.log, quotients)) / len(quotients))
+        found, by_highs = parse_instance(instance, limit), in_highs(instance, time_limit=limit)
+        _check(instance, found, by_highs.objective if by_highs.proved else None, "HiGHS")
+        own.append(found.search)
+        other.append(by_highs.seconds)
+        proved += by_highs.proved
     n = len(instances)
     return [
-        Figure("speedup_vs_mip", mean, "", n, "geometric mean; HiGHS without the time to state the model"),
+        mean_ratio("speedup_vs_mip", other, own, "HiGHS without the time to state the model", unit=""),
         Figure("proved_mip", 100.0 * proved / n, "%", n, f"by HiGHS in {limit:g} s"),
     ]
 
 
 def engine_vs_kernel(instances: Sequence[NonlocalInstance], limit: float) -> Figure:
-    """Column generation by the engine alone, a tree a column, over the template's ascent, on the same scores.
-
-    Raises
-    ------
-    RuntimeError
-        If both prove different optima.
-    """
-    quotients = []
+    """Column generation by the engine alone, a tree a column, over the template's ascent, on the same scores."""
     parse_instance(instances[0], limit)
     solve(ParsingByColumns(instances[0]), stop=TimeLimit(limit))
+    own, other = [], []
     for instance in instances:
-        own = parse_instance(instance, limit)
-        started = time.process_time()
-        result = solve(ParsingByColumns(instance), stop=TimeLimit(limit))
-        quotients.append((time.process_time() - started) / own.search)
-        if result.is_optimal and own.proved and own.heads is not None:
-            value = instance.check(own.heads)
-            if abs(value - result.objective) > _SAME * max(1.0, abs(value)):
-                raise RuntimeError(f"{instance.name}: the ascent proved {value}, columns {result.objective}")
-    mean = math.exp(sum(map(math.log, quotients)) / len(quotients))
-    return Figure("engine_vs_kernel", mean, "x", len(instances), "geometric mean; column generation over the ascent")
+        found = parse_instance(instance, limit)
+        run, _ = run_engine(ParsingByColumns(instance), limit, name=instance.name)
+        _check(instance, found, run.objective if run.proved else None, "columns")
+        own.append(found.search)
+        other.append(run.seconds)
+    return mean_ratio("engine_vs_kernel", other, own, "column generation over the ascent", unit="x")
+
+
+def _check(instance: NonlocalInstance, found: Parsed, optimum: float | None, prover: str) -> None:
+    """Check that a tree that is proved to be the best has the optimum that somebody else has proved."""
+    if found.proved and found.heads is not None and optimum is not None:
+        value = instance.check(found.heads)
+        claims = {"branch and bound": (value, value), prover: (optimum, optimum)}
+        check_agreement(instance.name, claims, Sense.MAXIMIZE, slack=_SAME * max(1.0, abs(value)))
 
 
 def kernel_speed(lengths: Sequence[int], repeats: int = 5) -> list[Figure]:
@@ -187,7 +176,8 @@ def kernel_speed(lengths: Sequence[int], repeats: int = 5) -> list[Figure]:
         seconds = []
         for words in (25, *lengths):
             parts = random_instance(words, 0, order=order, num_factors=0).parts
-            seconds.append(_time(parts, repeats))
+            best_tree(parts)
+            seconds.append(measure(partial(best_tree, parts), repeats)[1])
         rate = 1.0 / seconds[0]
         figures.append(Figure(f"sentences_per_second_{name}", rate, "1/s", repeats, "random scores, 25 words"))
         if len(lengths) > 1:
@@ -195,14 +185,3 @@ def kernel_speed(lengths: Sequence[int], repeats: int = 5) -> list[Figure]:
             note = f"{lengths[0]} to {lengths[-1]} words"
             figures.append(Figure(f"growth_exponent_{name}", exponent, "", len(lengths), note))
     return figures
-
-
-def _time(parts: Parts, repeats: int) -> float:
-    """Seconds of one best tree: the least of some trials."""
-    best_tree(parts)
-    trials = []
-    for _ in range(repeats):
-        started = time.process_time()
-        best_tree(parts)
-        trials.append(time.process_time() - started)
-    return min(trials)

@@ -1,4 +1,4 @@
-"""How good and how fast the pipeline is on raw text, beside UDPipe 1 learned from the same sentences in the same run.
+"""Benchmark of the pipeline on raw text, beside UDPipe 1 that learns from the same sentences in the same run.
 
 UDPipe's training takes hours on a whole treebank: both learn from the same first sentences, and are tested on all test
 sentences.  Seconds are those of the processor, on one thread; both have analysed a few sentences before.
@@ -6,14 +6,10 @@ sentences.  Seconds are those of the processor, on one thread; both have analyse
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
 
-from benchmarks.harness import BenchOptions, spread
+from benchmarks.harness import BenchOptions, Say, measure, spread
 from benchmarks.pipeline.udpipe import UDPipe, is_installed, read_back
-from colgen import InputError
 from colgen.cli.template import Figure
 from colgen.core.text import counted
 from colgen.problems.dependency.corpus import Corpus, read_corpus
@@ -25,41 +21,24 @@ from colgen.problems.pipeline.model import Pipeline
 from colgen.problems.pipeline.texts import paragraphs_of, text_of
 from colgen.problems.pipeline.training import train
 
-T = TypeVar("T")
-
 _FOLDER = "english_ewt"
 _MINUTES = 60.0
 _RUNS = 3
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How much is measured: sentences to learn from, to tune on and to test on (None: all), and the parser's passes."""
-
-    learn: int = 1000
-    tune: int = 300
-    test: int | None = None
-    epochs: int = EPOCHS
-
-
-FULL = Plan()
-QUICK = Plan(100, 20, 20, 1)
-
-
 def bench_pipeline(options: BenchOptions) -> list[Figure]:
     """Accuracy of each step, words a second, and the same of UDPipe where its package is there."""
-    if options.data is None:
-        raise InputError(
-            "this benchmark needs a treebank: say --data DIR; a folder with files in CoNLL-U whose names hold train, "
-            f"dev and test, or one that has such a folder {_FOLDER}"
-        )
-    folder = options.data / _FOLDER
-    corpus = read_corpus(folder if folder.is_dir() else options.data, ("train", "dev", "test"))
-    plan = QUICK if options.quick else FULL
-    test = spread(corpus.test[: plan.test], options.share(_MINUTES))
-    corpus = Corpus(corpus.name, corpus.learn[: plan.learn], corpus.tune[: plan.tune], test)
+    data = options.folder(
+        "this benchmark needs a treebank: say --data DIR; a folder with files in CoNLL-U whose names hold train, "
+        f"dev and test, or one that has such a folder {_FOLDER}"
+    )
+    folder = data / _FOLDER
+    corpus = read_corpus(folder if folder.is_dir() else data, ("train", "dev", "test"))
+    learn, tune, most, epochs = (100, 20, 20, 1) if options.quick else (1000, 300, None, EPOCHS)
+    test = spread(corpus.test[:most], options.share(_MINUTES))
+    corpus = Corpus(corpus.name, corpus.learn[:learn], corpus.tune[:tune], test)
     figures = [Figure("sentences_learned", len(corpus.learn), "", 1, "by both")]
-    figures += _ours(corpus, plan, options.say)
+    figures += _ours(corpus, epochs, options.say)
     if not is_installed():
         options.say("UDPipe is left out: its package ufal.udpipe is not installed")
     elif not options.quick:
@@ -67,8 +46,8 @@ def bench_pipeline(options: BenchOptions) -> list[Figure]:
     return figures
 
 
-def _ours(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Figure]:
-    seconds, pipeline = _timed(lambda: train(corpus.learn, tune=corpus.tune, epochs=plan.epochs, say=say))
+def _ours(corpus: Corpus, epochs: int, say: Say) -> list[Figure]:
+    pipeline, seconds = measure(lambda: train(corpus.learn, tune=corpus.tune, epochs=epochs, say=say))
     texts = _texts(corpus.test)
     list(pipeline.analyse(texts[:2]))
     figures = _measured("", corpus, lambda: [found.sentence for found in pipeline.analyse(texts)])
@@ -84,9 +63,9 @@ def _ours(corpus: Corpus, plan: Plan, say: Callable[[str], None]) -> list[Figure
 
 def _steps(pipeline: Pipeline, texts: Sequence[str]) -> list[Figure]:
     """Words a second of each step."""
-    segmenting, _ = _least(lambda: pipeline.segmenter.segment(texts))
-    up_to_tags, tagged = _least(lambda: list(pipeline.tagged(texts)))
-    parsing, _ = _least(lambda: list(parse_sentences(tagged, pipeline.parser)))
+    _, segmenting = measure(lambda: pipeline.segmenter.segment(texts), _RUNS)
+    tagged, up_to_tags = measure(lambda: list(pipeline.tagged(texts)), _RUNS)
+    _, parsing = measure(lambda: list(parse_sentences(tagged, pipeline.parser)), _RUNS)
     words = sum(map(len, tagged))
     seconds = {"segmentation": segmenting, "tags": up_to_tags - segmenting, "trees": parsing}
     return [
@@ -95,9 +74,9 @@ def _steps(pipeline: Pipeline, texts: Sequence[str]) -> list[Figure]:
     ]
 
 
-def _theirs(corpus: Corpus, say: Callable[[str], None]) -> list[Figure]:
+def _theirs(corpus: Corpus, say: Say) -> list[Figure]:
     say("UDPipe learns, with its defaults")
-    seconds, udpipe = _timed(lambda: UDPipe(corpus.learn, corpus.tune))
+    udpipe, seconds = measure(lambda: UDPipe(corpus.learn, corpus.tune))
     texts = _texts(corpus.test)
     udpipe.conllu(texts[:2])
     figures = _measured("udpipe_", corpus, lambda: udpipe.conllu(texts))
@@ -106,7 +85,7 @@ def _theirs(corpus: Corpus, say: Callable[[str], None]) -> list[Figure]:
 
 def _measured(name: str, corpus: Corpus, analyse: Callable[[], str | list[Sentence]]) -> list[Figure]:
     """Accuracy and words a second of an analysis of the test sentences' text."""
-    seconds, found = _least(analyse)
+    found, seconds = measure(analyse, _RUNS)
     sentences = read_back(found) if isinstance(found, str) else found
     scores = compare(corpus.test, sentences)
     count, words = len(corpus.test), sum(map(len, corpus.test))
@@ -118,14 +97,3 @@ def _measured(name: str, corpus: Corpus, analyse: Callable[[], str | list[Senten
 
 def _texts(sentences: Sequence[Sentence]) -> list[str]:
     return [text_of(paragraph) for paragraph in paragraphs_of(sentences)]
-
-
-def _timed(run: Callable[[], T]) -> tuple[float, T]:
-    started = time.process_time()
-    result = run()
-    return time.process_time() - started, result
-
-
-def _least(run: Callable[[], T]) -> tuple[float, T]:
-    """The shortest of a few runs."""
-    return min((_timed(run) for _ in range(_RUNS)), key=lambda pair: pair[0])

@@ -1,4 +1,4 @@
-"""UDPipe 1, learned from the same sentences with its own defaults: what the pipeline is compared with.
+"""UDPipe 1, with its own defaults, learns from the same sentences as the pipeline.
 
 Source: M. Straka, J. Straková, *Tokenizing, POS tagging, lemmatizing and parsing UD 2.0 with UDPipe*, CoNLL 2017 shared
 task (2017).  Its Python package is ``ufal.udpipe``.

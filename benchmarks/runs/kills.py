@@ -1,4 +1,4 @@
-"""Runs killed at random moments: whether what goes on from their checkpoints ends in the same proved value."""
+"""Runs that are killed at random moments and go on from their checkpoints, to the same proved value."""
 
 from __future__ import annotations
 

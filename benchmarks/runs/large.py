@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
 
-from benchmarks.harness import BenchOptions
+from benchmarks.harness import BenchOptions, measure
 from colgen import (
     Columns,
     Duals,
@@ -176,9 +175,7 @@ def rolls_by_simplex(widths: int, seconds: float) -> Size:
 
 
 def _measured(problem: Problem[Any], rows: int, seconds: float, nonzeros: int = 0, **options: Any) -> Size:
-    began = time.process_time()
-    result = solve(problem, relaxation=True, stop=TimeLimit(seconds), **options)
-    lasted = time.process_time() - began
+    result, lasted = measure(lambda: solve(problem, relaxation=True, stop=TimeLimit(seconds), **options))
     pool = result.pool
     held = 0 if pool is None else sum(len(column.coefficients) for column in pool)
     ended = result.termination is not Termination.TIME_LIMIT

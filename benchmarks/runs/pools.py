@@ -1,4 +1,4 @@
-"""What is kept from run to run: checkpoints of runs that are killed, and pools for the next day's instance."""
+"""Benchmark of checkpoints of runs that are killed, and of pools that are kept for the next day's instance."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import random
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import Say, check_agreement, measure
 from benchmarks.runs.kills import TEMPLATES, killed
-from colgen import Checkpoint, NodeLimit, Problem, Result, solve
+from colgen import Problem, Result, solve
 from colgen.checkpoint.file import read_checkpoint
 from colgen.cli.template import Figure
-from colgen.core.tolerances import TOLERANCES
 from colgen.problems.assignment.instance import AssignmentInstance as Machines
 from colgen.problems.assignment.instance import random as random_assignment
 from colgen.problems.assignment.template import Assignment
@@ -29,8 +30,6 @@ from colgen.problems.cutting_stock.instance import uniform
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.problems.vehicle_routing.instance import random as random_routing
 from colgen.problems.vehicle_routing.template import VehicleRouting
-
-Say = Callable[[str], None]
 
 _KILLS, _LOST, _PAIRS, _DAYS = 34, 8, 5, 50
 """At full size: kills a template, runs whose loss is measured, pairs of runs with and without, instances in a row."""
@@ -76,7 +75,7 @@ def _lost(seed: int) -> float:
         child = os.fork()
         if child == 0:
             try:
-                solve(_long(), checkpoint=Checkpoint(path, every=_EVERY))
+                solve(_long(), checkpoint=path, every=_EVERY)
             finally:
                 os._exit(0)
         time.sleep(seconds)
@@ -87,6 +86,10 @@ def _lost(seed: int) -> float:
         return ended - (float(kept.said["seconds"]) if kept is not None else 0.0)
 
 
+def _search(saving: Mapping[str, Any]) -> Result:
+    return solve(_long(), node_limit=_NODES, **saving)
+
+
 def _cost_figures(share: float, say: Say) -> list[Figure]:
     """What writing checkpoints takes: the same tree with them and without, one after the other."""
     ratios = []
@@ -94,9 +97,7 @@ def _cost_figures(share: float, say: Say) -> list[Figure]:
         with tempfile.TemporaryDirectory() as folder:
             seconds = []
             for saving in ({}, {"checkpoint": Path(folder) / "run", "every": _EVERY}):
-                began = time.process_time()
-                solve(_long(), stop=NodeLimit(_NODES), **saving)  # type: ignore[arg-type]
-                seconds.append(time.process_time() - began)
+                seconds.append(measure(partial(_search, saving))[1])
             ratios.append(seconds[1] / seconds[0] - 1.0)
     say(f"checkpoints every {_EVERY:g} s: {median(ratios):+.1%} of the time")
     return [Figure("checkpoint_cost", median(ratios), "share", len(ratios), f"every {_EVERY:g} s; in the middle")]
@@ -150,14 +151,14 @@ def _pool_figures(share: float, say: Say) -> list[Figure]:
         seconds, days = {False: 0.0, True: 0.0}, 0
         last: Result | None = None
         for problem in sequence(max(math.ceil(_DAYS * share), 3)):
-            both = {warm: _day(problem, last if warm else None) for warm in (False, True)}
+            both = {warm: measure(partial(_solve_day, problem, last if warm else None)) for warm in (False, True)}
             if last is not None:  # the first day has no pool
                 days += 1
-                for warm, (taken, _) in both.items():
+                for warm, (_, taken) in both.items():
                     seconds[warm] += taken
-            cold, last = both[False][1], both[True][1]
-            if not math.isclose(cold.objective, last.objective, rel_tol=TOLERANCES.optimality):
-                raise AssertionError(f"{name}: {last.objective} with a pool, {cold.objective} without")
+            cold, last = both[False][0], both[True][0]
+            claims = {"from nothing": cold, "with a pool": last}
+            check_agreement(name, {way: (one.objective, one.dual_bound) for way, one in claims.items()})
         say(f"{name}: {seconds[False]:.2f} s of {days} instances from nothing, {seconds[True]:.2f} s with pools")
         figures.append(Figure(f"warm_share ({name})", seconds[True] / seconds[False], "share", days))
         every = {warm: every[warm] + seconds[warm] for warm in every}
@@ -165,7 +166,5 @@ def _pool_figures(share: float, say: Say) -> list[Figure]:
     return [total, *figures]
 
 
-def _day(problem: Problem, before: Result | None) -> tuple[float, Result]:
-    began = time.process_time()
-    result = solve(problem, start=None if before is None else before.pool)
-    return time.process_time() - began, result
+def _solve_day(problem: Problem, before: Result | None) -> Result:
+    return solve(problem, pool=None if before is None else before.pool)

@@ -1,16 +1,16 @@
-"""``colgen bench workers``: what a second processor and a cluster are worth, and what is kept from run to run."""
+"""``colgen bench workers``: the worth of a second processor and of a cluster, and of what is kept between runs."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.harness import BenchOptions
+from benchmarks.harness import BenchOptions, Say
 from benchmarks.runs.pools import kept_figures
-from colgen import ColumnGeneration, IterationLimit, Method, NodeLimit, Parallel, Result, TimeLimit, WarmStart, solve
+from colgen import ColumnGeneration, IterationLimit, Result, TimeLimit, WarmStart, solve
 from colgen.cli.template import Figure
 from colgen.core.errors import InputError
 from colgen.many import solve_many
@@ -31,7 +31,7 @@ _TASK_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class Compared:
+class Speedup:
     """What one processor takes, and two: the least of several times, taken in turn.
 
     Attributes
@@ -42,7 +42,7 @@ class Compared:
         How many runs said the same as the first one to the last bit, of so many.
     """
 
-    seconds: dict[int, float]
+    seconds: Mapping[int, float]
     identical: int
     runs: int
 
@@ -59,29 +59,30 @@ def bench_workers(options: BenchOptions) -> Sequence[Figure]:
     say = options.say
     kept = kept_figures(share, say)  # before there are threads: runs are forked
     solve(Assignment(random(3, 10, 0)))  # loads the kernels
-    pricing = _compared(repeats, _priced, say, "pricing")
-    tree = _compared(repeats, _searched, say, "tree")
-    corpus, corpus_same, corpus_size = _corpus(max(int(60 * share), 8), say)
+    pricing = _compare(repeats, _priced, say, "pricing")
+    tree = _compare(repeats, _searched, say, "tree")
+    corpus = _corpus(max(int(60 * share), 8), say)
     efficiency, by, tasks = _efficiency(max(int(150 * share), 20), say)
     shared = _subtrees(max(round(3 * share), 1), say)
-    same = pricing.identical + tree.identical + corpus_same + shared.identical
-    runs = pricing.runs + tree.runs + corpus_size + shared.runs
+    same = pricing.identical + tree.identical + corpus.identical + shared.identical
+    runs = pricing.runs + tree.runs + corpus.runs + shared.runs
     return [
         Figure("pricing_speedup_2", pricing.speedup, "x", repeats, f"one oracle, {_MACHINES} machines"),
-        Figure("corpus_speedup_2", corpus.speedup, "x", corpus_size, "instances, two processes against one"),
+        Figure("corpus_speedup_2", corpus.speedup, "x", corpus.runs, "instances, two processes against one"),
         Figure("tree_speedup_2", tree.speedup, "x", repeats, f"{_BATCH} open nodes at once on one thread and on two"),
         Figure("subtrees_speedup_2", shared.speedup, "x", shared.runs // 2, "one tree, two processes against one"),
         Figure("cluster_efficiency", efficiency, "", tasks, f"two processes, tasks of 100 ms: {by}"),
         Figure("identical", same / runs, "", runs, "runs that say the same to the last bit"),
         *kept,
         *(Figure(f"pricing_seconds_{n}", s, "s", repeats, f"{_ROUNDS} rounds") for n, s in pricing.seconds.items()),
-        *(Figure(f"corpus_seconds_{n}", s, "s", corpus_size) for n, s in corpus.seconds.items()),
+        *(Figure(f"corpus_seconds_{n}", s, "s", corpus.runs) for n, s in corpus.seconds.items()),
         *(Figure(f"subtrees_seconds_{n}", s, "s", shared.runs // 2, "after set-up") for n, s in shared.seconds.items()),
         *(Figure(f"tree_seconds_{n}", s, "s", repeats, "after set-up") for n, s in tree.seconds.items()),
     ]
 
 
-def _compared(repeats: int, run: Callable[[int], tuple[float, Any]], say: Callable[[str], None], name: str) -> Compared:
+def _compare(repeats: int, run: Callable[[int], tuple[float, Any]], say: Say, name: str) -> Speedup:
+    """Run with one worker and with two, in turn; a run returns its seconds and what it says."""
     seconds, told, identical = {1: math.inf, 2: math.inf}, None, 0
     for _ in range(repeats):
         for workers in seconds:
@@ -89,19 +90,19 @@ def _compared(repeats: int, run: Callable[[int], tuple[float, Any]], say: Callab
             seconds[workers] = min(seconds[workers], taken)
             told = found if told is None else told
             identical += found == told
-        say(f"{name}: {seconds[1]:.3f} s on one processor, {seconds[2]:.3f} s on two")
-    return Compared(seconds, identical, 2 * repeats)
+        say(f"{name}: {seconds[1]:.3f} s by one worker, {seconds[2]:.3f} s by two")
+    return Speedup(seconds, identical, 2 * repeats)
 
 
 def _priced(workers: int) -> tuple[float, Any]:
     """Seconds of pricing, of rounds from nothing."""
     result = solve(
         Assignment(random(_MACHINES, _PRICED_TASKS, 1)),
-        method=Method(bounding=ColumnGeneration()),
+        bounding=ColumnGeneration(),
         relaxation=True,
         start=WarmStart(),
         stop=IterationLimit(_ROUNDS),
-        parallel=Parallel(workers=workers),
+        workers=workers,
     )
     return result.seconds["pricing"], _told(result)
 
@@ -109,9 +110,7 @@ def _priced(workers: int) -> tuple[float, Any]:
 def _searched(workers: int) -> tuple[float, Any]:
     """Seconds of a tree, without what is done before it."""
     began = time.perf_counter()
-    result = solve(
-        Assignment(random(10, 60, 1)), stop=NodeLimit(80), parallel=Parallel(node_batch=_BATCH, workers=workers)
-    )
+    result = solve(Assignment(random(10, 60, 1)), node_limit=80, node_batch=_BATCH, workers=workers)
     return time.perf_counter() - began - result.seconds["setup"], _told(result)
 
 
@@ -129,49 +128,43 @@ def _drawn(count: int) -> list[AssignmentInstance]:
     return [random(5, 30, seed) for seed in range(count)]
 
 
-def _corpus(count: int, say: Callable[[str], None]) -> tuple[Compared, int, int]:
+def _corpus(count: int, say: Say) -> Speedup:
     """Seconds of many instances by one process and by two, once they have begun and have loaded the kernels."""
     instances, seconds, told = _drawn(count), {}, []
     for workers in (1, 2):
         cluster, _ = cluster_of(None, workers)
         try:
-            list(solve_many(_drawn(4 * workers), problem=Assignment, parallel=Parallel(cluster=cluster)))
+            list(solve_many(_drawn(4 * workers), problem=Assignment, client=cluster))
             began = time.perf_counter()
-            many = list(
-                solve_many(instances, problem=Assignment, parallel=Parallel(cluster=cluster), stop=TimeLimit(60))
-            )
+            many = list(solve_many(instances, problem=Assignment, client=cluster, stop=TimeLimit(60)))
             seconds[workers] = time.perf_counter() - began
         finally:
             cluster.close()
         told.append([_told(one.result) if one.result is not None else one.fault for one in many])
         say(f"corpus: {count} instances in {seconds[workers]:.2f} s by {workers} processes")
     same = sum(one == two for one, two in zip(*told, strict=True))
-    return Compared(seconds, same, count), same, count
+    return Speedup(seconds, same, count)
 
 
-def _subtrees(repeats: int, say: Callable[[str], None]) -> Compared:
+def _subtrees(repeats: int, say: Say) -> Speedup:
     """Seconds of one tree whose subtrees go out to one process, and to two, which have loaded the kernels."""
-    seconds, told, identical = {1: math.inf, 2: math.inf}, None, 0
-    clusters = {workers: cluster_of(None, workers)[0] for workers in seconds}
+    clusters = {workers: cluster_of(None, workers)[0] for workers in (1, 2)}
+
+    def search(workers: int) -> tuple[float, Any]:
+        began = time.perf_counter()
+        result = solve(Assignment(random(10, 60, 2)), client=clusters[workers])
+        return time.perf_counter() - began - result.seconds["setup"], _told(result)
+
     try:
         for workers, cluster in clusters.items():
-            list(solve_many(_drawn(4 * workers), problem=Assignment, parallel=Parallel(cluster=cluster)))
-        for _ in range(repeats):
-            for workers, cluster in clusters.items():
-                began = time.perf_counter()
-                result = solve(Assignment(random(10, 60, 2)), parallel=Parallel(cluster=cluster))
-                seconds[workers] = min(seconds[workers], time.perf_counter() - began - result.seconds["setup"])
-                found = _told(result)
-                told = found if told is None else told
-                identical += found == told
-            say(f"subtrees: {seconds[1]:.2f} s by one process, {seconds[2]:.2f} s by two")
+            list(solve_many(_drawn(4 * workers), problem=Assignment, client=cluster))
+        return _compare(repeats, search, say, "subtrees")
     finally:
         for cluster in clusters.values():
             cluster.close()
-    return Compared(seconds, identical, 2 * repeats)
 
 
-def _efficiency(count: int, say: Callable[[str], None]) -> tuple[float, str, int]:
+def _efficiency(count: int, say: Say) -> tuple[float, str, int]:
     """How much of the time two workers are at tasks that sleep for 100 ms each: by Dask, where it is installed."""
     try:
         cluster, _ = cluster_of("local", 2)

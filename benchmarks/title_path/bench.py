@@ -1,4 +1,4 @@
-"""What is measured: the source's comparison of decoders on titles of textbook sections, and random graphs.
+"""Benchmark of title paths: the source's comparison of decoders on textbook sections, and random graphs.
 
 The scores are learned on the first two thirds of each file's sections; measured are the last thirds, with the true
 number of content words as k.  Training and the making of the graphs count in no time.
@@ -19,9 +19,9 @@ from benchmarks.title_path.comparison import (
     QUICK,
     UNTIL,
     WAYS,
-    Plan,
     Scaling,
     Table,
+    TitlePlan,
     beam_name,
     compare,
     scale,
@@ -29,7 +29,6 @@ from benchmarks.title_path.comparison import (
     warm_up,
     with_beam,
 )
-from colgen import InputError
 from colgen.cli.template import Figure
 from colgen.core.files import write_figure
 from colgen.problems.title_path.drawing import draw_convergence
@@ -46,17 +45,14 @@ WIDTHS = (1, 80)
 
 def bench_title_path(options: BenchOptions) -> list[Figure]:
     """The source's table: seconds, share optimal and ROUGE-L of each decoder; and random graphs of growing size."""
-    if options.data is None:
-        raise InputError(
-            "this benchmark needs sections with titles, as JSON lines with title and text: say --data DIR; there are "
-            "books to take them from at github.com/OpenDSA/OpenDSA and github.com/patmorin/ods"
-        )
-    plan = QUICK if options.quick else Plan()
-    learn, test = split(read_sections(options.data))
+    data = options.folder(
+        "this benchmark needs sections with titles, as JSON lines with title and text: say --data DIR; there are "
+        "books to take them from at github.com/OpenDSA/OpenDSA and github.com/patmorin/ods"
+    )
+    plan = QUICK if options.quick else TitlePlan()
+    learn, test = split(read_sections(data))
     model = train(learn, test, say=options.say)
-    if plan.sections is not None:
-        test = test[:: -(-len(test) // plan.sections)]
-    test = spread(test, options.share(_MINUTES))
+    test = spread(test, options.share(_MINUTES), most=plan.sections)
     instances = [model.instance(one.text, one.num_content_words, one.name) for one in test]
     options.say(f"{len(instances)} graphs of {median(i.num_vertices for i in instances):g} vertices in the middle")
     warm_up()
@@ -79,7 +75,7 @@ def bench_title_path(options: BenchOptions) -> list[Figure]:
     ]
 
 
-def speedups(table: Table, plan: Plan) -> list[Figure]:
+def speedups(table: Table, plan: TitlePlan) -> list[Figure]:
     """Ratios of median seconds."""
     given = list(table.results[FLOW])
     flow = median(r.seconds for r in table.of(FLOW, given))
@@ -103,7 +99,7 @@ def speedups(table: Table, plan: Plan) -> list[Figure]:
     ]
 
 
-def rows(table: Table, way: str, sections: Sequence[Section], plan: Plan) -> list[Figure]:
+def rows(table: Table, way: str, sections: Sequence[Section], plan: TitlePlan) -> list[Figure]:
     """A row of the table: seconds, share optimal, ROUGE-L."""
     name = way.lower().replace(" ", "_")
     found = table.results[way]

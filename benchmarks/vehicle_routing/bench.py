@@ -1,4 +1,4 @@
-"""What is measured: public instances to proved optimality, beside other libraries.
+"""Benchmark of vehicle routing: public instances to proved optimality, beside other libraries.
 
 The data are Solomon's instances with time windows (of 25, 50 and 100 customers) and capacitated ones of Augerat et al.
 and of Christofides and Eilon, in the folders ``vrptw`` and ``cvrp`` of ``--data``, each with a file ``optima.csv``.
@@ -12,26 +12,22 @@ its own, for it needs old versions of what we need new ones of::
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 import os
 import subprocess
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean, median
 
-from benchmarks.harness import BenchOptions, spread
-from colgen import InputError, Result, solve
+from benchmarks.harness import BenchOptions, Run, ask_program, check_agreement, read_table, run_engine, spread
+from colgen import TimeLimit, solve
 from colgen.cli.template import Figure
-from colgen.core.files import check_readable, read_text
-from colgen.core.stop import TimeLimit
 from colgen.problems.vehicle_routing.files import read
 from colgen.problems.vehicle_routing.heuristics import by_pyvrp, has_pyvrp
 from colgen.problems.vehicle_routing.instance import RoutingInstance, random
 from colgen.problems.vehicle_routing.template import VehicleRouting
+from colgen.solvers.compiling import working_clock
 
 _LIMIT = 600.0
 """Seconds for an instance; one that needs more counts as not proved."""
@@ -45,37 +41,11 @@ _VRPY_LIMIT = 60.0
 _SETS = ("25", "50", "100", "cvrp")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One instance solved.
-
-    Attributes
-    ----------
-    plain_root, root
-        Root bounds without cuts and with them, as shares of the published optimum.
-    pyvrp_gap
-        How far PyVRP's best answer in the same time lies above our bound; nan where it was not asked.
-    proved_by_engine
-        Whether an oracle has priced at what proves the bound, and the check has added up the routes.
-    """
-
-    instance: RoutingInstance
-    optimum: float
-    proved: bool
-    seconds: float
-    nodes: int
-    plain_root: float
-    root: float
-    pyvrp_gap: float
-    proved_by_engine: bool
-
-
 def bench_vehicle_routing(options: BenchOptions) -> list[Figure]:
     """Instances of the literature to proved optimality, each within ten minutes."""
-    if options.data is None:
-        raise InputError("--data DIR is needed: the folder that holds vrptw/ and cvrp/, each with its optima.csv")
+    data = options.folder("--data DIR is needed: the folder that holds vrptw/ and cvrp/, each with its optima.csv")
     limit = 20.0 if options.quick else _LIMIT
-    chosen = published(options.data)
+    chosen = published(data)
     share = options.share(_MINUTES)
     solve(VehicleRouting(random(0, customers=8)))  # compiles the kernels
     solve(VehicleRouting(random(0, customers=8, windows=False)))
@@ -84,107 +54,72 @@ def bench_vehicle_routing(options: BenchOptions) -> list[Figure]:
         some = chosen[name][:2] if options.quick and name == "25" else spread(chosen[name], share)
         if options.quick and name != "25":
             continue
-        outcomes = []
+        runs = []
         for instance, optimum in some:
-            outcome = _solve(instance, optimum, limit)
-            options.say(_line(outcome))
-            outcomes.append(outcome)
-        figures += _figures(name, outcomes)
+            runs.append(_solve(instance, optimum, limit))
+            options.say(f"{runs[-1]}, {', '.join(f'{what} {value:.4g}' for what, value in runs[-1].details.items())}")
+        figures += _figures(name, runs)
         if name == "25":
-            figures += _vrpy_figures([(outcome.instance, outcome.optimum) for outcome in outcomes], options)
+            figures += _vrpy_figures(some, options)
     return figures
 
 
 def published(data: Path) -> dict[str, list[tuple[RoutingInstance, float]]]:
     """The instances with their published optima, by set."""
     found: dict[str, list[tuple[RoutingInstance, float]]] = {name: [] for name in _SETS}
-    for row in _rows(data / "vrptw" / "optima.csv"):
+    for row in read_table(data / "vrptw" / "optima.csv"):
         instance = read(data / "vrptw" / f"{row['instance']}.txt", customers=int(row["customers"]))
         found[row["customers"]].append((instance, float(row["distance"])))
-    for row in _rows(data / "cvrp" / "optima.csv"):
+    for row in read_table(data / "cvrp" / "optima.csv"):
         instance = read(data / "cvrp" / f"{row['instance']}.vrp", vehicles="name")
         found["cvrp"].append((instance, float(row["distance"])))
     return found
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    check_readable(path)
-    return list(csv.DictReader(read_text(path).splitlines()))
+def _solve(instance: RoutingInstance, optimum: float, limit: float) -> Run:
+    """Solve an instance, and see what else is known of it.
 
-
-def _solve(instance: RoutingInstance, optimum: float, limit: float) -> Outcome:
-    started = time.perf_counter()
-    result = solve(VehicleRouting(instance), stop=TimeLimit(limit))
-    seconds = time.perf_counter() - started
-    cross_check(instance, result, optimum)
-    plain = solve(VehicleRouting(instance, cuts=False), relaxation=True, stop=TimeLimit(limit))
-    gap = math.nan
-    if has_pyvrp():
-        routes = by_pyvrp(instance, max(seconds, 0.1))
-        gap = math.inf if routes is None else instance.check(routes) / result.dual_bound - 1.0
-    priced = any(round_.pricing_seconds > 0.0 for round_ in result.iterations) and math.isfinite(result.dual_bound)
-    stated = result.answer is not None and instance.check(result.answer) == result.objective
-    return Outcome(
-        instance,
-        optimum,
-        result.is_optimal,
-        seconds,
-        len(result.nodes),
-        plain.dual_bound / optimum,
-        result.root_bound / optimum,
-        gap,
-        result.is_optimal and priced and stated,
-    )
-
-
-def cross_check(instance: RoutingInstance, result: Result, optimum: float) -> None:
-    """Hold a result against the published optimum.
-
-    Raises
-    ------
-    AssertionError
-        If they contradict each other.
+    The details are root bounds with cuts and without, as shares of the published optimum, and, if PyVRP is installed,
+    how far its best answer in the same time lies above our bound.  A proof is the engine's if an oracle has priced at
+    what proves the bound, and the check has added up the routes.
     """
+    run, result = run_engine(VehicleRouting(instance), limit, name=instance.name, clock=working_clock)
     distance = math.inf if result.answer is None else instance.check(result.answer)
-    step = 0.5 / instance.ticks
-    if (
-        distance < optimum - step
-        or result.dual_bound > optimum + step
-        or (result.is_optimal and abs(distance - optimum) > step)
-    ):
-        raise AssertionError(
-            f"{instance.name}: the distance {distance:g} and the bound {result.dual_bound:g} contradict the published "
-            f"optimum {optimum:g}"
-        )
+    check_published(instance, distance, run.bound, optimum)
+    plain = solve(VehicleRouting(instance, cuts=False), relaxation=True, stop=TimeLimit(limit))
+    details = {"root": result.root_bound / optimum, "root without cuts": plain.dual_bound / optimum}
+    if has_pyvrp():
+        routes = by_pyvrp(instance, max(run.seconds, 0.1))
+        details["PyVRP's gap"] = math.inf if routes is None else instance.check(routes) / run.bound - 1.0
+    priced = any(round_.pricing_seconds > 0.0 for round_ in result.iterations) and math.isfinite(run.bound)
+    return replace(run, by_engine=run.proved and priced and distance == run.objective, details=details)
 
 
-def _line(outcome: Outcome) -> str:
-    proved = "proved" if outcome.proved else "not proved"
-    return (
-        f"{outcome.instance.name:12} {outcome.optimum:8g} {proved}, {outcome.seconds:.1f} s, {outcome.nodes} nodes, "
-        f"root bound {outcome.root:.2%}, without cuts {outcome.plain_root:.2%} of the optimum"
-        + ("" if math.isnan(outcome.pyvrp_gap) else f"; PyVRP in the same time {outcome.pyvrp_gap:.2%} above the bound")
-    )
+def check_published(instance: RoutingInstance, distance: float, bound: float, optimum: float) -> None:
+    """Check that a distance and a bound do not contradict the published optimum, which is rounded."""
+    claims = {"column generation": (distance, bound)}
+    check_agreement(instance.name, claims, known=optimum, slack=0.5 / instance.ticks)
 
 
-def _figures(name: str, outcomes: Sequence[Outcome]) -> list[Figure]:
-    n, seconds = len(outcomes), [outcome.seconds for outcome in outcomes]
+def _figures(name: str, runs: Sequence[Run]) -> list[Figure]:
+    n, seconds, proved = len(runs), [run.seconds for run in runs], sum(run.proved for run in runs)
+    roots = [mean(run.details[which] for run in runs) for which in ("root", "root without cuts")]
     figures = [
-        Figure(f"proved_{name}", sum(o.proved for o in outcomes), "instances", n, f"of {n}, at the published optimum"),
+        Figure(f"proved_{name}", proved, "instances", n, f"of {n}, at the published optimum"),
         Figure(f"seconds_median_{name}", median(seconds), "s", n, "of those not proved the time that they were given"),
         Figure(f"seconds_worst_{name}", max(seconds), "s", n),
-        Figure(f"root_gap_{name}", 1.0 - mean(o.root for o in outcomes), "share", n, "below the optimum, with cuts"),
-        Figure(f"root_gap_without_cuts_{name}", 1.0 - mean(o.plain_root for o in outcomes), "share", n),
-        Figure(f"nodes_median_{name}", median(o.nodes for o in outcomes), "nodes", n),
+        Figure(f"root_gap_{name}", 1.0 - roots[0], "share", n, "below the optimum, with cuts"),
+        Figure(f"root_gap_without_cuts_{name}", 1.0 - roots[1], "share", n),
+        Figure(f"nodes_median_{name}", median(run.nodes for run in runs), "nodes", n),
         Figure(
             f"proved_by_engine_{name}",
-            sum(o.proved_by_engine for o in outcomes) / max(sum(o.proved for o in outcomes), 1),
+            sum(run.by_engine for run in runs) / max(proved, 1),
             "share",
             n,
             "of the proofs rest on a bound that an oracle call has recomputed, and routes that the check has added up",
         ),
     ]
-    gaps = [outcome.pyvrp_gap for outcome in outcomes if not math.isnan(outcome.pyvrp_gap)]
+    gaps = [run.details["PyVRP's gap"] for run in runs if "PyVRP's gap" in run.details]
     if gaps:
         note = "its best answer in our time, above our bound"
         figures.append(Figure(f"pyvrp_gap_{name}", mean(gaps), "share", len(gaps), note))
@@ -261,10 +196,7 @@ def _by_vrpy(python: str, instance: RoutingInstance) -> tuple[float, float]:
         "seconds": _VRPY_LIMIT,
     }
     try:
-        run = subprocess.run(
-            [python, "-c", _VRPY], input=json.dumps(data), capture_output=True, text=True, timeout=2.0 * _VRPY_LIMIT
-        )
-        found = json.loads(run.stdout.splitlines()[-1])
-    except (subprocess.TimeoutExpired, IndexError, json.JSONDecodeError):
+        found = ask_program(python, _VRPY, data, 2.0 * _VRPY_LIMIT)
+    except (subprocess.SubprocessError, ValueError):
         return math.inf, _VRPY_LIMIT
     return math.inf if found["value"] is None else float(found["value"]), float(found["seconds"])

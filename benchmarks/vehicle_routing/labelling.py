@@ -15,24 +15,24 @@ on small random networks whose elementary optimum cspy finds.
 
 from __future__ import annotations
 
-import csv
-import json
+import math
 import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import BenchOptions, spread
+from benchmarks.harness import BenchOptions, Run, ask_program, mean_ratio, measure, read_table, spread, take_turns
 from colgen import InputError
 from colgen.cli.template import Figure
-from colgen.core.files import check_readable, read_text
+from colgen.core.files import read_text
 from colgen.solvers.paths.labelling import CustomResource, Labelling, Network, Resource, nearest
 
 Floats = NDArray[np.float64]
@@ -56,15 +56,6 @@ class Published:
     seconds: float | None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """An instance with neighbourhoods of one size."""
-
-    published: Published
-    bound: float | None
-    seconds: float
-
-
 def bench_labelling(options: BenchOptions) -> Sequence[Figure]:
     """Finished instances, those that match the published optima, and times relative to others."""
     figures: list[Figure] = []
@@ -72,12 +63,12 @@ def bench_labelling(options: BenchOptions) -> Sequence[Figure]:
         published = read_published(options.data / "spprc" / "ng_route_optima.csv")
         names = sorted({each.name for each in published})
         kept = set(names[:3] if options.quick else spread(names, options.share(_MINUTES)))
-        outcomes = []
-        for each in published:
-            if each.name in kept:
-                outcomes.append(_solved(options.data / "spprc", each))
-                options.say(_line(outcomes[-1]))
-        figures += _figures(outcomes)
+        runs = []
+        for each in (each for each in published if each.name in kept):
+            run = _solve(options.data / "spprc", each)
+            runs.append((each, run))
+            options.say(f"{run}; published {'nothing' if each.optimum is None else f'{each.optimum:.3f}'}")
+        figures += _figures(runs)
     else:
         options.say("no --data: published instances are left out")
     figures.append(_user_cost(options.quick))
@@ -89,64 +80,51 @@ def bench_labelling(options: BenchOptions) -> Sequence[Figure]:
     return figures
 
 
-def _line(outcome: Outcome) -> str:
-    each = outcome.published
-    bound = "not finished" if outcome.bound is None else f"{outcome.bound:.3f}"
-    wanted = "unknown" if each.optimum is None else f"{each.optimum:.3f}"
-    return f"{each.name} ng {each.size}: {bound}, published {wanted}, {outcome.seconds:.3f} s"
-
-
-def _figures(outcomes: Sequence[Outcome]) -> list[Figure]:
-    known = [each for each in outcomes if each.bound is not None and each.published.optimum is not None]
-    matched = [each for each in known if abs(min(each.bound or 0.0, 0.0) - (each.published.optimum or 0.0)) <= _DIGITS]
+def _figures(runs: Sequence[tuple[Published, Run]]) -> list[Figure]:
+    known = [(each.optimum, run) for each, run in runs if run.proved and each.optimum is not None]
+    matched = [run for optimum, run in known if abs(run.objective - optimum) <= _DIGITS]
     figures = [Figure("optima_matched", len(matched), "instances", len(known), "of those that end and are published")]
     for size in _SIZES:
-        asked = [each for each in outcomes if each.published.size == size]
-        ended = [each for each in asked if each.bound is not None]
+        asked = [(each, run) for each, run in runs if each.size == size]
+        ended = [(each, run.seconds) for each, run in asked if run.proved]
         if asked:
             figures.append(Figure(f"finished_ng{size}", len(ended), "instances", len(asked), f"in {_LIMIT:g} s each"))
         if not ended:
             continue
-        figures.append(Figure(f"seconds_ng{size}", _geometric([each.seconds for each in ended]), "s", len(ended)))
-        ratios = [each.seconds / each.published.seconds for each in ended if each.published.seconds]
-        if ratios:
-            name = f"ratio_vs_published_parallel_ng{size}"
-            figures.append(Figure(name, _geometric(ratios), "times", len(ratios), "geometric mean"))
+        figures.append(mean_ratio(f"seconds_ng{size}", [s for _, s in ended], [1.0] * len(ended), unit="s"))
+        both = [(seconds, each.seconds) for each, seconds in ended if each.seconds]
+        if both:
+            mine, theirs = zip(*both, strict=True)
+            figures.append(mean_ratio(f"ratio_vs_published_parallel_ng{size}", mine, theirs, unit="times"))
     return figures
 
 
-def _geometric(values: Sequence[float]) -> float:
-    return float(np.exp(np.mean(np.log(np.maximum(values, 1e-4)))))
-
-
-def _solved(folder: Path, each: Published) -> Outcome:
+def _solve(folder: Path, each: Published) -> Run:
+    """Price the best route with neighbourhoods of one size; the empty route costs nothing."""
     network, costs, weights, load = read_instance(folder, each.name)
     solver = Labelling(network, [load], neighbourhoods=nearest(network, weights, each.size))
     if each.size == _SIZES[0]:
         solver.price(costs, deadline=time.monotonic() + 1.0)  # compiled, and its memory is there
-    began = time.process_time()
-    found = solver.price(costs, deadline=time.monotonic() + _LIMIT)
-    return Outcome(each, found.bound, time.process_time() - began)
+    found, seconds = measure(lambda: solver.price(costs, deadline=time.monotonic() + _LIMIT))
+    optimum = math.nan if found.bound is None else min(found.bound, 0.0)
+    return Run(f"ng {each.size}", each.name, seconds, optimum, optimum, found.bound is not None, limit=_LIMIT)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
 def read_published(path: Path) -> list[Published]:
-    """The published optima and seconds."""
-    check_readable(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            Published(
-                line["instance"],
-                int(line["ng"]),
-                float(line["optimum"]) if line["optimum"] else None,
-                float(line["cxx_parallel_bidirectional_seconds"])
-                if line["cxx_parallel_bidirectional_seconds"]
-                else None,
-            )
-            for line in csv.DictReader(file)
-        ]
+    """Read the published optima and seconds."""
+    seconds = "cxx_parallel_bidirectional_seconds"
+    return [
+        Published(
+            line["instance"],
+            int(line["ng"]),
+            float(line["optimum"]) if line["optimum"] else None,
+            float(line[seconds]) if line[seconds] else None,
+        )
+        for line in read_table(path)
+    ]
 
 
 def read_instance(folder: Path, name: str) -> tuple[Network, Floats, Floats, Resource]:
@@ -198,7 +176,7 @@ def _joins(forward: Any, backward: Any, arc: Any, vertex: Any) -> bool:
 def _user_cost(quick: bool) -> Figure:
     """A second capacity, written by the user and built in."""
     rng = np.random.default_rng(1)
-    ratios = []
+    written, built_in = [], []
     for n in (20,) if quick else (25, 40, 55):
         network = Network.complete(n)
         places = rng.integers(0, 100, (n + 1, 2))
@@ -223,19 +201,11 @@ def _user_cost(quick: bool) -> Figure:
         bounds = [solver.price(costs).bound for solver in solvers]
         if bounds[0] != bounds[1]:
             raise AssertionError(f"a resource written by the user has the optimum {bounds[1]}, built in {bounds[0]}")
-        built_in, written = (_least(solver.price, costs) for solver in solvers)
-        ratios.append(written / built_in)
-    return Figure("user_resource_cost", _geometric(ratios), "times", len(ratios), "written by the user over built in")
-
-
-def _least(run: Callable[[Floats], object], costs: Floats, times: int = 3) -> float:
-    """The least seconds of the processor of several runs."""
-    found = []
-    for _ in range(times):
-        began = time.process_time()
-        run(costs)
-        found.append(time.process_time() - began)
-    return max(min(found), 1e-6)
+        ways = dict(zip(("built in", "written"), (partial(solver.price, costs) for solver in solvers), strict=True))
+        _, seconds = take_turns(ways, 3)
+        built_in.append(min(seconds["built in"]))
+        written.append(min(seconds["written"]))
+    return mean_ratio("user_resource_cost", written, built_in, "written by the user over built in", unit="times")
 
 
 # --- cspy ------------------------------------------------------------------------------------------------------------
@@ -265,7 +235,7 @@ for line in sys.stdin:
 def _beside_cspy(peer: str, options: BenchOptions) -> list[Figure]:
     """Elementary paths on random networks: what cspy finds, and how long it takes."""
     rng = np.random.default_rng(2)
-    ratios, asked = [], 0
+    ours, theirs, asked = [], [], 0
     for n in (10,) if options.quick else (10, 11, 11, 12, 12, 13):
         network = Network.complete(n)
         load = np.append(0, rng.integers(3, 15, n)).astype(float)
@@ -273,7 +243,7 @@ def _beside_cspy(peer: str, options: BenchOptions) -> list[Figure]:
         costs = rng.integers(-20, 40, network.num_arcs).astype(float)
         solver = Labelling(network, [Resource(load[heads], 40.0, name="load")])
         bound = solver.price(costs).bound
-        mine = _least(solver.price, costs)
+        _, mine = measure(partial(solver.price, costs), 3)
         given = {
             "source": network.source,
             "sink": network.sink,
@@ -286,28 +256,21 @@ def _beside_cspy(peer: str, options: BenchOptions) -> list[Figure]:
         }
         asked += 1
         try:
-            said = subprocess.run(
-                [peer, "-c", _CSPY],
-                input=json.dumps(given) + "\n",
-                capture_output=True,
-                text=True,
-                timeout=_LIMIT,
-                check=True,
-            ).stdout
-            found, seconds = json.loads(said.splitlines()[-1])
+            found, seconds = ask_program(peer, _CSPY, given, _LIMIT)
         except subprocess.TimeoutExpired:
             options.say(f"cspy on {n} customers: not finished in {_LIMIT:g} s")
             continue
-        except (subprocess.SubprocessError, ValueError, IndexError, OSError) as error:
+        except (subprocess.SubprocessError, ValueError, OSError) as error:
             options.say(f"cspy on {n} customers: {type(error).__name__}")
             continue
         right = found is not None and bound is not None and abs(found - bound) <= _DIGITS
         options.say(f"cspy on {n} customers: {found}, {seconds:.3f} s; here {bound}, {mine:.4f} s")
         if right:
-            ratios.append(seconds / mine)
-    if not ratios:
+            theirs.append(seconds)
+            ours.append(mine)
+    if not ours:
         return []
     return [
-        Figure("speedup_vs_cspy", _geometric(ratios), "times", len(ratios), "where cspy finds the optimum"),
-        Figure("right_cspy", len(ratios), "instances", asked),
+        mean_ratio("speedup_vs_cspy", theirs, ours, "where cspy finds the optimum", unit="times"),
+        Figure("right_cspy", len(ours), "instances", asked),
     ]

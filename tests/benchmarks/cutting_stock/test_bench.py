@@ -10,7 +10,7 @@ def test_benchmark_of_hard_instances_runs():
     figures = {figure.name: figure for figure in bench_cutting_stock(BenchOptions(quick=True, say=said.append))}
     assert figures["solved"].value == figures["solved"].n == 3
     assert figures["proved_by_engine"].value == 1.0
-    assert len(said) == 6
+    assert len(said) == 12
     assert figures["proved_wide_pieces"].value == figures["proved_long_rolls"].value == 1
 
 

@@ -12,10 +12,10 @@ from colgen import ColumnGeneration, Volume
 @pytest.mark.parametrize("worth", [498.1, 0.0, -498.1])
 def test_a_bound_is_beaten_by_more_than_rounding_alone(monkeypatch, worth):
     monkeypatch.setattr(bounding, "solve", lambda problem, **how: types.SimpleNamespace(dual_bound=worth))
-    assert bounding._timed(None, ColumnGeneration()).bound == worth  # its own bound is none that it beats
-    assert bounding._timed(None, Volume(1), worth).bound == worth
-    with pytest.raises(AssertionError, match="what is worth"):
-        bounding._timed(None, Volume(1), worth - 0.1)
+    assert bounding.time_to_bound(None, ColumnGeneration())[1] == worth  # its own bound is none that it beats
+    assert bounding.time_to_bound(None, Volume(1), worth)[1] == worth
+    with pytest.raises(AssertionError, match="what is known has an answer"):
+        bounding.time_to_bound(None, Volume(1), worth - 0.1)
 
 
 @pytest.mark.slow

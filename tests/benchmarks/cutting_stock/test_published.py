@@ -35,7 +35,7 @@ def test_each_family_is_proved(folder, monkeypatch):
 def test_a_proof_of_more_rolls_than_published_is_an_error(folder, monkeypatch):
     monkeypatch.setattr(module, "generated", lambda quick: ())
     (folder / "optima.csv").write_text("instance,rolls\n201_small,1\n", encoding="utf-8")
-    with pytest.raises(AssertionError, match="known is 1"):
+    with pytest.raises(AssertionError, match="what is known has an answer of 1"):
         bench_published(BenchOptions(data=folder, say=lambda line: None))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
-from benchmarks.harness import BenchOptions
-from benchmarks.vehicle_routing.labelling import Outcome, Published, _figures, bench_labelling, read_instance
+from benchmarks.harness import BenchOptions, Run
+from benchmarks.vehicle_routing.labelling import Published, _figures, bench_labelling, read_instance
 
 _INSTANCE = """NAME : small
 DIMENSION : 4
@@ -53,12 +54,12 @@ def test_the_weight_of_the_depot_is_paid_once_and_the_optimum_is_matched(
 
 
 def test_instances_that_do_not_end_are_counted_among_those_asked() -> None:
-    outcomes = [
-        Outcome(Published("one", 8, -7.0, 0.5), -7.0, 0.1),
-        Outcome(Published("two", 8, None, None), None, 120.0),
-        Outcome(Published("two", 24, None, None), None, 120.0),
+    runs = [
+        (Published("one", 8, -7.0, 0.5), Run("ng 8", "one", 0.1, -7.0, -7.0, True)),
+        (Published("two", 8, None, None), Run("ng 8", "two", 120.0, math.nan, math.nan, False)),
+        (Published("two", 24, None, None), Run("ng 24", "two", 120.0, math.nan, math.nan, False)),
     ]
-    figures = {each.name: each for each in _figures(outcomes)}
+    figures = {each.name: each for each in _figures(runs)}
     assert (figures["finished_ng8"].value, figures["finished_ng8"].n) == (1, 2)
     assert (figures["finished_ng24"].value, figures["finished_ng24"].n) == (0, 1)
     assert (figures["optima_matched"].value, figures["optima_matched"].n) == (1, 1)

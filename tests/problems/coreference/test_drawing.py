@@ -3,7 +3,8 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from benchmarks.coreference.drawing import binned, draw
-from benchmarks.coreference.methods import ALL_LINK, GENERATED, NEEDED_ROWS, Run
+from benchmarks.coreference.methods import ALL_LINK, GENERATED, NEEDED_ROWS
+from benchmarks.harness import Run
 from colgen import InputError, solve
 from colgen.problems.coreference import Coreference, CoreferenceInstance, communities, random
 from colgen.problems.coreference.drawing import _numbers, draw_clustering, draw_matrix
@@ -11,7 +12,7 @@ from tests.problems.coreference.texts import invented, text
 
 
 def made_up(way, size, seconds, *, proved=True, rounds=1):
-    return Run(way, "a", size, seconds, 1.0, 1.0, proved, rounds, 1)
+    return Run(way, "a", seconds, 1.0, 1.0, proved, rounds, 1, size=size)
 
 
 def drawn(axes):

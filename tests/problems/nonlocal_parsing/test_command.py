@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.harness import BenchOptions
-from benchmarks.nonlocal_parsing.bench import bench_nonlocal_parsing, spread
+from benchmarks.nonlocal_parsing.bench import bench_nonlocal_parsing
 from benchmarks.nonlocal_parsing.search import compare_with_mip, kernel_speed, parse_instance, speed
 from colgen import InputError, solve
 from colgen.cli.main import main
@@ -262,11 +262,6 @@ def test_figures_of_runs():
     assert quotient.value > 0.0
     assert proved.value == 100.0
     assert {f.name for f in kernel_speed((5, 8), repeats=1)} >= {"sentences_per_second_first", "growth_exponent_third"}
-
-
-def test_sentences_are_spread_evenly():
-    assert spread(list(range(10)), 3) == [0, 4, 9]
-    assert spread([1, 2], 5) == [1, 2]
 
 
 @pytest.mark.parametrize("demo", TEMPLATE.demo)

@@ -5,7 +5,7 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib", reason="needs the plotting extra")
 matplotlib.use("Agg")
 
-from benchmarks.nonlocal_parsing.drawing import Setting, draw_candidates  # noqa: E402
+from benchmarks.nonlocal_parsing.bench import Setting, draw_candidates  # noqa: E402
 from benchmarks.nonlocal_parsing.search import parse_instance  # noqa: E402
 from colgen.problems.nonlocal_parsing import random  # noqa: E402
 from colgen.problems.nonlocal_parsing.drawing import draw_tree  # noqa: E402
