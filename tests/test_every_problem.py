@@ -28,7 +28,7 @@ from colgen.testing.conformance import check_problem
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.amounts import examples
 from tests.parallel.scripted import Travelling
-from tests.twins import TWINS
+from tests.twins.templates import TWINS
 
 every_template = pytest.mark.parametrize("twin", TWINS, ids=repr)
 every_master = pytest.mark.parametrize("twin", [twin for twin in TWINS if twin.generates], ids=repr)

@@ -12,11 +12,11 @@ from colgen import Termination, solve
 from colgen.problems import coreference, cutting_stock, grandparent_parsing, nonlocal_parsing, title_path
 from colgen.testing.conformance import check_problem
 from tests.amounts import examples
-from tests.problems.coreference.partitions import partitions
 from tests.problems.grandparent_parsing.trees import all_trees, worth
 from tests.problems.nonlocal_parsing.trees import answers as parses
-from tests.problems.title_path.naive import answers as paths
 from tests.test_pages import run
+from tests.twins.coreference import partitions
+from tests.twins.title_path import answers as paths
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""``colgen bench truth``: how often what is called proved was not so, over many runs of everything."""
+"""``colgen bench truth``: wrong proofs and false alarms, counted over many runs of the engine and of all templates."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +26,16 @@ from colgen.cli.template import Figure
 from colgen.testing.conformance import check_problem
 from tests.fuzz import chains, decompositions
 from tests.fuzz.bad_inputs import bad_inputs
-from tests.fuzz.engine.campaign import Tally, fuzz_engine, write_failures
 from tests.fuzz.engine.drawing import draw_case
-from tests.fuzz.engine.judging import Fault
 from tests.fuzz.engine.problem import PoolProblem
 from tests.fuzz.forgeries import forgeries
 from tests.fuzz.handmade import CERTIFICATES
+from tests.fuzz.harness import SUBJECTS, Tally, fuzz, write_failures
 from tests.fuzz.interrupts import interrupt
+from tests.fuzz.judging import Fault
 from tests.fuzz.limits import in_threads, overrun
-from tests.fuzz.templates import TEMPLATES, fuzz_template
-from tests.fuzz.twenty_lines import Outcome, twenty_lines
+from tests.fuzz.templates import TEMPLATES
+from tests.fuzz.twenty_lines import twenty_lines
 
 MINUTES = 45.0
 """At full size."""
@@ -84,6 +84,24 @@ class _Task:
 
     run: Callable[..., Any]
     arguments: tuple[Any, ...]
+
+
+_INTERRUPTED, _BAD, _PROGRAMS, _CONFORMING = "interrupts", "bad inputs", "twenty lines", "conformance"
+
+
+@dataclass
+class _Share:
+    """What was tried in a share of the work, what of it was wrong, in words, and how much was proved."""
+
+    tried: int = 0
+    wrong: list[str] = field(default_factory=list)
+    proved: int = 0
+
+    def add(self, other: _Share) -> None:
+        """Add another share of the same kind."""
+        self.tried += other.tried
+        self.wrong += other.wrong
+        self.proved += other.proved
 
 
 class CrashError(Exception):
@@ -141,16 +159,14 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
     say("threads ...")
     threads_failed, threads = in_threads(seed, seconds=share * _THREAD_SECONDS, say=say)
     say("the engine, the templates, interrupts ...")
-    tallies = {name: Tally() for name in ("engine", *TEMPLATES)}
-    checked = asked_badly = gone = 0
-    badly: list[str] = []
+    tallies = {name: Tally() for name in SUBJECTS}
+    others = {name: _Share() for name in (_INTERRUPTED, _BAD, _PROGRAMS, _CONFORMING)}
+    gone = 0
     alarmed = [
         f"a true certificate is refused: {name}"
         for name, records in CERTIFICATES.items()
         if not _is_accepted(map(json.dumps, records))
     ]
-    interrupted: list[Any] = []
-    programs = Outcome()
     workers = _Workers()
     with ThreadPoolExecutor(_PROCESSES) as pool, closing(workers):
         futures = [(name, pool.submit(workers.run, task)) for name, task in _tasks(share, seed)]
@@ -166,23 +182,16 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
                     alarmed.append(f"{name}: a crash in {where}")
                 continue
             say(f"{number} of {len(futures)} done ({name}), {(time.monotonic() - started) / 60:.1f} minutes")
-            if name == "interrupts":
-                interrupted.append(found)
-            elif name == "bad inputs":
-                asked_badly, badly = found
-            elif name == "twenty lines":
-                programs.tried, programs.proved = programs.tried + found.tried, programs.proved + found.proved
-                programs.wrong += found.wrong
-            elif name == "conformance":
-                checked += found[0]
-                alarmed += found[1]
-            else:
-                tallies[name].add(found)
-                for failed in found.failed:
-                    say(f"{name}: {failed['words']}")
-                if found.failed:
-                    write_failures(found.failed, FAILURES)
-    for line in [line for outcome in interrupted for line in outcome.lost] + alarmed + badly + programs.wrong:
+            if name in others:
+                others[name].add(found)
+                continue
+            tallies[name].add(found)
+            for failed in found.failed:
+                say(f"{name}: {failed['words']}")
+            if found.failed:
+                write_failures(found.failed, FAILURES)
+    alarmed += others[_CONFORMING].wrong
+    for line in [*others[_INTERRUPTED].wrong, *alarmed, *others[_BAD].wrong, *others[_PROGRAMS].wrong]:
         say(line)
     for line in accepted:
         say(f"a false certificate is accepted: {line}")
@@ -197,8 +206,8 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
     }
     templates = sum(by_template.values())
     runs = tallies["engine"].runs + templates + taken_apart.runs
-    asked = sum(outcome.asked for outcome in interrupted)
-    lost = sum(len(outcome.lost) for outcome in interrupted)
+    asked, lost = others[_INTERRUPTED].tried, len(others[_INTERRUPTED].wrong)
+    asked_badly, checked, programs = others[_BAD].tried, others[_CONFORMING].tried, others[_PROGRAMS]
     by_name = ", ".join(f"{name} {number:,}" for name, number in by_template.items())
     cut = "" if share == 1.0 else f"; cut short to {minutes:g} of {MINUTES:g} minutes, seed {seed}"
     cut += f"; {gone} of {len(futures)} shares lost" if gone else ""
@@ -233,7 +242,7 @@ def bench_truth(options: BenchOptions) -> list[Figure]:
         ),
         Figure("twenty_lines", programs.proved, "programs", programs.tried, f"proved in 30 s each{cut}"),
         Figure("bad_inputs", asked_badly, "inputs", asked_badly, f"files, arguments, programs, all wrong{cut}"),
-        Figure("bad_inputs_wrong", len(badly), "inputs", asked_badly, "not one clear line"),
+        Figure("bad_inputs_wrong", len(others[_BAD].wrong), "inputs", asked_badly, "not one clear line"),
         Figure(
             "forgeries_refused",
             len(forged) - len(accepted),
@@ -263,41 +272,46 @@ def _tasks(share: float, seed: int) -> list[tuple[str, _Task]]:
     def count(full: float) -> int:
         return max(math.ceil(share * full / _CHUNKS), 1)
 
-    tasks = [("interrupts", _Task(interrupt_share, (share, seed)))]
+    tasks = [(_INTERRUPTED, _Task(_interrupt, (share, seed)))]
     for k in range(_CHUNKS):
         own = 1000 * seed + k
         for part in range(_ENGINE_PARTS):
             number, seconds = count(_ENGINE_RUNS / _ENGINE_PARTS), share * _ENGINE_SECONDS / _CHUNKS / _ENGINE_PARTS
-            tasks.append(("engine", _Task(_engine, (own + 100 * part, number, seconds))))
+            tasks.append(("engine", _Task(_fuzz, ("engine", own + 100 * part, number, seconds))))
         for name in TEMPLATES:
             full, most = _COUNTED.get(name, (None, _TEMPLATE_SECONDS))
             answers = None if full is None else count(full)
-            tasks.append((name, _Task(_template, (name, own, answers, share * most / _CHUNKS))))
+            tasks.append((name, _Task(_fuzz, (name, own, answers, share * most / _CHUNKS))))
         numbers = range(k, max(math.ceil(share * _TWENTY_LINES), 1), _CHUNKS)
-        tasks.append(("twenty lines", _Task(twenty_lines, (numbers, seed, share * _TWENTY_LINES_SECONDS / _CHUNKS))))
-        tasks.append(("conformance", _Task(_conform, (own, count(_CONFORMANCE)))))
-    tasks.append(("bad inputs", _Task(bad_inputs, (max(math.ceil(share * _BAD_INPUTS), 10), seed))))
+        tasks.append((_PROGRAMS, _Task(_run_programs, (numbers, seed, share * _TWENTY_LINES_SECONDS / _CHUNKS))))
+        tasks.append((_CONFORMING, _Task(_conform, (own, count(_CONFORMANCE)))))
+    tasks.append((_BAD, _Task(_ask_badly, (max(math.ceil(share * _BAD_INPUTS), 10), seed))))
     return tasks
 
 
-def interrupt_share(share: float, seed: int) -> Any:
-    """A share of the interrupts."""
-    return interrupt(max(math.ceil(share * _INTERRUPTS), 6), seed, share * _INTERRUPT_SECONDS + 30.0)
+def _interrupt(share: float, seed: int) -> _Share:
+    found = interrupt(max(math.ceil(share * _INTERRUPTS), 6), seed, share * _INTERRUPT_SECONDS + 30.0)
+    return _Share(found.asked, list(found.lost))
 
 
-def _engine(seed: int, count: int, seconds: float) -> Tally:
-    return fuzz_engine(seed, count=count, seconds=seconds)
+def _ask_badly(count: int, seed: int) -> _Share:
+    return _Share(*bad_inputs(count, seed))
 
 
-def _template(name: str, seed: int, count: int | None, seconds: float) -> Tally:
-    return fuzz_template(name, seed, count=count, seconds=seconds)
+def _run_programs(numbers: Iterable[int], seed: int, seconds: float) -> _Share:
+    found = twenty_lines(numbers, seed, seconds)
+    return _Share(found.tried, found.wrong, found.proved)
 
 
-def _conform(seed: int, count: int) -> tuple[int, Sequence[str]]:
+def _fuzz(name: str, seed: int, count: int | None, seconds: float) -> Tally:
+    return fuzz(name, seed, count=count, seconds=seconds)
+
+
+def _conform(seed: int, count: int) -> _Share:
     """Ask ``check_problem`` about correct problems; what it finds is a false alarm."""
     alarms = []
     for number in range(count):
         case, _ = draw_case(np.random.default_rng([seed, 7, number]))
         report = check_problem(PoolProblem(case), seconds=0.3, seed=number)
         alarms += [f"check_problem, seed {seed}, case {number}: {finding}"[:300] for finding in report.findings[:1]]
-    return count, alarms
+    return _Share(count, alarms)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ from colgen.problems.chain_map import ChainInstance, ChainMAP
 from colgen.problems.chain_map.pairwise import Pairwise
 from colgen.problems.chain_map.template import decode
 from colgen.solvers.chains.forest import from_parents
-from tests.fuzz.answers import Said, Truths
+from tests.fuzz.judging import Said, Truths
 from tests.fuzz.scores import Drawn, Floats, Rng, draw_constants, draw_scale, draw_scores, with_penalties
+from tests.twins.chain_map import best_scores
 
 NAME = "chain_map"
 
@@ -63,20 +63,9 @@ def instance_of(drawn: Drawn) -> ChainInstance:
 
 def truth(drawn: Drawn, rank: int = 0) -> Truths:
     """The best labelling of each tree, or the best but for ``rank``."""
-    theta, tau = (array.astype(float) for array in _scores(drawn))
-    trees, length, labels = theta.shape
-    chosen = _labellings(length, labels)
-    total = np.zeros((trees, len(chosen)))
-    parent = drawn.settings["parent"]
-    for i in range(length):
-        total += theta[:, i, chosen[:, i]]
-        if i < length - 1:
-            total += tau[i if len(tau) > 1 else 0][chosen[:, i], chosen[:, parent[i]]]
-    size, constant = drawn.size, drawn.constant
+    best = best_scores(instance_of(drawn), rank)
     tolerance = _FLOAT32 if drawn.settings["dtype"] == "float32" else 1e-6
-    there = rank < total.shape[1]
-    best = -np.partition(-total, rank, axis=1)[:, rank] if there else np.full(trees, -np.inf)
-    return Truths(best, size, np.full(trees, constant), tolerance)
+    return Truths(best, drawn.size, np.full(len(best), drawn.constant), tolerance)
 
 
 def said(drawn: Drawn) -> Said:
@@ -117,8 +106,8 @@ def _worth(drawn: Drawn, labels: NDArray[np.int32]) -> Floats:
     return np.where(nothing, -np.inf, np.where(wrong | (total == -np.inf), np.nan, total))
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said]:
-    """Truth and what is said, of the second best labellings where those are asked for."""
+def ask(drawn: Drawn) -> tuple[Truths, Said]:
+    """Return the truth and what the template says, of the second best labellings where those are asked for."""
     return truth(drawn, 1 if drawn.settings["second"] else 0), said(drawn)
 
 
@@ -143,8 +132,3 @@ def _scores(drawn: Drawn) -> tuple[NDArray[Any], NDArray[Any]]:
     dtype = drawn.settings["dtype"]
     theta = (drawn.arrays["theta"] + np.array(drawn.constants)[:, None]) * drawn.scale
     return theta.astype(dtype), (drawn.arrays["tau"] * drawn.scale).astype(dtype)
-
-
-@cache
-def _labellings(length: int, labels: int) -> NDArray[np.int64]:
-    return np.stack(np.meshgrid(*[np.arange(labels)] * length, indexing="ij"), axis=-1).reshape(-1, length)

@@ -10,8 +10,9 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.coreference import Coreference, CoreferenceInstance
-from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.judging import Said, Truths, one
 from tests.fuzz.scores import Drawn, Floats, Rng, draw_scale, draw_scores, with_penalties
+from tests.twins.coreference import partitions, together
 
 NAME = "coreference"
 
@@ -30,8 +31,8 @@ def draw(rng: Rng) -> Drawn:
     return Drawn(NAME, {"scores": scores}, draw_scale(rng), (), settings)
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said]:
-    """Truth and what is said."""
+def ask(drawn: Drawn) -> tuple[Truths, Said]:
+    """Return the truth and what the template says."""
     n, how = drawn.settings["mentions"], drawn.settings
     scores = drawn.arrays["scores"] * drawn.scale
     all_of_them = _incidence(n) @ scores
@@ -73,13 +74,5 @@ def _worth(scores: Floats, n: int, answer: list[tuple[int, ...]]) -> float:
 def _incidence(n: int) -> Floats:
     """Which pairs are together in each partition, shape (partitions, pairs)."""
 
-    def grown(partition: list[int]) -> Iterator[list[int]]:
-        if len(partition) == n:
-            yield partition
-            return
-        for k in range(max(partition, default=-1) + 2):
-            yield from grown([*partition, k])
-
-    cluster_of = np.array(list(grown([])))
-    first, second = np.triu_indices(n, 1)
-    return np.asarray(cluster_of[:, first] == cluster_of[:, second], dtype=np.float64)
+    upper = np.triu_indices(n, 1)
+    return np.array([together(clusters, n)[upper] for clusters in partitions(n)])

@@ -9,8 +9,9 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.colouring import Colouring, ColouringInstance
-from tests.fuzz.answers import Said, Truths, one
-from tests.fuzz.scores import Drawn, Floats, Rng
+from tests.fuzz.judging import Said, Truths, one
+from tests.fuzz.scores import Drawn, Rng
+from tests.twins.colouring import fewest_colours
 
 NAME = "colouring"
 
@@ -48,14 +49,15 @@ def draw(rng: Rng) -> Drawn:
     )
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said]:
-    """Truth and what is said, mirrored: colours are minimised."""
+def ask(drawn: Drawn) -> tuple[Truths, Said]:
+    """Return the truth and what the template says, mirrored: colours are minimised."""
     near = drawn.arrays["adjacency"]
     n = len(near)
-    truths = Truths(np.array([-float(_fewest(near))]), 1.0, np.zeros(1))
     edges = tuple((u, v) for u in range(n) for v in range(u) if near[u, v])
     given = (*edges, *((v, u) for u, v in edges[::2])) if drawn.settings.get("twice") else edges
-    result = solve(Colouring(ColouringInstance(n, given)))
+    instance = ColouringInstance(n, given)
+    truths = Truths(np.array([-float(fewest_colours(instance))]), 1.0, np.zeros(1))
+    result = solve(Colouring(instance))
     worth = -np.inf
     if result.answer is not None:
         proper = len(result.answer) == n and all(result.answer[u] != result.answer[v] for u, v in edges)
@@ -74,24 +76,3 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
         fewer = near.copy()
         fewer[u, v] = fewer[v, u] = 0.0
         yield dataclasses.replace(drawn, arrays={"adjacency": fewer})
-
-
-def _fewest(near: Floats) -> int:
-    """Each vertex has a colour in use or one more."""
-    n = best = len(near)
-
-    def colour(given: tuple[int, ...], used: int) -> None:
-        nonlocal best
-        if used >= best:
-            return
-        v = len(given)
-        if v == n:
-            best = used
-            return
-        taken = {given[u] for u in range(v) if near[u, v]}
-        for c in range(used + 1):
-            if c not in taken:
-                colour((*given, c), max(used, c + 1))
-
-    colour((), 0)
-    return best

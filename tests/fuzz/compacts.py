@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from colgen import Termination, TimeLimit, decompose, solve
-from tests.fuzz.answers import UNKNOWN, Said, Truths, one
+from tests.fuzz.judging import UNKNOWN, Said, Truths, one
 from tests.fuzz.scores import Drawn, Rng, draw_scale
 
 NAME = "decompose"
@@ -86,8 +86,8 @@ def draw(rng: Rng) -> Drawn:
     return Drawn(NAME, arrays, draw_scale(rng), (float(rng.integers(-5, 6)),), settings)
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said]:
-    """Truth and what is said, mirrored where costs are minimised."""
+def ask(drawn: Drawn) -> tuple[Truths, Said]:
+    """Return the truth and what the template says, mirrored where costs are minimised."""
     s = 1.0 if drawn.settings["maximize"] else -1.0
     best = drawn.scale * _best(drawn) + s * drawn.constant
     if math.isnan(best):

@@ -24,8 +24,7 @@ from colgen.core.errors import InputError
 from colgen.model.formulation import free_variables
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.lp import LPStatus
-from tests.fuzz.answers import UNKNOWN, Said, Truths, one
-from tests.fuzz.engine.judging import Failure, Fault
+from tests.fuzz.judging import UNKNOWN, Failure, Fault, Said, Truths, one
 from tests.fuzz.scores import Drawn, Floats, Rng, draw_scale
 
 NAME = "decompositions"
@@ -313,8 +312,8 @@ def _units(rng: Rng, block: Floats, whole: NDArray[np.bool_], equal: bool) -> Fl
 # --- judging ---------------------------------------------------------------------------------------------------------
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said] | Failure:
-    """Truth and what is said, mirrored where costs are minimised; a failure where their kinds differ."""
+def ask(drawn: Drawn) -> tuple[Truths, Said] | Failure:
+    """Return the truth and what is said, mirrored where costs are minimised; a failure where their kinds differ."""
     s = 1.0 if drawn.settings["maximize"] else -1.0
     best, point = truth_of(drawn.arrays, drawn.settings["maximize"])
     if math.isnan(best):

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from colgen import NodeLimit, TimeLimit, solve
-from tests.fuzz.engine.campaign import numbers
+from colgen import TimeLimit, solve
 from tests.fuzz.engine.drawing import draw_case
 from tests.fuzz.engine.problem import PoolProblem
+from tests.fuzz.harness import numbers
 from tests.fuzz.long import INSTANCES, PROBLEMS
 from tests.fuzz.templates import TEMPLATES
 
@@ -109,19 +109,18 @@ def _tasks(rng: np.random.Generator) -> list[Callable[[], Any]]:
             case, _ = draw_case(rng)
             tasks.append(partial(_engine, case))
         else:
-            module = TEMPLATES[str(rng.choice(list(TEMPLATES)))]
-            drawn = module.draw(rng)
-            tasks.append(partial(_template, module, drawn))
+            subject = TEMPLATES[str(rng.choice(list(TEMPLATES)))]
+            tasks.append(partial(_template, subject.module, subject.draw(rng)))
     return tasks
 
 
 def _engine(case: Any) -> Any:
-    result = solve(PoolProblem(case), stop=NodeLimit(100))
+    result = solve(PoolProblem(case), node_limit=100)
     return result.termination, result.objective, len(result.nodes)
 
 
 def _template(module: Any, drawn: Any) -> Any:
-    said = module.judged(drawn)[1]
+    said = module.ask(drawn)[1]
     return said.objective.tolist(), said.proved
 
 

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colgen import solve
 from colgen.problems.assignment import Assignment, AssignmentInstance
-from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.judging import Said, Truths, one
 from tests.fuzz.scores import Drawn, Rng, draw_constants, draw_scale, draw_scores, with_penalties
+from tests.twins.assignment import all_answers
 
 NAME = "assignment"
 
@@ -32,10 +32,10 @@ def draw(rng: Rng) -> Drawn:
     return Drawn(NAME, arrays, draw_scale(rng), draw_constants(rng, tasks), {"unit": unit})
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said]:
-    """Truth and what is said, mirrored: costs are minimised."""
+def ask(drawn: Drawn) -> tuple[Truths, Said]:
+    """Return the truth and what the template says, mirrored: costs are minimised."""
     instance = _instance(drawn)
-    answers, costs = _all_answers(instance)
+    answers, costs = all_answers(instance)
     truths = Truths(np.array([-costs.min(initial=np.inf)]), drawn.size, np.array([-drawn.constant]))
     result = solve(Assignment(instance))
     worth = -np.inf
@@ -61,14 +61,3 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
 def _instance(drawn: Drawn) -> AssignmentInstance:
     costs = (drawn.arrays["costs"] + np.array(drawn.constants)) * drawn.scale
     return AssignmentInstance(costs, np.rint(drawn.arrays["sizes"]), np.rint(drawn.arrays["capacities"]))
-
-
-def _all_answers(instance: AssignmentInstance) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The machine of each task, an answer a row, and what each costs."""
-    machines, tasks = instance.num_machines, instance.num_tasks
-    ways = np.stack(np.meshgrid(*[np.arange(machines)] * tasks, indexing="ij"), axis=-1).reshape(-1, tasks)
-    fits = np.ones(len(ways), dtype=bool)
-    for machine in range(machines):
-        fits &= ((ways == machine) * instance.sizes[machine]).sum(axis=1) <= instance.capacities[machine]
-    ways = ways[fits]
-    return ways, instance.costs[ways, np.arange(tasks)].sum(axis=1)

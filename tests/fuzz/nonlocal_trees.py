@@ -12,9 +12,9 @@ from colgen import solve
 from colgen.problems.nonlocal_parsing import Factors, NonlocalInstance, NonlocalParsing, ParsingByColumns, Parts
 from colgen.problems.nonlocal_parsing.bound import METHODS
 from colgen.problems.nonlocal_parsing.decoding import decode
-from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.judging import Said, Truths, one
 from tests.fuzz.scores import Drawn, Floats, Rng, draw_constants, draw_scale, draw_scores, with_penalties
-from tests.fuzz.trees import Ints, all_trees
+from tests.twins.trees import Ints, all_trees
 
 NAME = "nonlocal_parsing"
 
@@ -65,8 +65,8 @@ def draw(rng: Rng) -> Drawn:
     return Drawn(NAME, arrays, scale, constants, settings)
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said]:
-    """Truth and what is said, of each of the k best."""
+def ask(drawn: Drawn) -> tuple[Truths, Said]:
+    """Return the truth and what the template says, of each of the k best."""
     how = drawn.settings
     instance = _instance(drawn)
     trees = all_trees(instance.num_words, how["projective"], how["single_root"])

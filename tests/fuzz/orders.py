@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,8 +13,9 @@ import numpy as np
 from colgen import solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
-from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.judging import Said, Truths, one
 from tests.fuzz.scores import Drawn, Rng
+from tests.twins.orders import cheapest
 
 NAME = "orders"
 
@@ -45,12 +44,12 @@ def draw(rng: Rng) -> Drawn:
     return Drawn(NAME, arrays, settings=settings)
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said]:
-    """Truth and what is said, mirrored: costs are minimised."""
+def ask(drawn: Drawn) -> tuple[Truths, Said]:
+    """Return the truth and what the template says, mirrored: costs are minimised."""
     order = _order(drawn)
-    best = _fewest_by_patterns(order) if order.patterns is not None else _cheapest(order)
+    best = cheapest(order)
     size = max(order.rolls.costs) or 1.0
-    truths = Truths(np.array([-float(best)]), size, np.zeros(1))
+    truths = Truths(np.array([-math.inf if best is None else -float(best)]), size, np.zeros(1))
     result = solve(CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts))
     worth = -np.inf
     if result.answer is not None:
@@ -100,55 +99,6 @@ def _order(drawn: Drawn) -> Order:
     if "patterns" in drawn.settings:
         patterns = AtMost(drawn.settings["patterns"])
     return Order(instance, stock, patterns, conflicts)
-
-
-def _patterns(order: Order, room: int) -> list[tuple[int, ...]]:
-    instance = order.instance
-    pairs = () if order.conflicts is None else order.conflicts.pairs
-    ranges = [range(min(d, room // w) + 1) for w, d in zip(instance.widths, instance.demands, strict=True)]
-    return [
-        copies
-        for copies in itertools.product(*ranges)
-        if 0 < sum(w * c for w, c in zip(instance.widths, copies, strict=True)) <= room
-        and not any(copies[i] and copies[j] and (i != j or copies[i] > 1) for i, j in pairs)
-    ]
-
-
-def _cheapest(order: Order) -> Fraction | float:
-    """Infinite if there is no plan."""
-    stock, kinds = order.rolls, range(len(order.rolls.widths))
-    patterns = [_patterns(order, width) for width in stock.widths]
-
-    @cache
-    def cost(left: tuple[int, ...], supplies: tuple[int, ...]) -> Fraction | float:
-        first = next((i for i, n in enumerate(left) if n), None)
-        if first is None:
-            return Fraction(0)
-        best: Fraction | float = math.inf
-        for k in kinds:
-            fewer = (*supplies[:k], supplies[k] - 1, *supplies[k + 1 :])
-            for pattern in patterns[k] if supplies[k] else ():
-                if pattern[first] and all(c <= n for c, n in zip(pattern, left, strict=True)):
-                    rest = cost(tuple(n - c for c, n in zip(pattern, left, strict=True)), fewer)
-                    best = min(best, Fraction(stock.costs[k]) + rest)
-        return best
-
-    pieces = sum(order.instance.demands)
-    return cost(order.instance.demands, tuple(int(min(limit, pieces)) for limit in stock.limits))
-
-
-def _fewest_by_patterns(order: Order) -> float:
-    instance, most = order.instance, max(order.instance.demands)
-    every = _patterns(order, instance.roll)
-    largest = [p for p in every if not any(p != q and all(a <= b for a, b in zip(p, q, strict=True)) for q in every)]
-    best = math.inf
-    number = 0 if order.patterns is None else min(order.patterns.patterns, len(largest))
-    for chosen in itertools.combinations(largest, number):
-        for rolls in itertools.product(range(most + 1), repeat=number):
-            cut = [sum(n * p[i] for n, p in zip(rolls, chosen, strict=True)) for i in range(instance.num_items)]
-            if sum(rolls) < best and all(c >= d for c, d in zip(cut, instance.demands, strict=True)):
-                best = float(sum(rolls))
-    return best
 
 
 def _worth(order: Order, answer: Any) -> float:

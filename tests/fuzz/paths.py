@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colgen import solve
 from colgen.problems.title_path import LazyPath, PathInstance, TitlePath
-from tests.fuzz.answers import Said, Truths, one
-from tests.fuzz.scores import Drawn, Floats, Rng, draw_scale, draw_scores, with_penalties
+from tests.fuzz.judging import Said, Truths, one
+from tests.fuzz.scores import Drawn, Rng, draw_scale, draw_scores, with_penalties
+from tests.twins.title_path import all_paths, weigh
 
 NAME = "title_path"
 
@@ -35,24 +33,20 @@ def draw(rng: Rng) -> Drawn:
     return Drawn(NAME, {"weights": weights}, draw_scale(rng), (constant,) * (length + 1), settings)
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said]:
-    """Truth and what is said."""
+def ask(drawn: Drawn) -> tuple[Truths, Said]:
+    """Return the truth and what the template says."""
     how = drawn.settings
     weights = (drawn.arrays["weights"] + (drawn.constants[0] if drawn.constants else 0.0)) * drawn.scale
-    n, length, classes = weights.shape[1], how["length"], np.array(how["classes"])
-    paths = _paths(n, length)
-    if len(paths) and length > 1:
-        visited = np.sort(classes[paths], axis=1)
-        paths = paths[(visited[:, 1:] != visited[:, :-1]).all(axis=1)]
-    totals = _totals(weights, paths)
-    truths = Truths(np.array([totals.max(initial=-np.inf)]), drawn.size, np.array([drawn.constant]))
+    n, length = weights.shape[1], how["length"]
     instance = PathInstance(weights[:n], weights[n], weights[n + 1], length, tuple(how["classes"]))
+    _, totals = all_paths(instance)
+    truths = Truths(np.array([totals.max(initial=-np.inf)]), drawn.size, np.array([drawn.constant]))
     result = solve(LazyPath(instance) if how["lazy"] else TitlePath(instance))
     worth = -np.inf
     if result.answer is not None:
         path = np.array([result.answer])
-        fair = path.shape[1] == length and len(set(classes[path[0]].tolist())) == length
-        worth = float(_totals(weights, path)[0]) if fair else float("nan")
+        fair = path.shape[1] == length and len({how["classes"][v] for v in path[0].tolist()}) == length
+        worth = float(weigh(instance, path)[0]) if fair else float("nan")
         worth = worth if worth > -np.inf else float("nan")
     said = result.termination
     return truths, one(result.objective, result.dual_bound, worth, said.is_proof, said.name)
@@ -71,14 +65,3 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
         yield dataclasses.replace(drawn, constants=drawn.constants[1:]).with_settings(length=length - 1)
     if classes != list(range(n)):
         yield drawn.with_settings(classes=list(range(n)))
-
-
-def _totals(weights: Floats, paths: NDArray[np.int64]) -> Floats:
-    n = weights.shape[1]
-    total = weights[n, paths[:, 0]] + weights[n + 1, paths[:, -1]]
-    return np.asarray(total + weights[paths[:, :-1], paths[:, 1:]].sum(axis=1))
-
-
-@cache
-def _paths(n: int, length: int) -> NDArray[np.int64]:
-    return np.array(list(itertools.permutations(range(n), length)), dtype=np.int64).reshape(-1, length)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 
 from colgen import solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.judging import Said, Truths, one
 from tests.fuzz.scores import Drawn, Rng
+from tests.twins.cutting_stock import optimum
 
 NAME = "cutting_stock"
 
@@ -30,13 +29,14 @@ def draw(rng: Rng) -> Drawn:
     return Drawn(NAME, arrays, settings={"roll": roll * unit})
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said]:
-    """Truth and what is said, mirrored: rolls are minimised."""
+def ask(drawn: Drawn) -> tuple[Truths, Said]:
+    """Return the truth and what the template says, mirrored: rolls are minimised."""
     widths = tuple(int(w) for w in drawn.arrays["widths"])
     demands = tuple(int(d) for d in drawn.arrays["demands"])
     roll = drawn.settings["roll"]
-    truths = Truths(np.array([-float(_fewest(roll, widths, demands))]), 1.0, np.zeros(1))
-    result = solve(CuttingStock(CuttingStockInstance(roll, widths, demands)))
+    instance = CuttingStockInstance(roll, widths, demands)
+    truths = Truths(np.array([-float(optimum(instance))]), 1.0, np.zeros(1))
+    result = solve(CuttingStock(instance))
     worth = -np.inf
     if result.answer is not None:
         cut = np.zeros(len(widths))
@@ -60,21 +60,3 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
         if demands[item] > 1:
             fewer = demands - (np.arange(len(widths)) == item)
             yield dataclasses.replace(drawn, arrays={"widths": widths, "demands": fewer})
-
-
-def _fewest(roll: int, widths: tuple[int, ...], demands: tuple[int, ...]) -> int:
-    counts = itertools.product(*(range(min(roll // w, d) + 1) for w, d in zip(widths, demands, strict=True)))
-    patterns = [p for p in counts if 0 < sum(n * w for n, w in zip(p, widths, strict=True)) <= roll]
-
-    @cache
-    def rolls(left: tuple[int, ...]) -> int:
-        first = next((i for i, n in enumerate(left) if n), None)
-        if first is None:
-            return 0
-        return 1 + min(
-            rolls(tuple(a - b for a, b in zip(left, p, strict=True)))
-            for p in patterns
-            if p[first] and all(b <= a for a, b in zip(left, p, strict=True))
-        )
-
-    return rolls(demands)

@@ -104,9 +104,12 @@ def with_penalties(rng: Rng, array: Floats, infinite: bool, share: float = 0.25)
 
 def draw_scale(rng: Rng) -> float:
     """From 1e-9 to 1e9, often 1."""
-    if rng.random() < 0.3:
-        return 1.0
-    return float(10.0 ** int(rng.integers(-9, 10))) if rng.random() < 0.7 else float(10.0 ** rng.uniform(-9, 9))
+    return 1.0 if rng.random() < 0.3 else draw_power(rng)
+
+
+def draw_power(rng: Rng) -> float:
+    """From 1e-9 to 1e9, mostly a whole power of ten."""
+    return float(10.0 ** (float(rng.integers(-9, 10)) if rng.random() < 0.7 else float(rng.uniform(-9, 9))))
 
 
 def draw_constants(rng: Rng, tokens: int) -> tuple[float, ...]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from colgen import solve
 from colgen.problems.grandparent_parsing import GrandparentInstance, GrandparentParsing, parse
-from tests.fuzz.answers import Said, Truths, one
+from tests.fuzz.judging import Said, Truths, one
 from tests.fuzz.scores import Drawn, Floats, Rng, draw_constants, draw_scale, draw_scores, with_penalties
-from tests.fuzz.trees import all_trees, grandparent_parts, places, sibling_parts
+from tests.twins.trees import all_trees, grandparent_parts, places, sibling_parts
 
 NAME = "grandparent_parsing"
 
@@ -45,8 +45,8 @@ def draw(rng: Rng) -> Drawn:
     return Drawn(NAME, arrays, draw_scale(rng), draw_constants(rng, tokens), settings)
 
 
-def judged(drawn: Drawn) -> tuple[Truths, Said]:
-    """Truth and what is said."""
+def ask(drawn: Drawn) -> tuple[Truths, Said]:
+    """Return the truth and what the template says."""
     how = drawn.settings
     tokens, single = len(drawn.constants), how["single_root"]
     scores = _scores(drawn)

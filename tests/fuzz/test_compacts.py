@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.fuzz import compacts
-from tests.fuzz.templates import judge, judge_law
+from tests.fuzz.templates import TEMPLATES, judge
 
 
 def test_nothing_is_said_of_what_nobody_knows(monkeypatch):
@@ -11,7 +11,7 @@ def test_nothing_is_said_of_what_nobody_knows(monkeypatch):
     monkeypatch.setattr(compacts, "_TRUTH_SECONDS", 0.0)
     drawn = compacts.draw(np.random.default_rng([5, 0]))
     assert judge(drawn) == (None, 0)
-    assert judge_law(drawn, 4.0) is None
+    assert TEMPLATES[compacts.NAME].judge_law(drawn, 4.0) == (None, 0)
 
 
 def test_boxes_of_blocks_that_are_the_same_concern_no_others():

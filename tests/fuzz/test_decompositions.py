@@ -52,4 +52,4 @@ def test_digits_that_a_stage_has_lost_are_no_wrong_answer():
     drawn = decompositions.draw(np.random.default_rng([701, 6519]))
     assert drawn.settings["door"] == decompositions.BENDERS
     assert drawn.settings["zero"]
-    assert not isinstance(decompositions.judged(drawn), decompositions.Failure)
+    assert not isinstance(decompositions.ask(drawn), decompositions.Failure)

@@ -1,7 +1,6 @@
 """Fuzzing the templates: the truth is true, failures replay, and a handful of seeded instances hold."""
 
 import dataclasses
-import itertools
 import json
 import os
 import signal
@@ -12,34 +11,23 @@ import numpy as np
 import pytest
 
 from colgen.cli.template import load_template, template_names
-from colgen.problems.assignment import AssignmentInstance as Tasks
-from colgen.problems.vehicle_routing import RoutingInstance
 from tests.fuzz import (
     bad_programs,
-    chains,
-    clusters,
-    colours,
     compacts,
     decompositions,
     limits,
-    machines,
     orders,
     rolls,
     routes,
 )
-from tests.fuzz.answers import Truths, held_against, one
 from tests.fuzz.bad_inputs import bad_inputs, good_files
-from tests.fuzz.engine.judging import Fault
+from tests.fuzz.harness import fuzz, replay
 from tests.fuzz.interrupts import forked, interrupt, waited
+from tests.fuzz.judging import Fault, Truths, find_fault, one
 from tests.fuzz.limits import in_threads, overrun
 from tests.fuzz.long import INSTANCES, PROBLEMS, write_all
 from tests.fuzz.scores import Drawn
-from tests.fuzz.templates import TEMPLATES, fuzz_template, judge, replay_template
-from tests.fuzz.trees import all_trees, grandparent_parts, sibling_parts
-from tests.problems.chain_map.models import best_scores
-from tests.problems.coreference.partitions import partitions
-from tests.problems.grandparent_parsing.trees import all_trees as trees_by_definition
-from tests.solvers.projective import all_trees as projective_trees
+from tests.fuzz.templates import TEMPLATES, judge
 
 COMPOSED = {"pipeline"}
 """Templates without a problem of their own: chain_map and then grandparent_parsing, which are all covered."""
@@ -71,68 +59,6 @@ def test_every_instance_survives_a_file(name):
         assert all(np.array_equal(array, again.arrays[key]) for key, array in drawn.arrays.items())
 
 
-def test_labellings_are_those_by_definition():
-    for seed in range(20):
-        drawn = chains.draw(np.random.default_rng(seed))
-        few = dataclasses.replace(drawn, arrays={**drawn.arrays, "theta": drawn.arrays["theta"][:2]})
-        assert chains.truth(few).best == pytest.approx(best_scores(chains.instance_of(few)))
-
-
-def test_partitions_are_all_of_them():
-    assert [len(clusters._incidence(n)) for n in range(1, 7)] == [len(list(partitions(n))) for n in range(1, 7)]
-
-
-@pytest.mark.parametrize("tokens", [1, 2, 3, 4])
-def test_trees_are_those_by_definition(tokens):
-    assert {tuple(t[1:]) for t in all_trees(tokens).tolist()} == set(trees_by_definition(tokens))
-    for projective, single in itertools.product((False, True), repeat=2):
-        wanted = projective_trees(tokens, projective, single)
-        assert np.array_equal(all_trees(tokens, projective, single), wanted)
-
-
-def test_parts_of_a_tree():
-    place = next(k for k, tree in enumerate(all_trees(3).tolist()) if tree[1:] == [2, 0, 2])
-    parts, there = grandparent_parts(3, False)
-    assert parts[place][there[place]].tolist() == [[0, 2, 1], [0, 2, 3]]
-    parts, there = sibling_parts(3, False)
-    assert sorted(parts[place][there[place]].tolist()) == [
-        [0, 0, 2],
-        [0, 2, 0],
-        [2, 1, 2],
-        [2, 2, 1],
-        [2, 2, 3],
-        [2, 3, 2],
-    ]
-
-
-def test_fewest_colours_and_least_distances_of_small_ones():
-    ring = np.roll(np.eye(5), 1, axis=0)
-    assert colours._fewest(ring + ring.T) == 3
-    matrix = ((0.0, 3.0, 4.0), (3.0, 0.0, 5.0), (4.0, 5.0, 0.0))
-    assert routes._least(RoutingInstance(matrix, (0, 1, 1), 2)) == 12.0
-    assert routes._least(RoutingInstance(matrix, (0, 1, 1), 1)) == 14.0
-    assert routes._least(RoutingInstance(matrix, (0, 1, 1), 1, vehicles=1)) == np.inf
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_routes_by_sets_are_as_long_as_routes_one_by_one(seed):
-    instance = routes._instance(routes.draw(np.random.default_rng([31, seed])))
-    if instance.num_customers <= 5:
-        assert routes._least_of_many(instance) == pytest.approx(routes._least(instance), rel=1e-12)
-
-
-def test_many_customers_are_drawn_and_judged():
-    drawn = [routes.draw(np.random.default_rng([32, seed])) for seed in range(40)]
-    assert any(len(case.arrays["demands"]) > routes._FEW + 1 for case in drawn)
-
-
-def test_least_costs_of_tasks_given_away():
-    costs, sizes = np.array([[1.0, 2.0], [4.0, 8.0]]), np.array([[3, 3], [3, 3]])
-    assert machines._all_answers(Tasks(costs, sizes, np.array([6, 6])))[1].min() == 3.0
-    assert machines._all_answers(Tasks(costs, sizes, np.array([3, 6])))[1].min() == 6.0
-    assert not len(machines._all_answers(Tasks(costs, sizes, np.array([2, 3])))[1])
-
-
 def test_points_of_blocks_and_the_compact_model_say_the_same():
     ways = set()
     for seed in range(60):
@@ -140,7 +66,7 @@ def test_points_of_blocks_and_the_compact_model_say_the_same():
         arrays = drawn.arrays
         if compacts._is_open(drawn):
             if "open" not in ways:
-                assert held_against(*compacts.judged(drawn)) is None
+                assert find_fault(*compacts.ask(drawn)) is None
             ways.add("open")
             continue
         whole = drawn.settings["whole"] and not (arrays["kinds"] == compacts.CONTINUOUS).any()
@@ -180,10 +106,6 @@ def test_a_signal_before_the_run_begins_is_the_shells_affair(sent, tmp_path):
     os.close(pipe)
 
 
-def test_fewest_rolls_of_a_textbook():
-    assert rolls._fewest(10, (6, 5, 4), (2, 2, 2)) == 3
-
-
 @pytest.mark.parametrize(
     ("said", "words"),
     [
@@ -199,26 +121,26 @@ def test_fewest_rolls_of_a_textbook():
 def test_what_is_wrong_is_seen(said, words):
     truths = Truths(np.array([4.0]), 1.0, np.zeros(1))
 
-    assert held_against(truths, one(4.0, 4.0, 4.0, True)) is None
-    assert words in held_against(truths, said).words
+    assert find_fault(truths, one(4.0, 4.0, 4.0, True)) is None
+    assert words in find_fault(truths, said).words
 
 
 def test_a_failure_replays(monkeypatch):
     """A template whose bounds are all too low."""
-    real = rolls.judged
+    real = rolls.ask
 
     def low(drawn):
         truths, said = real(drawn)
         return truths, dataclasses.replace(said, bound=said.bound - 1.0)
 
-    monkeypatch.setattr(rolls, "judged", low)
-    tally = fuzz_template("cutting_stock", 1, count=1, shrinking=1.0)
+    monkeypatch.setattr(rolls, "ask", low)
+    tally = fuzz("cutting_stock", 1, count=1, shrinking=1.0)
 
     assert tally.faults[Fault.WRONG_PROOF] == 1
-    (replay,) = tally.failed
-    assert "is beaten" in replay_template(json.loads(json.dumps(replay))).words
+    (failed,) = tally.failed
+    assert "is beaten" in replay(json.loads(json.dumps(failed))).words
     monkeypatch.undo()
-    assert judge(Drawn.from_dict(replay["drawn"]))[0] is None
+    assert judge(Drawn.from_dict(failed["drawn"]))[0] is None
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -241,7 +163,7 @@ def test_bad_inputs_are_one_line():
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_templates_prove_what_is_so(name):
-    tally = fuzz_template(name, 5, count=6, shrinking=0.0)
+    tally = fuzz(name, 5, count=6, shrinking=0.0)
 
     assert [failed["words"] for failed in tally.failed] == []
 
@@ -250,7 +172,7 @@ def test_templates_prove_what_is_so(name):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_templates_prove_what_is_so_for_half_a_minute(name):
-    tally = fuzz_template(name, 12, seconds=30.0)
+    tally = fuzz(name, 12, seconds=30.0)
 
     assert [failed["words"] for failed in tally.failed] == []
 
@@ -313,3 +235,8 @@ def test_a_run_that_compiles_is_no_measurement(monkeypatch):
     monkeypatch.setattr(limits, "solve", run)
     assert overrun(1.0) == (0.0, 4)
     assert runs == [1.0, 1.0, 1.0, 1.0, 0.01, 0.03, 0.03, 0.1, 0.3]
+
+
+def test_many_customers_are_drawn():
+    drawn = [routes.draw(np.random.default_rng([32, seed])) for seed in range(40)]
+    assert any(len(case.arrays["demands"]) > 7 for case in drawn)

@@ -15,8 +15,8 @@ from colgen.solvers.clusters.triangle_dual import kept_apart, triangle_bound
 from colgen.solvers.clusters.two_partition import violated_stars
 from colgen.solvers.flows.min_cut import violated_cuts
 from tests.amounts import examples
-from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import partitions
+from tests.twins.coreference import symmetric
 
 ROUNDING = 1e-9
 KINDS = ("signs", "ties", "whole", "broken", "near ties", "penalties", "sizes")

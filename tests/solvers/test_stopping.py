@@ -13,8 +13,8 @@ from colgen.solvers.clusters.persistency import contracted, persistent
 from colgen.solvers.clusters.star_dual import star_bound
 from colgen.solvers.clusters.subset import ascend, search
 from colgen.solvers.clusters.triangle_dual import triangle_bound
-from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import partitions, score
+from tests.twins.coreference import symmetric
 
 
 class After:

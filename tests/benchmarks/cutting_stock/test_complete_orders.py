@@ -7,8 +7,8 @@ from colgen import solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
 from colgen.solvers.linear.lp import LPStatus
-from tests.problems.cutting_stock.orders import cheapest
 from tests.sweeps import seeds
+from tests.twins.orders import cheapest
 
 
 def drawn(seed, kind):

@@ -20,8 +20,7 @@ from tests.fuzz.engine.pools import (
     may_pair,
 )
 from tests.fuzz.engine.truth import Truth, solve_complete
-
-Rng = np.random.Generator
+from tests.fuzz.scores import Rng, draw_power
 
 _KINDS = ("partition", "cover", "pack", "cutting", "general", "general", "general")
 _QUEUES = ("Plunging", "BestBound", "DepthFirst", "LevelWise")
@@ -255,20 +254,15 @@ def _with_exchanges(rng: Rng, program: Program) -> Program:
 
 def _with_scales(rng: Rng, program: Program) -> Program:
     """The objective and single rows in units of their own, from 1e-9 to 1e9."""
-
-    def scale() -> float:
-        power = float(rng.integers(-9, 10)) if rng.random() < 0.7 else float(rng.uniform(-9, 9))
-        return float(10.0**power)
-
     style = str(rng.choice(["plain", "costs", "rows", "row", "both"], p=[0.3, 0.3, 0.1, 0.15, 0.15]))
     scales = [1.0] * len(program.rows)
     if style in ("rows", "both"):
-        scales = [scale()] * len(scales)
+        scales = [draw_power(rng)] * len(scales)
     if style == "row" and scales:
-        scales[int(rng.integers(len(scales)))] = scale()
+        scales[int(rng.integers(len(scales)))] = draw_power(rng)
     return dataclasses.replace(
         program,
-        cost_scale=scale() if style in ("costs", "both") else 1.0,
+        cost_scale=draw_power(rng) if style in ("costs", "both") else 1.0,
         row_scales=tuple(scales),
         unit_artificials=bool(rng.random() < 0.7),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -173,14 +173,21 @@ class Way:
 
 @dataclass(frozen=True)
 class Case:
-    """A program and the way to solve it: what a replay file holds."""
+    """A program and the way to solve it: what a replay file holds.
+
+    Attributes
+    ----------
+    truth
+        About the program, where it is known already; it is in no file.
+    """
 
     program: Program
     way: Way
+    truth: Any = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON."""
-        return dataclasses.asdict(self)
+        return {"program": dataclasses.asdict(self.program), "way": dataclasses.asdict(self.way)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Case:

@@ -1,48 +1,17 @@
-"""Makes a failing case small: fewer parts, rounder numbers, plainer ways, while it still fails."""
+"""Smaller cases: fewer parts, rounder numbers, plainer ways."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import optimize, sparse
 
-from tests.fuzz.engine.judging import Failure, judge
 from tests.fuzz.engine.pools import Case, PoolGroup, PoolRow, Program, Way, may_pair
-from tests.fuzz.engine.truth import arrays, solve_complete
-
-
-def failure_of(case: Case) -> Failure | None:
-    """What is wrong with a case, where it is a correct problem whose truth can be found out."""
-    if not is_correct(case):
-        return None
-    truth = solve_complete(case.program)
-    return None if truth is None else judge(case, truth)
-
-
-def shrink(
-    case: Case, failing: Callable[[Case], Failure | None] = failure_of, seconds: float = 20.0
-) -> tuple[Case, Failure]:
-    """The smallest case found that fails in the same manner."""
-    failure = failing(case)
-    if failure is None:
-        raise ValueError("this case does not fail")
-    deadline = time.monotonic() + seconds
-    smaller = True
-    while smaller and time.monotonic() < deadline:
-        smaller = False
-        for candidate in _candidates(case):
-            found = failing(candidate)
-            if found is not None and found.fault is failure.fault and found.words[:12] == failure.words[:12]:
-                case, failure, smaller = candidate, found, True
-                break
-            if time.monotonic() > deadline:
-                break
-    return case, failure
+from tests.fuzz.engine.truth import arrays
 
 
 def is_correct(case: Case) -> bool:
@@ -76,7 +45,7 @@ def is_correct(case: Case) -> bool:
     return True
 
 
-def _candidates(case: Case) -> Iterator[Case]:
+def smaller(case: Case) -> Iterator[Case]:
     """Smaller cases, the most rewarding ones first."""
     program, way = case.program, case.way
     n, v = len(program.columns), len(program.variables)

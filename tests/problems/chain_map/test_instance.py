@@ -6,7 +6,7 @@ import pytest
 
 from colgen.core.errors import InputError
 from colgen.problems.chain_map import ChainInstance, Pairwise, random, read
-from tests.problems.chain_map.models import draw
+from tests.twins.chain_map import draw
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from colgen.problems.chain_map.synthetic import first_chains, stretched
 from colgen.problems.chain_map.training import examples_of, read_corpus
 from colgen.solvers.chains.forest import chains
 from colgen.solvers.chains.viterbi import viterbi
-from tests.problems.chain_map.models import draw, scores_of
 from tests.problems.chain_map.sentences import write_corpus
 from tests.sweeps import seeds
+from tests.twins.chain_map import draw, scores_of
 
 
 def quiet(_):

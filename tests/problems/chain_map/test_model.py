@@ -8,8 +8,8 @@ import pytest
 from colgen.core.errors import InputError
 from colgen.problems.chain_map import ChainInstance, full, random
 from colgen.problems.chain_map.master import ChainMaster
-from tests.problems.chain_map.models import best_scores, draw
 from tests.solvers.small_forests import all_messages
+from tests.twins.chain_map import best_scores, draw
 
 
 def optimum(model):

@@ -19,8 +19,8 @@ from colgen.problems.chain_map import (
 )
 from colgen.problems.chain_map.pruning import prune
 from colgen.solvers.chains.forest import NONE, from_parents
-from tests.problems.chain_map.models import draw, scores_of
 from tests.sweeps import seeds
+from tests.twins.chain_map import draw, scores_of
 
 WAYS = [
     {},

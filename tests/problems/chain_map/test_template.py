@@ -32,8 +32,8 @@ from colgen.problems.chain_map.corpus import TASKS
 from colgen.problems.chain_map.kernels import tree_labels
 from colgen.problems.chain_map.learning import train_perceptron
 from colgen.problems.chain_map.training import examples_of, read_corpus
-from tests.problems.chain_map.models import best_scores, draw, second_scores
 from tests.sweeps import seeds
+from tests.twins.chain_map import best_scores, draw, second_scores
 
 DATA = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "english_ewt"
 

@@ -13,7 +13,7 @@ from colgen.problems.colouring.zykov import VERTEX
 from colgen.testing import check_problem
 from tests.amounts import examples
 from tests.solvers.graphs.small_graphs import graph, stable_sets
-from tests.twins import fewest_colours
+from tests.twins.colouring import fewest_colours
 
 
 class Listening(RankOne):

@@ -15,7 +15,7 @@ from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.reduction import reduced
 from colgen.problems.colouring.zykov import VERTEX, maximal, whole_numbers, zykov
 from tests.solvers.graphs.small_graphs import graph, stable_sets
-from tests.twins import fewest_colours
+from tests.twins.colouring import fewest_colours
 
 
 @pytest.mark.parametrize("seed", range(6))

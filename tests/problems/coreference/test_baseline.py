@@ -21,7 +21,8 @@ from colgen.problems.coreference.instance import CoreferenceInstance, communitie
 from colgen.problems.coreference.model import full, pricing
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from tests.amounts import examples
-from tests.problems.coreference.partitions import instances, optimum, subsets, symmetric
+from tests.problems.coreference.strategies import instances
+from tests.twins.coreference import optimum, subsets, symmetric
 
 HEURISTICS = [link_first, link_best, closure, greedy_joining]
 

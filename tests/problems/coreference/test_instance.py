@@ -24,7 +24,8 @@ from colgen.problems.coreference import (
 )
 from colgen.problems.coreference.clusters import as_clusters
 from colgen.problems.coreference.pricing import ClusterPricing
-from tests.problems.coreference.partitions import instances, partitions, symmetric
+from tests.problems.coreference.strategies import instances
+from tests.twins.coreference import partitions, symmetric
 
 THREE = symmetric(3, [1.0, -2.0, 4.0])
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from colgen import Apart, Together
 from colgen.problems.coreference import CoreferenceInstance, Items, communities
 from colgen.problems.coreference.items import COVER, Contraction
-from tests.problems.coreference.partitions import instances, optimum, partitions, subsets, symmetric
+from tests.problems.coreference.strategies import instances
 from tests.sweeps import seeds
+from tests.twins.coreference import optimum, partitions, subsets, symmetric
 
 
 def pair(kind, i, j):

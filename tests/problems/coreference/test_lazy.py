@@ -12,7 +12,8 @@ from colgen.problems.coreference.lazy import LazyAllLink, as_solution, improved
 from colgen.problems.coreference.model import full
 from colgen.solvers.linear.lp import LinearProgram
 from colgen.tree.queues import BestBound, Plunging
-from tests.problems.coreference.partitions import instances, optimum, partitions, symmetric
+from tests.problems.coreference.strategies import instances
+from tests.twins.coreference import optimum, partitions, symmetric
 
 
 class Bare(LazyAllLink):

@@ -23,7 +23,7 @@ from colgen.problems.coreference import (
     random_signs,
 )
 from tests.amounts import BUSY, examples
-from tests.problems.coreference.partitions import optimum, partitions, symmetric
+from tests.twins.coreference import optimum, partitions, symmetric
 
 WAYS = [{}, {"smallest": 2}, {"settled": False, "smallest": 2}, {"contracted": False}]
 

@@ -11,7 +11,8 @@ from colgen.problems.coreference.instance import CoreferenceInstance, random, ra
 from colgen.problems.coreference.model import full, master, members, pricing
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.mip import solve_mip
-from tests.problems.coreference.partitions import instances, optimum, partitions, subsets, symmetric, together
+from tests.problems.coreference.strategies import instances
+from tests.twins.coreference import optimum, partitions, subsets, symmetric, together
 
 FORMULATIONS = ["all_link", "set_partitioning"]
 

@@ -10,8 +10,8 @@ from colgen import Apart, Column, PricingContext, Sense, Together
 from colgen.core.duals import Duals, RowNames
 from colgen.problems.coreference import ClusterILP, ClusterSearch, CoreferenceInstance, GrowingClusters, Items
 from colgen.problems.coreference.items import COVER
-from tests.problems.coreference.partitions import partitions, subsets, symmetric
 from tests.sweeps import seeds
+from tests.twins.coreference import partitions, subsets, symmetric
 
 ORACLES = [GrowingClusters, ClusterSearch, ClusterILP]
 EXACT = [ClusterSearch, ClusterILP]

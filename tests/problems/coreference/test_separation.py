@@ -10,7 +10,7 @@ from colgen.core.activity import activity
 from colgen.problems.coreference.instance import random
 from colgen.problems.coreference.model import full
 from colgen.problems.coreference.separation import Transitivity, TwoPartition, values
-from tests.problems.coreference.partitions import partitions, symmetric, together
+from tests.twins.coreference import partitions, symmetric, together
 
 
 def value_of(row, point):

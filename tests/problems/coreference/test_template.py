@@ -39,7 +39,8 @@ from colgen.problems.coreference.items import COVER
 from colgen.solvers.clusters.steps import Bounded, UnprovedError
 from colgen.testing.conformance import check_problem
 from tests.amounts import examples
-from tests.problems.coreference.partitions import instances, optimum, symmetric
+from tests.problems.coreference.strategies import instances
+from tests.twins.coreference import optimum, symmetric
 
 every_way = pytest.mark.parametrize(
     "how", [{}, {"settled": False}, {"contracted": False}], ids=["settled", "contracted", "by mentions"]

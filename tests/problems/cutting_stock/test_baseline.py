@@ -9,8 +9,8 @@ from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bi
 from colgen.problems.cutting_stock.baseline import best_fit_decreasing, solve_full
 from colgen.problems.cutting_stock.fitting import first_fit_decreasing
 from colgen.solvers.linear.lp import LPStatus
-from tests.problems.cutting_stock.naive import optimum, tiny
 from tests.sweeps import seeds
+from tests.twins.cutting_stock import optimum, tiny
 
 
 @pytest.mark.parametrize("heuristic", [first_fit_decreasing, best_fit_decreasing])

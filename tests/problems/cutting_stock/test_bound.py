@@ -11,8 +11,8 @@ from colgen.core.errors import InvalidBoundError
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, uniform
 from colgen.problems.cutting_stock.bound import exact_bound, sharpened, verify
 from colgen.problems.cutting_stock.pricing import ARC
-from tests.problems.cutting_stock.naive import optimum, patterns, plans, tiny
 from tests.sweeps import seeds
+from tests.twins.cutting_stock import optimum, patterns, plans, tiny
 
 
 def naive_bound(instance, duals):

@@ -10,8 +10,8 @@ from colgen.core.decision import admits
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing
 from colgen.problems.cutting_stock.branching import OnArcFlow, PatternArcFixing
 from colgen.problems.cutting_stock.layout import PatternArcsForbidden
-from tests.problems.cutting_stock.naive import NON_IRUP, optimum, plans, tiny
 from tests.sweeps import seeds
+from tests.twins.cutting_stock import NON_IRUP, optimum, plans, tiny
 
 
 class Bare(CuttingStock):

@@ -9,7 +9,7 @@ from colgen.cli.template import load_template
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, uniform, write
 from colgen.problems.cutting_stock.command import TEMPLATE
 from colgen.problems.cutting_stock.demo import number_of_patterns
-from tests.problems.cutting_stock.naive import patterns, tiny
+from tests.twins.cutting_stock import patterns, tiny
 
 TEXTBOOK = CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211))
 

@@ -7,8 +7,8 @@ import pytest
 from colgen import solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing
 from colgen.problems.cutting_stock.dual_feasible import dual_feasible
-from tests.problems.cutting_stock.naive import optimum, patterns, tiny
 from tests.sweeps import seeds
+from tests.twins.cutting_stock import optimum, patterns, tiny
 
 
 @pytest.mark.parametrize("seed", seeds(200))

@@ -12,8 +12,8 @@ from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.enumeration import PatternEnumeration
 from colgen.problems.cutting_stock.instance import critical
 from colgen.problems.cutting_stock.pricing import ARC
-from tests.problems.cutting_stock.naive import optimum, plans, tiny
 from tests.sweeps import seeds
+from tests.twins.cutting_stock import optimum, plans, tiny
 
 
 def context_of(problem, target):

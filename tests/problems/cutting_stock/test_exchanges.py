@@ -8,7 +8,7 @@ import pytest
 from colgen import InputError, WarmStart, compile_model, solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing, uniform
 from colgen.problems.cutting_stock.exchanges import ranks, subsets
-from tests.problems.cutting_stock.naive import optimum, tiny
+from tests.twins.cutting_stock import optimum, tiny
 
 
 def test_exchanges_of_four_widths():

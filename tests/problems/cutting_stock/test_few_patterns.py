@@ -10,8 +10,8 @@ from colgen.problems.cutting_stock.few_patterns import FewPatterns
 from colgen.problems.cutting_stock.parts import AtMost, Order
 from colgen.problems.cutting_stock.run_pricing import ARC, LONG, lengths
 from colgen.problems.cutting_stock.setups import grouped, improved
-from tests.problems.cutting_stock.orders import cheapest
 from tests.sweeps import seeds
+from tests.twins.orders import cheapest
 
 
 def drawn(seed):

@@ -6,7 +6,7 @@ from colgen.problems.cutting_stock import CuttingStockInstance
 from colgen.problems.cutting_stock.baseline import solve_full
 from colgen.problems.cutting_stock.model import full, master
 from colgen.solvers.linear.lp import LPStatus
-from tests.problems.cutting_stock.naive import NON_IRUP, optimum, tiny
+from tests.twins.cutting_stock import NON_IRUP, optimum, tiny
 
 
 @pytest.mark.parametrize("formulation", ["arc_flow", "assignment"])

@@ -8,8 +8,8 @@ from colgen import Bound, Columns, LinearMaster, PricingContext
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
-from tests.problems.cutting_stock.naive import patterns, tiny
 from tests.sweeps import seeds
+from tests.twins.cutting_stock import patterns, tiny
 
 
 def priced(seed, columns=30):

@@ -7,8 +7,8 @@ from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import Order, Stock
 from colgen.problems.cutting_stock.several_rolls import SeveralRolls
 from colgen.problems.cutting_stock.stock import assigned, cheaper, cost, greedy, material
-from tests.problems.cutting_stock.orders import cheapest, fitting
 from tests.sweeps import seeds
+from tests.twins.orders import cheapest, fitting
 
 
 def drawn(seed):

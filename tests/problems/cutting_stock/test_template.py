@@ -24,7 +24,7 @@ from colgen.model.formulation import compile_model
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, natural, uniform
 from colgen.problems.cutting_stock.fitting import first_fit_decreasing
 from tests.amounts import BUSY
-from tests.problems.cutting_stock.naive import optimum
+from tests.twins.cutting_stock import optimum
 
 SMALL = CuttingStockInstance(10, (6, 4), (2, 3))
 

@@ -34,7 +34,7 @@ from colgen.problems.cutting_stock.bound import sharpened, verify
 from colgen.problems.cutting_stock.layout import Full, PatternLayout
 from colgen.problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
 from tests.sweeps import seeds
-from tests.twins import fewest_rolls
+from tests.twins.cutting_stock import optimum as fewest_rolls
 
 PACKING = Path(os.environ.get("COLGEN_DATA", Path(__file__).parents[4] / "shared" / "data")) / "packing"
 

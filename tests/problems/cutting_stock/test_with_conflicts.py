@@ -7,7 +7,7 @@ from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.conflict_pricing import Pieces, merged
 from colgen.problems.cutting_stock.parts import Conflicts, Order, Stock
 from colgen.problems.cutting_stock.with_conflicts import WithConflicts
-from tests.problems.cutting_stock.orders import cheapest
+from tests.twins.orders import cheapest
 
 
 def test_first_plans_use_the_rolls_that_there_are():

@@ -7,21 +7,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from colgen.problems.grandparent_parsing import GrandparentInstance
+from tests.twins import trees
 
 
 @cache
 def all_trees(tokens):
     """The head of each token, for each tree."""
-    return [heads for heads in itertools.product(range(tokens + 1), repeat=tokens) if is_tree(heads)]
+    return [tuple(tree[1:]) for tree in trees.all_trees(tokens).tolist()]
 
 
 def is_tree(heads):
-    for token in range(1, len(heads) + 1):
-        for _ in heads:
-            token = 0 if token == 0 else heads[token - 1]
-        if token:
-            return False
-    return True
+    return trees.is_tree((-1, *heads))
 
 
 def worth(instance, heads):
@@ -42,10 +38,10 @@ def worth(instance, heads):
 
 def all_worths(instance):
     """The score of every tree, those with arcs that are no candidates left out."""
-    trees = [heads for heads in all_trees(len(instance)) if not instance.single_root or heads.count(0) == 1]
+    every = [heads for heads in all_trees(len(instance)) if not instance.single_root or heads.count(0) == 1]
     tokens = np.arange(1, len(instance) + 1)
-    arcs = instance.arc_scores[np.array(trees), tokens].sum(axis=1)
-    return {heads: worth(instance, heads) for heads, score in zip(trees, arcs, strict=True) if score > -np.inf}
+    arcs = instance.arc_scores[np.array(every), tokens].sum(axis=1)
+    return {heads: worth(instance, heads) for heads, score in zip(every, arcs, strict=True) if score > -np.inf}
 
 
 def optimum(instance):

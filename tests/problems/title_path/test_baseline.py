@@ -17,7 +17,7 @@ from colgen.problems.title_path.baseline import (
     relaxation_bound,
 )
 from colgen.solvers.paths.colour_coding import num_iterations, success_probability
-from tests.problems.title_path.naive import heaviest
+from tests.twins.title_path import heaviest
 
 PROVING = ("exact", "lazy rows", "flow in HiGHS", "A*", "exhaustive")
 

@@ -8,7 +8,7 @@ from colgen import InputError, Solution, compile_model, solve
 from colgen.problems.title_path import LazyPath, PathInstance, random
 from colgen.problems.title_path.lazy import CycleCuts, as_solution, path_of
 from colgen.problems.title_path.model import SINK, SOURCE, arc_names, arcs, arrays, full
-from tests.problems.title_path.naive import answers, heaviest
+from tests.twins.title_path import answers, heaviest
 
 
 def dense(formulation):

@@ -17,8 +17,8 @@ from colgen.solvers.paths.colour_coding import complete
 from colgen.solvers.paths.elementary_path import Found
 from colgen.testing.conformance import check_problem
 from tests.amounts import BUSY
-from tests.problems.title_path.naive import heaviest
 from tests.sweeps import seeds
+from tests.twins.title_path import heaviest
 
 
 def instances(count, most=7):

@@ -9,7 +9,7 @@ from colgen.core.decision import admits
 from colgen.problems.vehicle_routing import VehicleRouting, random
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing, arcs_of, edges_of
 from colgen.problems.vehicle_routing.pricing import EDGE
-from tests.problems.vehicle_routing.naive import all_routes
+from tests.twins.vehicle_routing import all_routes
 
 
 def test_what_a_route_drives():

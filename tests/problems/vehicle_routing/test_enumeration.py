@@ -12,8 +12,8 @@ from colgen.problems.vehicle_routing.branching import OnRouteArcs
 from colgen.problems.vehicle_routing.enumeration import RouteEnumeration
 from colgen.problems.vehicle_routing.pricing import EDGE
 from colgen.problems.vehicle_routing.separation import FewRoutesLeft
-from tests.problems.vehicle_routing.naive import all_routes
 from tests.sweeps import seeds
+from tests.twins.vehicle_routing import all_routes
 
 
 def context_of(problem, target, decisions=()):

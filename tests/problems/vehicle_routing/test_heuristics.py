@@ -6,8 +6,8 @@ import pytest
 from colgen import InputError, solve
 from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, random
 from colgen.problems.vehicle_routing.heuristics import by_pyvrp, by_savings, has_pyvrp, improved
-from tests.problems.vehicle_routing.naive import optimum
 from tests.sweeps import seeds
+from tests.twins.vehicle_routing import optimum
 
 
 def alone(instance):

@@ -5,8 +5,8 @@ import pytest
 from colgen import InputError, solve_complete
 from colgen.problems.vehicle_routing import RoutingInstance, random
 from colgen.problems.vehicle_routing.model import full
-from tests.problems.vehicle_routing.naive import optimum
 from tests.sweeps import seeds
+from tests.twins.vehicle_routing import optimum
 
 
 @pytest.mark.parametrize("seed", seeds(24, 6))

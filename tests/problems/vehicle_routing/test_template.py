@@ -10,8 +10,8 @@ from colgen import Method, NoStabilization, Termination, TimeLimit, WarmStart, s
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.problems.vehicle_routing import RoutingInstance, VehicleRouting, random
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles
-from tests.problems.vehicle_routing.naive import optimum
 from tests.sweeps import seeds
+from tests.twins.vehicle_routing import optimum
 
 
 class Bare(VehicleRouting):

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from colgen.solvers.clusters.connectivity import inseparable, summed
-from tests.problems.coreference.partitions import symmetric
 from tests.sweeps import seeds
+from tests.twins.coreference import symmetric
 
 
 def graph_of(weights):

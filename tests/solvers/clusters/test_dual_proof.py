@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 from colgen.solvers.clusters.clustering import local_search
 from colgen.solvers.clusters.contraction import components
 from colgen.solvers.clusters.dual_proof import proves, settle
-from tests.problems.coreference.partitions import symmetric
 from tests.sweeps import seeds
+from tests.twins.coreference import symmetric
 
 
 def score(scores, labels):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from colgen.solvers.clusters import persistency as kernel
 from colgen.solvers.clusters.persistency import contracted, persistent
-from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
 from tests.sweeps import seeds
+from tests.twins.coreference import symmetric
 
 
 def whole(scores, left):

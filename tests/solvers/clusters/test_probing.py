@@ -9,10 +9,10 @@ from colgen.solvers.clusters import probing
 from colgen.solvers.clusters.probing import Join, enough, in_one, joins, parted
 from colgen.solvers.clusters.star_dual import star_bound
 from colgen.solvers.clusters.steps import Probed, UnprovedError, beginning, take
-from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import partitions, score
 from tests.solvers.clusters.test_star_dual import random_stars
 from tests.sweeps import seeds
+from tests.twins.coreference import symmetric
 
 
 def best_left(state):

@@ -21,10 +21,10 @@ from colgen.solvers.clusters.steps import (
     take,
     take_all,
 )
-from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
 from tests.solvers.clusters.test_star_dual import random_stars
 from tests.sweeps import seeds
+from tests.twins.coreference import symmetric
 
 
 def best_of(scores):

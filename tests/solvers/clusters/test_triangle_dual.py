@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 from colgen.solvers.clusters import triangle_dual as kernel
 from colgen.solvers.clusters.clustering import local_search
 from colgen.solvers.clusters.triangle_dual import TriangleBound, kept_apart, proved_by, triangle_bound
-from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
+from tests.twins.coreference import symmetric
 
 
 def relaxed(scores):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from colgen.solvers.clusters.triangle_dual import proved_by
 from colgen.solvers.clusters.triangle_packing import packed_triangles
-from tests.problems.coreference.partitions import symmetric
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
+from tests.twins.coreference import symmetric
 
 
 def wrong(scores, labels):

@@ -5,7 +5,7 @@ import pytest
 from colgen.problems.colouring import ColouringInstance
 from colgen.solvers.graphs.fewest_colours import fewest_colours
 from tests.solvers.graphs.small_graphs import graph
-from tests.twins import fewest_colours as by_enumeration
+from tests.twins.colouring import fewest_colours as by_enumeration
 
 
 @pytest.mark.parametrize("seed", range(8))

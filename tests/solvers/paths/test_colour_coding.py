@@ -17,8 +17,8 @@ from colgen.solvers.paths.colour_coding import (
     success_probability,
     table_bytes,
 )
-from tests.problems.title_path.naive import answers, heaviest
 from tests.sweeps import seeds
+from tests.twins.title_path import answers, heaviest
 
 
 def colours_of(instance, seed, num_colours):

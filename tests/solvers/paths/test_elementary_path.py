@@ -8,8 +8,8 @@ import pytest
 from colgen.problems.title_path import random
 from colgen.solvers.paths.elementary_path import heaviest
 from colgen.solvers.paths.walks import ascend
-from tests.problems.title_path import naive
 from tests.sweeps import seeds
+from tests.twins import title_path as naive
 
 
 def small(seed, most=5):

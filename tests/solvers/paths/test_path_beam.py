@@ -6,8 +6,8 @@ import pytest
 from colgen.problems.title_path import random
 from colgen.solvers.paths.path_beam import beam, guided_beam
 from colgen.solvers.paths.walks import ascend
-from tests.problems.title_path.naive import heaviest
 from tests.sweeps import seeds
+from tests.twins.title_path import heaviest
 
 
 def naive_beam(instance, width):

@@ -7,8 +7,8 @@ import pytest
 from colgen.problems.title_path import random
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.paths.walks import ascend, completions, graph, tolerance
-from tests.problems.title_path.naive import heaviest
 from tests.sweeps import seeds
+from tests.twins.title_path import heaviest
 
 
 def walks(of):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from colgen.solvers.trees.backbone import Projective
 from colgen.solvers.trees.eisner import Parts, best_tree, k_best_trees, max_marginals
 from colgen.solvers.trees.eisner_items import NEG
-from tests.solvers.projective import all_trees, is_projective, is_tree, random_parts
+from tests.solvers.projective import all_trees, random_parts
+from tests.twins.trees import is_projective, is_tree
 
 ORDERS = [1, 2, 3, 4]
 every_order = pytest.mark.parametrize("order", ORDERS)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from colgen.solvers.trees import eisner
 from colgen.solvers.trees.eisner_grandsibling import best_of_parts, best_tree
-from tests.solvers.projective import all_trees, is_projective, is_tree
+from tests.solvers.projective import all_trees
+from tests.twins.trees import is_projective, is_tree
 
 
 def worth(heads, arcs, grandparents, siblings):

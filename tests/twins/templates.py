@@ -1,13 +1,13 @@
 """Twins of the templates: tiny instances at random, and their optimum by brute force.
 
-A new template adds one :class:`Twin` to ``TWINS``; `test_every_problem.py` then holds it to the laws.
+A new template adds one :class:`Twin` to ``TWINS``; `test_every_problem.py` then checks the laws for it.
 """
 
 import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,17 +31,20 @@ from colgen.problems.title_path import LazyPath, TitlePath
 from colgen.problems.title_path import PathInstance as Digraph
 from colgen.problems.vehicle_routing import RoutingInstance as Customers
 from colgen.problems.vehicle_routing import VehicleRouting
-from tests.problems.chain_map.models import best_scores
-from tests.problems.chain_map.models import draw as draw_model
-from tests.problems.coreference.partitions import optimum as best_clustering
-from tests.problems.coreference.partitions import symmetric
-from tests.problems.cutting_stock.orders import cheapest as cheapest_order
 from tests.problems.grandparent_parsing.trees import instances as sentences_with_scores
 from tests.problems.grandparent_parsing.trees import optimum as best_tree
 from tests.problems.nonlocal_parsing.trees import instances as parsing
 from tests.problems.nonlocal_parsing.trees import optimum as best_parse
-from tests.problems.title_path.naive import heaviest
-from tests.problems.vehicle_routing.naive import optimum as shortest_routes
+from tests.twins.assignment import cheapest
+from tests.twins.chain_map import best_scores
+from tests.twins.chain_map import draw as draw_model
+from tests.twins.colouring import fewest_colours
+from tests.twins.coreference import optimum as best_clustering
+from tests.twins.coreference import symmetric
+from tests.twins.cutting_stock import optimum as fewest_rolls
+from tests.twins.orders import cheapest as cheapest_order
+from tests.twins.title_path import heaviest
+from tests.twins.vehicle_routing import optimum as shortest_routes
 
 
 @dataclass(frozen=True)
@@ -83,32 +86,6 @@ def cutting_stock_instances(draw: st.DrawFn) -> CuttingStockInstance:
     widths = draw(st.lists(st.integers(1 + roll // 6, roll), min_size=1, max_size=4, unique=True))
     demands = [draw(st.integers(1, 4)) for _ in widths]
     return CuttingStockInstance(roll, tuple(widths), tuple(demands))
-
-
-def fewest_rolls(instance: CuttingStockInstance) -> int:
-    """Memoised search: the next roll takes the first piece left, and any others that fit beside it."""
-    widths = instance.widths
-
-    @cache
-    def rolls(left: tuple[int, ...]) -> int:
-        first = next((i for i, n in enumerate(left) if n), None)
-        if first is None:
-            return 0
-        best = [sum(left)]  # a roll for each piece
-
-        def fill(item: int, room: int, rest: tuple[int, ...]) -> None:
-            if item == len(widths):
-                best[0] = min(best[0], 1 + rolls(rest))
-                return
-            for copies in range(min(rest[item], room // widths[item]) + 1):
-                after = (*rest[:item], rest[item] - copies, *rest[item + 1 :])
-                fill(item + 1, room - copies * widths[item], after)
-
-        start = (*left[:first], left[first] - 1, *left[first + 1 :])
-        fill(0, instance.roll - widths[first], start)
-        return best[0]
-
-    return rolls(instance.demands)
 
 
 @st.composite
@@ -156,19 +133,6 @@ def machines(draw: st.DrawFn) -> Machines:
     return Machines(costs, sizes, draw(arrays(np.int64, (m,), elements=st.integers(0, 12))))
 
 
-def cheapest(instance: Machines) -> float | None:
-    """All assignments that fit."""
-    best = None
-    for answer in itertools.product(range(instance.num_machines), repeat=instance.num_tasks):
-        loads = [
-            sum(instance.sizes[j, t] for t, at in enumerate(answer) if at == j) for j in range(len(instance.costs))
-        ]
-        if all(load <= room for load, room in zip(loads, instance.capacities, strict=True)):
-            cost = sum(instance.costs[j, t] for t, j in enumerate(answer))
-            best = cost if best is None else min(best, cost)
-    return best
-
-
 # --- colouring -------------------------------------------------------------------------------------------------------
 
 
@@ -178,27 +142,6 @@ def graphs(draw: st.DrawFn) -> Graph:
     pairs = [(u, v) for v in range(n) for u in range(v)]
     chosen = draw(st.lists(st.booleans(), min_size=len(pairs), max_size=len(pairs)))
     return Graph(n, tuple(pair for pair, there in zip(pairs, chosen, strict=True) if there))
-
-
-def fewest_colours(graph: Graph) -> int:
-    """Vertex by vertex, each colour that is in use or one more."""
-    best = graph.num_vertices
-
-    def colour(given: list[int]) -> None:
-        nonlocal best
-        used = max(given, default=-1) + 1
-        if used >= best:
-            return
-        v = len(given)
-        if v == graph.num_vertices:
-            best = used
-            return
-        for c in range(used + 1):
-            if all(given[u] != c for u in range(v) if graph.adjacency[u, v]):
-                colour([*given, c])
-
-    colour([])
-    return best
 
 
 # --- coreference -----------------------------------------------------------------------------------------------------

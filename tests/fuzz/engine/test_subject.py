@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from tests.fuzz.engine.judging import fault_of, judge, run
 from tests.fuzz.engine.pools import Case, PoolGroup, Program, Way
 from tests.fuzz.engine.programs import two_ways_to_cover
+from tests.fuzz.engine.subject import fault_of, judge, run
 from tests.fuzz.engine.truth import solve_complete
 
 

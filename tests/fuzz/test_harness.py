@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.fuzz.engine.campaign import fuzz_engine
+from tests.fuzz.harness import fuzz
 
 
 @pytest.mark.parametrize("seed", [2])
 def test_the_engine_proves_what_is_so(seed):
-    tally = fuzz_engine(seed, count=15, shrinking=0.0)
+    tally = fuzz("engine", seed, count=15, shrinking=0.0)
 
     assert tally.runs >= 15
     assert [failed["words"] for failed in tally.failed] == []
@@ -16,6 +16,6 @@ def test_the_engine_proves_what_is_so(seed):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_engine_proves_what_is_so_for_a_minute():
-    tally = fuzz_engine(12, seconds=60.0)
+    tally = fuzz("engine", 12, seconds=60.0)
 
     assert [failed["words"] for failed in tally.failed] == []

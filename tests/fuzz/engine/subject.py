@@ -1,16 +1,14 @@
-"""Runs the engine on a case and holds what it says against the truth."""
+"""The engine as a subject: runs it on a random case, and compares what it says with the truth."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-import traceback
-import warnings
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
-from colgen import DepthLimit, Method, NodeLimit
 from colgen.bounding.column_generation import ColumnGeneration
 from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
@@ -19,34 +17,64 @@ from colgen.heuristics import Diving, Heuristic, RestrictedMIP
 from colgen.solving import solve
 from colgen.stabilization import Directional, NoStabilization, Stabilization, Wentges
 from colgen.tree import queues
+from tests.fuzz.engine.drawing import draw_case
 from tests.fuzz.engine.pools import Case, Program, Way, scaled
 from tests.fuzz.engine.problem import PoolProblem
-from tests.fuzz.engine.truth import Truth, arrays
+from tests.fuzz.engine.shrinking import is_correct, smaller
+from tests.fuzz.engine.truth import Truth, arrays, solve_complete
+from tests.fuzz.judging import TOLERANCE, Failure, Fault, attempt, compare_runs
 
-TOLERANCE = 1e-6
-"""Of objectives, relative to the larger of the objective and the size of the costs; of rows, to their activity."""
-
-
-class Fault(Enum):
-    """What can be wrong with a run on a correct problem."""
-
-    WRONG_PROOF = "wrong proof"
-    FALSE_ALARM = "false alarm"
-    LAW = "broken law"
+LAWS = 0.1
+"""Share of cases that are also run in other units."""
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A fault, in words."""
+class EngineSubject:
+    """Random programs over pools of columns, and random ways to solve them."""
 
-    fault: Fault
-    words: str
+    key = "case"
+    """Under which a replay file holds the instance."""
+
+    def draw(self, rng: np.random.Generator) -> Case:
+        """A case that knows its truth."""
+        case, truth = draw_case(rng)
+        return dataclasses.replace(case, truth=truth)
+
+    def judge(self, case: Case) -> tuple[Failure | None, int]:
+        """What is wrong with a run on a case, if its truth can be found out; and how many runs that were."""
+        truth = case.truth
+        if truth is None:
+            truth = solve_complete(case.program) if is_correct(case) else None
+        return (None, 0) if truth is None else (judge(case, truth), 1)
+
+    def draw_law(self, rng: np.random.Generator, case: Case) -> list[Any] | None:
+        """Factors of costs and of rows, for some of the cases."""
+        if rng.random() >= LAWS or case.way.time_limit is not None:
+            return None
+        rows = len(case.program.rows)
+        equal = rng.random() < 0.5 or any(row.lazy for row in case.program.rows)
+        factors = [1.0] * rows
+        if not equal and not case.program.unit_artificials:
+            factors = [float(2.0**k) for k in rng.integers(-30, 31, rows)]
+        return [float(2.0 ** int(rng.integers(-30, 31))), factors]
+
+    def judge_law(self, case: Case, law: list[Any]) -> tuple[Failure | None, int]:
+        """Compare runs in two units."""
+        cost_factor, row_factors = law
+        return judge_law(case, cost_factor, tuple(row_factors)), 2
+
+    def smaller(self, case: Case) -> Iterator[Case]:
+        """Smaller cases, whose truths nobody knows yet."""
+        return smaller(dataclasses.replace(case, truth=None))
+
+    def load(self, data: Mapping[str, Any]) -> Case:
+        """A case from a replay file."""
+        return Case.from_dict(data)
 
 
 def judge(case: Case, truth: Truth) -> Failure | None:
     """Run a case; what is wrong with the outcome, None if nothing is."""
     result = run(case)
-    return result if isinstance(result, Failure) else _held_against(case, truth, result)
+    return result if isinstance(result, Failure) else _find_fault(case, truth, result)
 
 
 def run(case: Case) -> Result | Failure:
@@ -60,27 +88,20 @@ def run(case: Case) -> Result | Failure:
         stop.append(GapLimit(way.gap_limit))
     if way.iteration_limit is not None:
         stop.append(IterationLimit(way.iteration_limit))
-    if way.depth_limit is not None:
-        stop.append(DepthLimit(way.depth_limit))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", RuntimeWarning)
-            return solve(
-                PoolProblem(case),
-                stop=[*stop, IterationLimit(20_000), NodeLimit(way.node_limit)],
-                relaxation=way.relaxation,
-                method=Method(
-                    stabilization=_stabilization(way),
-                    bounding=ColumnGeneration(branch_early=way.branch_early) if way.branch_early else None,
-                    heuristics=[heuristics[name] for name in way.heuristics],
-                    queue=getattr(queues, way.queue),
-                    clean_up_after=way.clean_up_after,
-                ),
-            )
-    except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        at = f"{where.filename.rsplit('/', 1)[-1]}:{where.name}"
-        return Failure(Fault.FALSE_ALARM, f"{type(error).__name__} in {at}: {error}"[:400])
+    return attempt(
+        lambda: solve(
+            PoolProblem(case),
+            stop=[*stop, IterationLimit(20_000)],
+            relaxation=way.relaxation,
+            stabilization=_stabilization(way),
+            bounding=ColumnGeneration(branch_early=way.branch_early) if way.branch_early else None,
+            heuristics=[heuristics[name] for name in way.heuristics],
+            queue=getattr(queues, way.queue),
+            node_limit=way.node_limit,
+            depth_limit=way.depth_limit,
+            clean_up_after=way.clean_up_after,
+        )
+    )
 
 
 def _stabilization(way: Way) -> Stabilization:
@@ -91,7 +112,7 @@ def _stabilization(way: Way) -> Stabilization:
     return Wentges(way.alpha, real_costs=way.real_costs)
 
 
-def _held_against(case: Case, truth: Truth, result: Result) -> Failure | None:
+def _find_fault(case: Case, truth: Truth, result: Result) -> Failure | None:
     program, way = case.program, case.way
     sense = Sense.MAXIMIZE if program.maximize else Sense.MINIMIZE
     status = truth.relaxation if way.relaxation else truth.status
@@ -184,9 +205,7 @@ def judge_law(case: Case, cost_factor: float, row_factors: tuple[float, ...]) ->
     here = run(case)
     there = run(Case(scaled(case.program, cost_factor, row_factors), case.way))
     if isinstance(here, Failure) or isinstance(there, Failure):
-        if isinstance(here, Failure) and isinstance(there, Failure):
-            return None  # which is judged elsewhere
-        return Failure(Fault.LAW, f"one run fails: {here if isinstance(here, Failure) else there}"[:400])
+        return compare_runs(here, there)
     for name in ("termination", "answer", "columns_generated", "rows_generated"):
         if getattr(here, name) != getattr(there, name):
             return Failure(Fault.LAW, f"{name} {getattr(here, name)} becomes {getattr(there, name)}"[:400])

@@ -1,15 +1,57 @@
-"""What templates say, held against the truth: many answers at a time."""
+"""Judges what is said of answers, many at a time, by the truth; and the faults that there are."""
 
 from __future__ import annotations
 
+import traceback
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.fuzz.engine.judging import TOLERANCE, Failure, Fault
-
+T = TypeVar("T")
 Floats = NDArray[np.float64]
+
+TOLERANCE = 1e-6
+"""Of objectives, relative to the larger of the objective and the size of the costs; of rows, to their activity."""
+
+
+class Fault(Enum):
+    """What can be wrong with a run on a correct problem."""
+
+    WRONG_PROOF = "wrong proof"
+    FALSE_ALARM = "false alarm"
+    LAW = "broken law"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A fault, in words."""
+
+    fault: Fault
+    words: str
+
+
+def attempt(run: Callable[[], T]) -> T | Failure:
+    """Run a correct problem: an exception or a warning of rounding is a false alarm."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            return run()
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        at = f"{where.filename.rsplit('/', 1)[-1]}:{where.name}"
+        return Failure(Fault.FALSE_ALARM, f"{type(error).__name__} in {at}: {error}"[:400])
+
+
+def compare_runs(here: object, there: object) -> Failure | None:
+    """Compare runs in two units of which one has failed, which is a fault unless both have."""
+    if isinstance(here, Failure) and isinstance(there, Failure):
+        return None
+    return Failure(Fault.LAW, f"one run fails: {here if isinstance(here, Failure) else there}"[:400])
 
 
 @dataclass(frozen=True)
@@ -55,8 +97,8 @@ UNKNOWN = Truths(np.empty(0), 1.0, np.empty(0)), Said(np.empty(0), np.empty(0), 
 """Nothing is known, and nothing asked: no answer is judged, and none counted."""
 
 
-def held_against(truths: Truths, said: Said) -> Failure | None:
-    """What is wrong, None if nothing is."""
+def find_fault(truths: Truths, said: Said) -> Failure | None:
+    """Return what is wrong with what is said, None if nothing is."""
     best = truths.best
     known = np.isfinite(best)
     slack = np.zeros(len(best))

@@ -1,6 +1,6 @@
 """Tiny chains and trees at random, and all their labellings."""
 
-import itertools
+from functools import cache
 
 import networkx as nx
 import numpy as np
@@ -9,28 +9,31 @@ from colgen.problems.chain_map import ChainInstance
 from colgen.solvers.chains.forest import NONE
 
 
+@cache
+def _labellings(nodes, labels):
+    return np.stack(np.meshgrid(*[np.arange(labels)] * nodes, indexing="ij"), axis=-1).reshape(-1, nodes)
+
+
 def scores_of(instance, tree):
     """All labellings' scores of one tree, best first, from the instance's arrays alone."""
     first, end = (int(k) for k in instance.forest.starts[tree : tree + 2])
-    found = []
-    for labels in itertools.product(range(instance.num_labels), repeat=end - first):
-        total = 0.0
-        for i, label in enumerate(labels):
-            total += float(instance.scores[first + i, label])
-            parent = int(instance.forest.parent[first + i])
-            if parent != NONE:
-                total += float(instance.table_of(first + i)[label, labels[parent - first]])
-        found.append(total)
-    return sorted(found, reverse=True)
+    chosen = _labellings(end - first, instance.num_labels)
+    total = np.zeros(len(chosen))
+    for i in range(end - first):
+        total += instance.scores[first + i, chosen[:, i]].astype(float)
+        parent = int(instance.forest.parent[first + i])
+        if parent != NONE:
+            total += instance.table_of(first + i)[chosen[:, i], chosen[:, parent - first]].astype(float)
+    return np.sort(total)[::-1].tolist()
 
 
-def best_scores(instance):
-    return np.array([scores_of(instance, k)[0] for k in range(instance.num_trees)])
+def best_scores(instance, rank=0):
+    """The best score of each tree but for ``rank``; minus infinity where there are no more labellings."""
+    return np.array([([*scores_of(instance, k), -np.inf])[rank] for k in range(instance.num_trees)])
 
 
 def second_scores(instance):
-    """-inf where there is one labelling only."""
-    return np.array([([*scores_of(instance, k), -np.inf])[1] for k in range(instance.num_trees)])
+    return best_scores(instance, 1)
 
 
 def draw(seed, forbidden=True, dtype=float):

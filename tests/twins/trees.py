@@ -1,4 +1,4 @@
-"""All trees over a few tokens, as arrays."""
+"""All trees over a few tokens, and their parts, as arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def all_trees(tokens: int, projective: bool = False, single_root: bool = False) 
     found = []
     for heads in itertools.product(range(tokens + 1), repeat=tokens):
         tree = (-1, *heads)
-        if (not single_root or heads.count(0) == 1) and _is_tree(tree) and (not projective or _is_projective(tree)):
+        if (not single_root or heads.count(0) == 1) and is_tree(tree) and (not projective or is_projective(tree)):
             found.append(tree)
     return np.array(found, dtype=np.int64).reshape(-1, tokens + 1)
 
@@ -60,7 +60,8 @@ def sibling_parts(tokens: int, single_root: bool) -> tuple[Ints, NDArray[np.bool
     return padded, there
 
 
-def _is_tree(tree: tuple[int, ...]) -> bool:
+def is_tree(tree: tuple[int, ...]) -> bool:
+    """Whether every token hangs below the root, which has the number 0."""
     for token in range(1, len(tree)):
         at = token
         for _ in tree:
@@ -70,7 +71,9 @@ def _is_tree(tree: tuple[int, ...]) -> bool:
     return True
 
 
-def _is_projective(tree: tuple[int, ...]) -> bool:
+def is_projective(tree: tuple[int, ...]) -> bool:
+    """Whether all that lies between a token and its head hangs below that head."""
+
     def descends(word: int, head: int) -> bool:
         while word not in (head, 0):
             word = tree[word]

@@ -1,0 +1,22 @@
+"""Graph colouring by a search vertex by vertex."""
+
+
+def fewest_colours(graph):
+    """Vertex by vertex, each colour that is in use or one more."""
+    n = best = graph.num_vertices
+
+    def colour(given, used):
+        nonlocal best
+        if used >= best:
+            return
+        v = len(given)
+        if v == n:
+            best = used
+            return
+        taken = {given[u] for u in range(v) if graph.adjacency[u, v]}
+        for c in range(used + 1):
+            if c not in taken:
+                colour((*given, c), max(used, c + 1))
+
+    colour((), 0)
+    return best
