@@ -45,7 +45,7 @@ class Measured:
     task_seconds: float
 
 
-def measured() -> Measured:
+def measure() -> Measured:
     """What is measured on this machine."""
     times, paths = [], []
 
@@ -70,7 +70,7 @@ def measured() -> Measured:
     )
 
 
-def left_open(size: int, most: int, rng: np.random.Generator) -> tuple[int, list[int]]:
+def split_subtree(size: int, most: int, rng: np.random.Generator) -> tuple[int, list[int]]:
     """How many nodes of a subtree a task searches, and the sizes of the parts that it leaves open."""
     done = min(size, most)
     shares = rng.dirichlet(np.ones(PARTS))
@@ -79,7 +79,7 @@ def left_open(size: int, most: int, rng: np.random.Generator) -> tuple[int, list
     return done, [int(part) for part in parts if part > 0]
 
 
-def simulated(
+def simulate(
     nodes: int, workers: int, searched: float, supervisor: float, known: Measured, seed: int
 ) -> tuple[float, int, float]:
     """Seconds until the tree is done, tasks, and the share of the time that the supervisor is busy."""
@@ -94,7 +94,7 @@ def simulated(
         if waiting and free:
             busy_until = max(busy_until, clock) + supervisor
             busy += supervisor
-            done, left = left_open(-heapq.heappop(waiting), most, rng)  # the largest: it feeds most workers
+            done, left = split_subtree(-heapq.heappop(waiting), most, rng)  # the largest: it feeds most workers
             lasts = max(rng.normal(mean * done, spread * math.sqrt(done)), 0.0)
             heapq.heappush(events, (busy_until + lasts, tasks, left))
             free -= 1
@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    known = measured()
+    known = measure()
     mean = float(known.node_seconds.mean())
     print(
         f"measured: a node {1e3 * mean:.1f} ms (median {1e3 * np.median(known.node_seconds):.1f}), "
@@ -126,7 +126,7 @@ def main() -> None:
     for supervisor in (known.task_seconds, 0.01):
         for searched in SEARCHED:
             for workers in WORKERS:
-                seconds, tasks, busy = simulated(asked.nodes, workers, searched, supervisor, known, asked.seed)
+                seconds, tasks, busy = simulate(asked.nodes, workers, searched, supervisor, known, asked.seed)
                 efficiency = asked.nodes * mean / (workers * seconds)
                 sent = tasks * (known.node_bytes * (1 + PARTS) + COLUMNS * known.column_bytes) / seconds / 1e3
                 print(

@@ -196,10 +196,11 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
         return Figure(f"checked_{name}", sum(outcome.proved for outcome in found), unit, len(found), note)
 
     for each in _SETS:
-        files = sorted(path for pattern in each.patterns for path in (data / each.folder).glob(pattern))
+        optima = _optima(data / each.folder / "optima.csv")
+        there = (path for pattern in each.patterns for path in (data / each.folder).glob(pattern))
+        files = sorted(path for path in there if path.stem in optima)
         if not files:
             raise InputError(f"{data / each.folder}: expected the instances {', '.join(each.patterns)}")
-        optima = _optima(data / each.folder / "optima.csv")
         solve(each.problem(each.read(files[0])), stop=TimeLimit(1.0))  # compiles the kernels
         small = _prove_small(each.problem, (make() for make in each.small))
         found = prove(
@@ -228,19 +229,19 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
         found = prove(_documents(data / _ANNOTATED, share), 1)
         note = f"of {len(found)}, their first {_MENTIONS} mentions"
         figures.append(count_proved("clusters", found, "documents", note))
-        outcomes.append(_together(found))
+        outcomes.append(_add_up(found))
     if (data / _TAGGED).is_dir():
-        found = prove(_parsed(data / _TAGGED, share), 1)
+        found = prove(_parser_cases(data / _TAGGED, share), 1)
         note = f"of {len(found)}, half of them of each parser, at most {_WORDS} words"
         figures.append(count_proved("trees", found, "sentences", note))
         half = len(found) // 2
-        outcomes += [_together(found[:half]), _together(found[half:])]
-        case, sentences = _sentences(data / _TAGGED, share)
+        outcomes += [_add_up(found[:half]), _add_up(found[half:])]
+        case, sentences = _tagger_case(data / _TAGGED, share)
         (whole,) = prove([case], 1)
         note = "whole batches, of one test set"
         figures.append(Figure("checked_chains", sentences * whole.proved, "sentences", sentences, note))
         outcomes.append(whole)
-    figures += [] if options.quick else [_roots(data, items, options, share) for items in _ROOTS]
+    figures += [] if options.quick else [_check_roots(data, items, options, share) for items in _ROOTS]
     verdicts = [outcome.verdict for outcome in outcomes]
     trusted = sum(verdict.claims.trusted for verdict in verdicts)
     claims = sum(verdict.claims.checked for verdict in verdicts) + trusted
@@ -271,7 +272,7 @@ def bench_proofs(options: BenchOptions) -> list[Figure]:
         ),
     ]
     wanted = 30 if options.quick else max(round(_LIES * share), 30)
-    lies = {kind: _lies(certificates, wanted, options) for kind, certificates in told.items()}
+    lies = {kind: _count_lies(certificates, wanted, options) for kind, certificates in told.items()}
     note = f"of {wanted} of each kind that change what a certificate says: "
     note += ", ".join(f"{kind} {found:,}" for kind, found in lies.items())
     figures.append(Figure("lies_found", sum(lies.values()), "lies", wanted * len(lies), note))
@@ -305,7 +306,7 @@ def _small_proofs() -> dict[str, list[_Outcome]]:
     }
 
 
-def _sentences(folder: Path, share: float) -> tuple[_Case, int]:
+def _tagger_case(folder: Path, share: float) -> tuple[_Case, int]:
     """A test set as one batch, scored by a tagger that learns from the training set; and how many sentences it has."""
     task = TASKS["pos"]
     tagger = train_perceptron(
@@ -316,7 +317,7 @@ def _sentences(folder: Path, share: float) -> tuple[_Case, int]:
     return _Case(f"{len(test)} sentences", partial(ChainMAP, instance)), len(test)
 
 
-def _roots(data: Path, items: int, options: BenchOptions, share: float) -> Figure:
+def _check_roots(data: Path, items: int, options: BenchOptions, share: float) -> Figure:
     """Roots of packing instances: a bound that is what the run says of its root, rounded up, with nothing trusted."""
     files = spread(sorted((data / "packing").glob(f"{items}_*.txt")), share)
     found = 0
@@ -333,7 +334,7 @@ def _roots(data: Path, items: int, options: BenchOptions, share: float) -> Figur
     return Figure(f"checked_roots_{items}", found, "instances", len(files), "root bounds, rounded up")
 
 
-def _parsed(folder: Path, share: float) -> list[_Case]:
+def _parser_cases(folder: Path, share: float) -> list[_Case]:
     """Sentences of a test set, scored by parsers that learn from a part of the training set.
 
     One has arcs and chains of two, the other arcs and the factors of the default families.
@@ -345,7 +346,7 @@ def _parsed(folder: Path, share: float) -> list[_Case]:
     model = learn_factors(
         learn, Learning(backbone="first", filter_epochs=1, epochs=1, family_epochs=1), say=say_nothing
     )
-    chains = [_dense(weights, sentence) for sentence in test]
+    chains = [_score_densely(weights, sentence) for sentence in test]
     cases = [
         _Case(f"chains, {len(s)} words", partial(GrandparentParsing, c)) for s, c in zip(test, chains, strict=True)
     ]
@@ -381,7 +382,7 @@ def _documents(folder: Path, share: float) -> list[_Case]:
     return cases
 
 
-def _dense(weights: Weights, sentence: Sentence) -> grandparent_parsing.GrandparentInstance:
+def _score_densely(weights: Weights, sentence: Sentence) -> grandparent_parsing.GrandparentInstance:
     scorer = weights.scorer(sentence)
     return grandparent_parsing.from_scores(scorer, siblings=False, single_root=weights.single_root)
 
@@ -410,7 +411,7 @@ def _prove(case: _Case, *, compared: bool) -> _Outcome:
     return _Outcome(proved, verdict, seconds, plain, checking, len(text), lines)
 
 
-def _together(found: Sequence[_Outcome]) -> _Outcome:
+def _add_up(found: Sequence[_Outcome]) -> _Outcome:
     """Instances that take a hundredth of a second each as one."""
     verdicts = [outcome.verdict for outcome in found]
     claims = Claims(sum(v.claims.checked for v in verdicts), sum(v.claims.trusted for v in verdicts))
@@ -425,7 +426,7 @@ def _together(found: Sequence[_Outcome]) -> _Outcome:
     )
 
 
-def _lies(certificates: Sequence[list[str]], wanted: int, options: BenchOptions) -> int:
+def _count_lies(certificates: Sequence[list[str]], wanted: int, options: BenchOptions) -> int:
     """How many seeded lies are found."""
     seeds = range(wanted if certificates else 0)
     believed = unfound(certificates, seeds)

@@ -106,23 +106,23 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
         examples = examples_of(learn, task)
         epochs: dict[str, int] = {} if plan.epochs is None else {"epochs": plan.epochs}
         tagger = train_perceptron(name, examples, say=say_nothing, **epochs)
-        figures.append(_memory(name, peak_bytes() - held, sum(len(sentence.words) for sentence in learn)))
+        figures.append(_memory_figure(name, peak_bytes() - held, sum(len(sentence.words) for sentence in learn)))
         accuracy = 100.0 * tagger.accuracy(test)
         figures.append(Figure(f"accuracy_{name}", accuracy, "%", len(test), f"of tokens, {len(tagger.tags)} tags"))
         options.say(f"{name}: {len(tagger.tags)} tags, {accuracy:.2f}% of the tokens right")
-        figures += end_to_end(tagger, test, name, plan)
+        figures += measure_tagging(tagger, test, name, plan)
         for suffix, precision in _PRECISIONS.items():
             instance = tagger.instance([sentence.words for sentence in test], precision)
-            figures += table_1(instance, f"{name}{suffix}", plan, options.say)
+            figures += compare_decoders(instance, f"{name}{suffix}", plan, options.say)
             if not suffix:
                 scaled = instance
-                figures += anatomy(instance, name)
-                figures += table_2a(instance, _gold(tagger, test), name, plan, options.say)
-                figures += table_2b(instance, name, plan, options.say)
+                figures += measure_rounds(instance, name)
+                figures += compare_oracles(instance, _true_labels(tagger, test), name, plan, options.say)
+                figures += compare_reduced_costs(instance, name, plan, options.say)
         if name == "pos":
             for strength in plan.strengths:
                 svm = train_svm(name, examples, transition_l2=strength, say=say_nothing, **epochs)
-                regularised.append(_regularised(svm, test, strength, plan))
+                regularised.append(_measure_strength(svm, test, strength, plan))
                 point = regularised[-1]
                 options.say(f"transitions' L2 {strength:g}: {point.y:.2f}%, {point.x:,.0f} sentences a second")
     figures += [
@@ -131,14 +131,14 @@ def bench_chain_map(options: BenchOptions) -> list[Figure]:
         for what, value, unit in (("accuracy", point.y, "%"), ("throughput", point.x, "sentences/s"))
     ]
     assert scaled is not None  # there is a task
-    by_labels = scaling(scaled, plan, options.say)
-    figures += exponents(by_labels)
+    by_labels = measure_label_growth(scaled, plan, options.say)
+    figures += fit_label_growth(by_labels)
     if options.plot is not None:
         write_figure(draw(regularised, by_labels), options.plot)
     return figures
 
 
-def _memory(name: str, held: int, tokens: int) -> Figure:
+def _memory_figure(name: str, held: int, tokens: int) -> Figure:
     note = "peak of the process, over what it held before it read the training set"
     return Figure(f"training_bytes_per_token_{name}", held / tokens, "bytes", tokens, note)
 
@@ -146,7 +146,7 @@ def _memory(name: str, held: int, tokens: int) -> Figure:
 # --- words to tags ---------------------------------------------------------------------------------------------------
 
 
-def end_to_end(tagger: Tagger, test: Sequence[Tagged], name: str, plan: TaggingPlan) -> list[Figure]:
+def measure_tagging(tagger: Tagger, test: Sequence[Tagged], name: str, plan: TaggingPlan) -> list[Figure]:
     """Words to tags, features included: of all sentences at once, and of one after the other; processor time."""
     words = [sentence.words for sentence in test]
     tokens, few = sum(map(len, words)), words[:_FEW]
@@ -172,7 +172,7 @@ def _tag_all(tagger: Tagger, batches: Sequence[Sequence[Sequence[str]]]) -> None
 # --- table 1 ---------------------------------------------------------------------------------------------------------
 
 
-def table_1(instance: ChainInstance, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
+def compare_decoders(instance: ChainInstance, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
     """Sentences a second and share exact, of exact methods and of beams."""
     ways: dict[str, Way] = {
         "viterbi": viterbi,
@@ -248,7 +248,7 @@ def _as_good(values: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[
     return values >= best - 1e-5 * (1.0 + np.abs(best))
 
 
-def anatomy(instance: ChainInstance, name: str) -> list[Figure]:
+def measure_rounds(instance: ChainInstance, name: str) -> list[Figure]:
     """Rounds, sizes of domains, and candidates looked at."""
     n, tokens = instance.num_trees, instance.forest.num_nodes
     figures = []
@@ -295,7 +295,7 @@ class _Watched(ChainMAP):
 # --- table 2 ---------------------------------------------------------------------------------------------------------
 
 
-def table_2a(instance: ChainInstance, gold: Ints, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
+def compare_oracles(instance: ChainInstance, gold: Ints, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
     """The 0/1-loss oracle: second best labellings that violate the margin of the true one."""
     n = instance.num_trees
     known = np.where(gold < 0, 0, gold).astype(np.int32)  # tags that training never saw are no labels
@@ -324,7 +324,7 @@ def table_2a(instance: ChainInstance, gold: Ints, name: str, plan: TaggingPlan, 
     ]
 
 
-def table_2b(instance: ChainInstance, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
+def compare_reduced_costs(instance: ChainInstance, name: str, plan: TaggingPlan, say: Say) -> list[Figure]:
     """The three reduced costs, in rounds of pricing from the best local label."""
     n = instance.num_trees
     ways: dict[str, Way] = {
@@ -339,13 +339,13 @@ def table_2b(instance: ChainInstance, name: str, plan: TaggingPlan, say: Say) ->
 # --- figure 2 and scaling --------------------------------------------------------------------------------------------
 
 
-def _regularised(svm: Tagger, test: Sequence[Tagged], strength: float, plan: TaggingPlan) -> Point:
+def _measure_strength(svm: Tagger, test: Sequence[Tagged], strength: float, plan: TaggingPlan) -> Point:
     instance = svm.instance([sentence.words for sentence in test])
     seconds, _ = race(instance, {"cg": decode}, plan.repeats)
     return Point(instance.num_trees / seconds["cg"], 100.0 * svm.accuracy(test), f"{strength:g}")
 
 
-def scaling(trained: ChainInstance, plan: TaggingPlan, say: Say) -> dict[str, list[Point]]:
+def measure_label_growth(trained: ChainInstance, plan: TaggingPlan, say: Say) -> dict[str, list[Point]]:
     """Sentences a second by number of labels."""
     part = first_chains(trained, plan.chains)
     points: dict[str, list[Point]] = {"cg": [], "viterbi": []}
@@ -360,7 +360,7 @@ def scaling(trained: ChainInstance, plan: TaggingPlan, say: Say) -> dict[str, li
     return points
 
 
-def exponents(points: Mapping[str, Sequence[Point]]) -> list[Figure]:
+def fit_label_growth(points: Mapping[str, Sequence[Point]]) -> list[Figure]:
     """Throughput by number of labels, and the exponents of time in it."""
     figures = []
     for way, mine in points.items():
@@ -370,6 +370,6 @@ def exponents(points: Mapping[str, Sequence[Point]]) -> list[Figure]:
     return figures
 
 
-def _gold(tagger: Tagger, test: Sequence[Tagged]) -> Ints:
+def _true_labels(tagger: Tagger, test: Sequence[Tagged]) -> Ints:
     numbers = {tag: k for k, tag in enumerate(tagger.tags)}
     return np.array([numbers.get(tag, -1) for sentence in test for tag in sentence.tags], dtype=np.int32)

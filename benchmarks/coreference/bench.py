@@ -14,7 +14,16 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.coreference.comparison import QUICK, ClusteringPlan, cut, growth, hard, run_sizes, run_whole, speedups
+from benchmarks.coreference.comparison import (
+    QUICK,
+    ClusteringPlan,
+    compare_ways,
+    cut,
+    measure_growth,
+    measure_hard,
+    run_sizes,
+    run_whole,
+)
 from benchmarks.coreference.drawing import draw
 from benchmarks.coreference.graphs import FOOTBALL, bench_graphs
 from benchmarks.coreference.methods import GENERATED, run, warm_up
@@ -82,7 +91,7 @@ def bench_coreference(options: BenchOptions) -> list[Figure]:
     )
     share = options.share(_MINUTES)
     plan = (QUICK if options.quick else ClusteringPlan()).shortened(share)
-    documents, num_test, scorer = _trained(data, options, plan.compared[-1])
+    documents, num_test, scorer = _train(data, options, plan.compared[-1])
     scored = [Scored(document, scorer.probabilities(document)) for document in documents]
     options.say("scores of all documents; compiling")
     instances = [one.instance("probability") for one in scored]
@@ -92,22 +101,22 @@ def bench_coreference(options: BenchOptions) -> list[Figure]:
     if options.plot is not None:
         write_figure(draw(runs), options.plot)
     figures = [
-        *speedups(runs, whole, plan),
-        *growth(runs),
+        *compare_ways(runs, whole, plan),
+        *measure_growth(runs),
         compare_oracles(
             spread(cut(instances, plan.compared[-1], plan.documents), most=plan.priced),
             plan.sign_cap,
             plan.own_limit,
             options.say,
         ),
-        *hard(plan, options.say),
+        *measure_hard(plan, options.say),
     ]
-    proved, answers = _whole_documents(spread(scored if not options.quick else scored[-4:], share), options)
-    figures = [*proved, *figures, *_quality(spread(scored[-num_test:], share), scorer, answers, options)]
+    proved, answers = _prove_documents(spread(scored if not options.quick else scored[-4:], share), options)
+    figures = [*proved, *figures, *_compare_clusterings(spread(scored[-num_test:], share), scorer, answers, options)]
     return figures
 
 
-def _trained(data: Path, options: BenchOptions, least: int) -> tuple[list[Document], int, MentionScorer]:
+def _train(data: Path, options: BenchOptions, least: int) -> tuple[list[Document], int, MentionScorer]:
     """All documents, how many of them at the end are to test on, and the scorer; ``least`` mentions are needed."""
     documents = read_corpus(data)
     if options.quick:
@@ -130,7 +139,7 @@ def _trained(data: Path, options: BenchOptions, least: int) -> tuple[list[Docume
 # --- whole documents -------------------------------------------------------------------------------------------------
 
 
-def _whole_documents(
+def _prove_documents(
     scored: Sequence[Scored], options: BenchOptions
 ) -> tuple[list[Figure], dict[tuple[ScoreKind, str], Run]]:
     """All documents, all of their mentions: what is proved, in what time; and the runs by kind and document."""
@@ -149,11 +158,11 @@ def _whole_documents(
                     f"{kind}: {number} of {len(scored)} documents, {sum(r.proved for r in runs)} proved; the last one "
                     f"has {found.size} mentions and took {found.seconds:.3g} s"
                 )
-        figures += proofs(runs, name, f"in {limit:g} s")
+        figures += count_proofs(runs, name, f"in {limit:g} s")
     return figures, answers
 
 
-def proofs(runs: Sequence[Run], suffix: str, limit: str) -> list[Figure]:
+def count_proofs(runs: Sequence[Run], suffix: str, limit: str) -> list[Figure]:
     """How many documents were proved, and what it took."""
     n, seconds = len(runs), [r.seconds for r in runs]
     at_root = sum(r.proved and r.nodes <= 1 for r in runs)
@@ -177,7 +186,7 @@ def proofs(runs: Sequence[Run], suffix: str, limit: str) -> list[Figure]:
 # --- how good the clusterings are ------------------------------------------------------------------------------------
 
 
-def _quality(
+def _compare_clusterings(
     test: Sequence[Scored], scorer: MentionScorer, answers: Mapping[tuple[ScoreKind, str], Run], options: BenchOptions
 ) -> list[Figure]:
     """CoNLL F1 of the optimal clusterings and of the heuristics on the test documents."""
@@ -193,16 +202,16 @@ def _quality(
                 clusterings.append(found.answer)
                 proved += found.proved
             note = f"optimal clustering, bias {bias:g}, {proved} of {len(test)} proved"
-            figures.append(quality(f"conll_f1_optimal_{kind}{label}", test, clusterings, note))
+            figures.append(measure_quality(f"conll_f1_optimal_{kind}{label}", test, clusterings, note))
             options.say(f"{figures[-1].name}: {figures[-1].value:.1f}")
     for name, method in HEURISTICS.items():
         for label, bias in (("", 0.0), ("_tuned", scorer.bias["probability"])):
             clusterings = [method(one.instance("probability", bias)) for one in test]
-            figures.append(quality(f"conll_f1_{name}{label}", test, clusterings, f"p - 1/2, bias {bias:g}"))
+            figures.append(measure_quality(f"conll_f1_{name}{label}", test, clusterings, f"p - 1/2, bias {bias:g}"))
     return figures
 
 
-def quality(name: str, test: Sequence[Scored], clusterings: Sequence[Sequence[Cluster]], note: str) -> Figure:
+def measure_quality(name: str, test: Sequence[Scored], clusterings: Sequence[Sequence[Cluster]], note: str) -> Figure:
     """CoNLL F1 over documents, with its three measures in the note."""
     total = Agreement()
     for one, clusters in zip(test, clusterings, strict=True):

@@ -19,7 +19,7 @@ from benchmarks.coreference.methods import (
     LAZY_CONTRACTED,
     NEEDED_ROWS,
     UNCONTRACTED,
-    agree,
+    check_runs,
     run,
 )
 from benchmarks.harness import Plan, Run, Say, mean_ratio, spread
@@ -110,7 +110,7 @@ def run_sizes(instances: Sequence[CoreferenceInstance], plan: ClusteringPlan, sa
                 ways.append(ALL_LINK)
             runs += [run(way, instance, plan.cap if way in (ALL_LINK, NEEDED_ROWS) else plan.own_limit) for way in ways]
         of_size = [r for r in runs if r.size == size]
-        agree(of_size)
+        check_runs(of_size)
         say(f"{size} mentions, {len(chosen)} documents: {_middles(of_size)}")
     return runs
 
@@ -121,42 +121,44 @@ def run_whole(instances: Sequence[CoreferenceInstance], plan: ClusteringPlan, sa
     for instance in spread(instances, most=plan.whole):
         ways = (GENERATED, UNCONTRACTED, LAZY, LAZY_CONTRACTED)
         of_document = [run(way, instance, plan.own_limit) for way in ways]
-        agree(of_document)
+        check_runs(of_document)
         runs += of_document
         say(f"whole document of {instance.num_mentions} mentions: {_middles(of_document)}")
     return runs
 
 
-def speedups(runs: Sequence[Run], whole: Sequence[Run], plan: ClusteringPlan) -> list[Figure]:
+def compare_ways(runs: Sequence[Run], whole: Sequence[Run], plan: ClusteringPlan) -> list[Figure]:
     """Geometric means, over documents, of the ratio of seconds."""
     compared = [r for r in runs if r.size in plan.compared]
     limit = f"a run that ends at its limit of {plan.cap:g} s counts as that"
-    figures = [speedup("speedup_vs_all_link", compared, ALL_LINK, note=limit)]
+    figures = [compare_two("speedup_vs_all_link", compared, ALL_LINK, note=limit)]
     for size in plan.compared:
         of_size = [r for r in compared if r.size == size]
-        figures.append(speedup(f"speedup_vs_all_link_{size}", of_size, ALL_LINK))
+        figures.append(compare_two(f"speedup_vs_all_link_{size}", of_size, ALL_LINK))
     figures.append(
-        speedup(
+        compare_two(
             "engine_vs_kernel",
             compared,
             UNCONTRACTED,
             note="column generation by the engine alone, linear master and oracles, over what settles and contracts",
         )
     )
-    figures.append(speedup("speedup_vs_all_link_needed_rows", compared, NEEDED_ROWS, note="Miyauchi and Sukegawa's"))
+    figures.append(
+        compare_two("speedup_vs_all_link_needed_rows", compared, NEEDED_ROWS, note="Miyauchi and Sukegawa's")
+    )
     for size in plan.compared:
         of_size = [r for r in compared if r.size == size]
-        figures.append(speedup(f"speedup_vs_all_link_needed_rows_{size}", of_size, NEEDED_ROWS))
+        figures.append(compare_two(f"speedup_vs_all_link_needed_rows_{size}", of_size, NEEDED_ROWS))
     for name, over in (("", compared), ("_whole", whole)):
         figures += [
-            speedup(f"speedup_vs_lazy_rows{name}", over, LAZY),
-            speedup(
+            compare_two(f"speedup_vs_lazy_rows{name}", over, LAZY),
+            compare_two(
                 f"speedup_vs_lazy_rows_contracted{name}",
                 over,
                 LAZY_CONTRACTED,
                 note="both contract, column generation also settles",
             ),
-            speedup(
+            compare_two(
                 f"speedup_vs_lazy_rows_uncontracted{name}", over, LAZY, UNCONTRACTED, note="neither of them contracts"
             ),
         ]
@@ -166,7 +168,7 @@ def speedups(runs: Sequence[Run], whole: Sequence[Run], plan: ClusteringPlan) ->
     return figures
 
 
-def speedup(name: str, runs: Sequence[Run], slower: str, faster: str = GENERATED, *, note: str = "") -> Figure:
+def compare_two(name: str, runs: Sequence[Run], slower: str, faster: str = GENERATED, *, note: str = "") -> Figure:
     """How many times faster one way is than another, on the instances that both were given."""
     seconds = {(r.name, r.size, r.way): r.seconds for r in runs}
     pairs = [
@@ -206,7 +208,7 @@ def _middles(runs: Sequence[Run]) -> str:
 # --- growth ----------------------------------------------------------------------------------------------------------
 
 
-def growth_exponent(runs: Iterable[Run]) -> float:
+def fit_exponent(runs: Iterable[Run]) -> float:
     """The b of seconds = a · mentions^b, by least squares on the logarithms; not a number for fewer than two sizes."""
     points = [(math.log(r.size), math.log(r.seconds)) for r in runs]
     if len({size for size, _ in points}) < 2:
@@ -215,7 +217,7 @@ def growth_exponent(runs: Iterable[Run]) -> float:
     return float(np.polyfit(sizes, seconds, 1)[0])
 
 
-def growth(runs: Sequence[Run]) -> list[Figure]:
+def measure_growth(runs: Sequence[Run]) -> list[Figure]:
     """How the seconds grow with the mentions, and how many rounds it takes."""
     figures = []
     for name, way, least in (
@@ -225,7 +227,7 @@ def growth(runs: Sequence[Run]) -> list[Figure]:
         fitted = [r for r in runs if r.way == way and r.size >= least]
         sizes = [r.size for r in fitted]
         note = f"{way}, {min(sizes)} to {max(sizes)} mentions" if sizes else way
-        figures.append(Figure(name, growth_exponent(fitted), "", len(fitted), note))
+        figures.append(Figure(name, fit_exponent(fitted), "", len(fitted), note))
     generated = [r for r in runs if r.way == GENERATED]
     for size in sorted({r.size for r in generated}):
         rounds = [r.rounds for r in generated if r.size == size]
@@ -236,25 +238,25 @@ def growth(runs: Sequence[Run]) -> list[Figure]:
 # --- instances that hold no text -------------------------------------------------------------------------------------
 
 
-def hard(plan: ClusteringPlan, say: Say) -> list[Figure]:
+def measure_hard(plan: ClusteringPlan, say: Say) -> list[Figure]:
     """Dense instances: against lazily separated rows, and against the integer linear program."""
     runs: list[Run] = []
     if plan.hard:
         for instance in (random(32, 0), random_signs(28, 0), communities(60, 0, noise=0.2)):
             of_instance = [run(way, instance, plan.own_limit) for way in (GENERATED, LAZY)]
-            agree(of_instance)
+            check_runs(of_instance)
             runs += of_instance
             say(f"{instance.name}: {_middles(of_instance)}")
-    figures = [speedup("speedup_vs_lazy_rows_hard", runs, LAZY)] if runs else []
+    figures = [compare_two("speedup_vs_lazy_rows_hard", runs, LAZY)] if runs else []
     for size in plan.signs:
         signs = [run(GENERATED, random_signs(size, seed), plan.own_limit) for seed in range(3)]
         against = [run(ALL_LINK, random_signs(size, 0), plan.sign_cap)]  # it takes its cap: once is enough
-        agree([*signs, *against])
+        check_runs([*signs, *against])
         say(f"{size} random signs: {_middles([*signs, *against])}")
         figures += [
             Figure(f"solved_signs_{size}", sum(r.proved for r in signs), "instances", len(signs), "proved optimal"),
             Figure(f"seconds_signs_{size}", median(r.seconds for r in signs), "s", len(signs)),
-            speedup(f"speedup_signs_{size}", [*signs, *against], ALL_LINK, note=f"HiGHS has {plan.sign_cap:g} s"),
+            compare_two(f"speedup_signs_{size}", [*signs, *against], ALL_LINK, note=f"HiGHS has {plan.sign_cap:g} s"),
         ]
     for number in (5, 10) if plan.hard else ():
         for noise in (0.05, 0.1):

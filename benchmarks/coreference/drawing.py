@@ -40,7 +40,7 @@ def draw(runs: Iterable[Run]) -> Figure:
     present = {run.way for run in runs}
     for way in (way for way in WAYS if way in present):
         line, marker, face = _STYLES.get(way) or next(others)
-        bins = binned([run for run in runs if run.way == way])
+        bins = bin_runs([run for run in runs if run.way == way])
         sizes = [size for size, _ in bins]
         seconds = [float(np.mean([run.seconds for run in of_bin])) for _, of_bin in bins]
         left.plot(sizes, seconds, color="0.0", ls=line, lw=1.0, marker=marker, ms=5, mfc=face, mec="0.0", label=way)
@@ -56,7 +56,7 @@ def draw(runs: Iterable[Run]) -> Figure:
 
     generated = [run for run in runs if run.way == GENERATED]
     if generated:
-        bins = binned(generated)
+        bins = bin_runs(generated)
         sizes = [size for size, _ in bins]
         right.plot(
             sizes,
@@ -91,7 +91,7 @@ def draw(runs: Iterable[Run]) -> Figure:
     return figure
 
 
-def binned(runs: Iterable[Run], width: int = _BIN) -> list[tuple[float, list[Run]]]:
+def bin_runs(runs: Iterable[Run], width: int = _BIN) -> list[tuple[float, list[Run]]]:
     """Runs by size, in bins that end at multiples of ``width``: the mean size of each bin, and its runs."""
     bins: dict[int, list[Run]] = {}
     for run in runs:

@@ -49,10 +49,10 @@ def run(way: str, instance: CoreferenceInstance, limit: float) -> Run:
         rows = {"needed_rows_alone": way == NEEDED_ROWS}
         found = run_program(way, instance.name, limit, all_link_in_highs, instance, **rows)
         return replace(found, size=instance.num_mentions)
-    return repeat_if_brief(partial(_by_engine, way, instance, limit), _BRIEF)
+    return repeat_if_brief(partial(_solve_by_engine, way, instance, limit), _BRIEF)
 
 
-def _by_engine(way: str, instance: CoreferenceInstance, limit: float) -> Run:
+def _solve_by_engine(way: str, instance: CoreferenceInstance, limit: float) -> Run:
     started = working_clock()
     constant = 0.0
     problem: Problem
@@ -86,7 +86,7 @@ def _by_engine(way: str, instance: CoreferenceInstance, limit: float) -> Run:
     )
 
 
-def agree(runs: Iterable[Run]) -> None:
+def check_runs(runs: Iterable[Run]) -> None:
     """Check that what is proved of an instance in one way holds in the others.
 
     Raises

@@ -36,7 +36,7 @@ class FromScratch(Coreference):
         return WarmStart(columns=[self.items.column((k,)) for k in range(len(self.items))])
 
 
-def recorded_duals(instance: CoreferenceInstance, limit: float) -> list[Floats]:
+def record_duals(instance: CoreferenceInstance, limit: float) -> list[Floats]:
     """Dual values of the first, the middle and the last round of a run."""
     result = solve(FromScratch(instance), relaxation=True, keep_duals=True, stop=TimeLimit(limit))
     rounds = [np.asarray(i.duals[COVER]) for i in result.iterations if i.phase == 2 and isinstance(i.duals, Duals)]
@@ -53,7 +53,7 @@ def compare_oracles(instances: Sequence[CoreferenceInstance], cap: float, limit:
     """
     of_search, of_program, unproved, unfinished = [], [], 0, 0
     for instance in instances:
-        for duals in recorded_duals(instance, limit):
+        for duals in record_duals(instance, limit):
             found, seconds = measure(partial(search, instance.scores, -duals, seconds=cap), clock=working_clock)
             of_search.append(seconds)
             answer, seconds = bounded(cap, ilp_pricing, instance, duals)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.grandparent_parsing.kept_duals import kept_duals
+from benchmarks.grandparent_parsing.kept_duals import compare_kept_duals
 from benchmarks.harness import (
     BenchOptions,
     Plan,
@@ -178,8 +178,8 @@ def bench_grandparent_parsing(options: BenchOptions) -> list[Figure]:
         corpus = replace(corpus, learn=spread(corpus.learn, share), test=spread(corpus.test, share))
         compared = compare(corpus, plan, options.say)
         drawn += compared
-        figures += [*table_1(corpus.name, compared, plan), *table_2(corpus.name, compared)]
-        figures += whole_test_set(corpus, plan, options.say)
+        figures += [*compare_with_brute_force(corpus.name, compared, plan), *compare_bounds(corpus.name, compared)]
+        figures += measure_test_set(corpus, plan, options.say)
     if options.plot is not None:
         write_figure(draw_seconds(drawn), options.plot)
     return figures
@@ -225,8 +225,8 @@ def compare_class(sentences: Sequence[Sentence], weights: Weights) -> list[Compa
                 for _ in range(_RUNS)
             ]
             found[name] = min(runs, key=lambda run: run.seconds)
-    ours = priced(sentences, weights, start="dual")
-    published = priced(sentences, weights, start="parts", connectivity="flow", single_root=False)
+    ours = price_sentences(sentences, weights, start="dual")
+    published = price_sentences(sentences, weights, start="parts", connectivity="flow", single_root=False)
     parse(_fresh(sentences[0], weights))  # compiles the kernels, which is nobody's speed
     exact = [measure(partial(_parse, sentence, weights), _RUNS) for sentence in sentences]
     return [
@@ -247,7 +247,7 @@ def _fresh(sentence: Sentence, weights: Weights) -> SentenceScorer:
     return scorer
 
 
-def priced(sentences: Sequence[Sentence], weights: Weights, *, start: str, **options: Any) -> list[Priced]:
+def price_sentences(sentences: Sequence[Sentence], weights: Weights, *, start: str, **options: Any) -> list[Priced]:
     """Relaxations by column generation, the shortest run of each."""
     for sentence in sentences:  # compiles the models
         compiling = "tree" if start == "dual" else start
@@ -256,7 +256,7 @@ def priced(sentences: Sequence[Sentence], weights: Weights, *, start: str, **opt
     found = []
     for sentence in sentences:
         (problem, result), seconds = measure(partial(_relax, sentence, weights, start, options), _RUNS)
-        found.append(_priced(problem, result, seconds))
+        found.append(_describe(problem, result, seconds))
     return found
 
 
@@ -267,7 +267,7 @@ def _relax(
     return problem, solve(problem, relaxation=True)
 
 
-def _priced(problem: GrandparentParsing, result: Result, seconds: float) -> Priced:
+def _describe(problem: GrandparentParsing, result: Result, seconds: float) -> Priced:
     assert result.solution is not None
     z = arc_values(result.solution, problem.tokens)
     tree = arborescence(z, single_root=problem.single_root)
@@ -284,7 +284,7 @@ def _priced(problem: GrandparentParsing, result: Result, seconds: float) -> Pric
     )
 
 
-def table_1(name: str, compared: Sequence[ComparedSentence], plan: ParsingPlan) -> list[Figure]:
+def compare_with_brute_force(name: str, compared: Sequence[ComparedSentence], plan: ParsingPlan) -> list[Figure]:
     """Price and cut against brute force with all rows."""
     n, least = len(compared), 2
     figures = [_ratio(f"{name}.speedup_vs_brute_force", compared, "all", lambda c: c.ours.seconds)]
@@ -295,16 +295,20 @@ def table_1(name: str, compared: Sequence[ComparedSentence], plan: ParsingPlan) 
             figures.append(_ratio(label, members, "all", lambda c: c.ours.seconds, "tokens"))
         least = most + 1
     ours, published = [c.ours for c in compared], [c.published for c in compared]
-    figures += _counts(name, compared, ours, "all")
+    figures += _count_parts(name, compared, ours, "all")
     figures += [
         Figure(f"{name}.by_dual", 100 * mean(c.ours.rounds <= 1 for c in compared), "%", n, "need no linear program"),
         Figure(
             f"{name}.brute_force_whole", 100 * mean(c.complete["all"].is_whole for c in compared), "%", n, "are trees"
         ),
         Figure(
-            f"{name}.table_accuracy", _accuracy(compared, [c.ours.heads for c in compared]), "%", n, "price and cut"
+            f"{name}.table_accuracy",
+            _measure_accuracy(compared, [c.ours.heads for c in compared]),
+            "%",
+            n,
+            "price and cut",
         ),
-        *_shares(f"{name}.time", ours, "of price and cut's time"),
+        *_divide_time(f"{name}.time", ours, "of price and cut's time"),
         _ratio(
             f"{name}.paper_speedup",
             compared,
@@ -312,8 +316,8 @@ def table_1(name: str, compared: Sequence[ComparedSentence], plan: ParsingPlan) 
             lambda c: c.published.seconds,
             "the published method against brute force on its program",
         ),
-        *_counts(f"{name}.paper", compared, published, "published"),
-        *_shares(f"{name}.paper_time", published, "of the published method's time"),
+        *_count_parts(f"{name}.paper", compared, published, "published"),
+        *_divide_time(f"{name}.paper_time", published, "of the published method's time"),
         _ratio(
             f"{name}.flow_speed",
             compared,
@@ -346,7 +350,7 @@ def _ratio(
     )
 
 
-def _counts(name: str, compared: Sequence[ComparedSentence], runs: Sequence[Priced], program: str) -> list[Figure]:
+def _count_parts(name: str, compared: Sequence[ComparedSentence], runs: Sequence[Priced], program: str) -> list[Figure]:
     """What one way by columns did: ``name`` is followed by a dot, or by an underscore where it has one already."""
     n = len(runs)
     parts = sum(c.complete[program].parts for c in compared)
@@ -360,7 +364,7 @@ def _counts(name: str, compared: Sequence[ComparedSentence], runs: Sequence[Pric
     ]
 
 
-def _shares(name: str, runs: Sequence[Priced], what: str) -> list[Figure]:
+def _divide_time(name: str, runs: Sequence[Priced], what: str) -> list[Figure]:
     """Where the time goes: the combinatorial dual counts as set-up."""
     total = sum(run.stages["total"] for run in runs)
     stages = ("setup", "master", "pricing", "separation", "other")
@@ -370,7 +374,7 @@ def _shares(name: str, runs: Sequence[Priced], what: str) -> list[Figure]:
     ]
 
 
-def table_2(name: str, compared: Sequence[ComparedSentence]) -> list[Figure]:
+def compare_bounds(name: str, compared: Sequence[ComparedSentence]) -> list[Figure]:
     """The three outer bounds: speed against the first, share of trees, accuracy."""
     figures = []
     n = len(compared)
@@ -382,12 +386,12 @@ def table_2(name: str, compared: Sequence[ComparedSentence]) -> list[Figure]:
         figures += [
             Figure(f"{label}.speed", first / seconds, "x", n, f"against {FORMULATIONS[0]}"),
             Figure(f"{label}.whole", 100 * mean(run.is_whole for run in runs), "%", n, "of the optima are trees"),
-            Figure(f"{label}.accuracy", _accuracy(compared, [run.heads() for run in runs]), "%", n),
+            Figure(f"{label}.accuracy", _measure_accuracy(compared, [run.heads() for run in runs]), "%", n),
         ]
     return figures
 
 
-def _accuracy(compared: Sequence[ComparedSentence], heads: Sequence[Heads]) -> float:
+def _measure_accuracy(compared: Sequence[ComparedSentence], heads: Sequence[Heads]) -> float:
     right = sum(
         a == b
         for c, found in zip(compared, heads, strict=True)
@@ -401,7 +405,7 @@ def _settings(corpus: Corpus, plan: ParsingPlan) -> MiraSettings:
     return replace(settings, attenuation=ATTENUATION.get(corpus.name, settings.attenuation))
 
 
-def engine_vs_kernel(name: str, sentences: Sequence[Sentence], weights: Weights) -> Figure:
+def compare_with_engine(name: str, sentences: Sequence[Sentence], weights: Weights) -> Figure:
     """Branch and price by the engine alone, over a linear program, against the exact parser on the same scores."""
     generic, exact = [], []
     for sentence in (sentences[0], *sentences):  # the first one twice: the first call of all compiles
@@ -418,7 +422,7 @@ def _branch_and_price(sentence: Sentence, weights: Weights) -> Result:
     return solve(GrandparentParsing(_fresh(sentence, weights), start="tree"))
 
 
-def one_by_one(name: str, sentences: Sequence[Sentence], weights: Weights) -> list[Figure]:
+def time_one_by_one(name: str, sentences: Sequence[Sentence], weights: Weights) -> list[Figure]:
     """What a sentence takes that is parsed alone, and one of many: features, search and relations."""
     few = sentences[:_FEW]
     ways: dict[str, Callable[[], object]] = {
@@ -433,7 +437,7 @@ def one_by_one(name: str, sentences: Sequence[Sentence], weights: Weights) -> li
     ]
 
 
-def whole_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure]:
+def measure_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure]:
     """Speed and accuracy of the exact parser, features included, every sentence of the test set."""
     say(f"{corpus.name}: training the model of arcs, grandparents and siblings")
     settings = _settings(corpus, plan)
@@ -465,7 +469,7 @@ def whole_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure]:
     n, total = len(parses), sum(seconds.values())
     name = corpus.name
     return [
-        engine_vs_kernel(name, choose(corpus.test, 5, 25, plan.generic), weights),
+        compare_with_engine(name, choose(corpus.test, 5, 25, plan.generic), weights),
         Figure(
             f"training_bytes_per_token_{name}",
             held / learnt,
@@ -474,8 +478,8 @@ def whole_test_set(corpus: Corpus, plan: ParsingPlan, say: Say) -> list[Figure]:
             "peak over what was held before, kernels among it",
         ),
         Figure(f"tokens_per_second_{name}", tokens / total, "tokens/s", n, "features and exact search"),
-        *one_by_one(name, spread(corpus.test, most=_FEW), weights),
-        *kept_duals(name, corpus.test, weights),
+        *time_one_by_one(name, spread(corpus.test, most=_FEW), weights),
+        *compare_kept_duals(name, corpus.test, weights),
         *attachment_figures(reached, n, lambda measure: f"{measure}_{name}"),
         Figure(f"{name}.proved", 100.0 * mean(p.is_optimal for p in parses), "%", n, "of the trees are proved optimal"),
         Figure(f"{name}.branched", sum(p.nodes > 1 for p in parses), "sentences", n, "need branch and bound"),

@@ -46,7 +46,7 @@ class KeptDuals(AutomataParsing):
         return super().ascended(arcs, duals, known, lower, best, iterations)
 
 
-def kept_duals(name: str, sentences: Sequence[Sentence], weights: Weights) -> list[Figure]:
+def compare_kept_duals(name: str, sentences: Sequence[Sentence], weights: Weights) -> list[Figure]:
     """Iterations of the ascent where multipliers are kept from sentence to sentence of a length, over those without.
 
     And where each sentence begins at its own, which is the most that any guess could save.

@@ -18,11 +18,11 @@ from benchmarks.harness import BenchOptions, Plan, spread
 from benchmarks.nonlocal_parsing.search import (
     Parsed,
     compare_methods,
+    compare_with_columns,
     compare_with_mip,
-    engine_vs_kernel,
-    kernel_speed,
+    measure_kernels,
+    measure_speed,
     parse_all,
-    speed,
 )
 from colgen.cli.template import Figure
 from colgen.core.files import write_figure
@@ -96,7 +96,7 @@ def bench_nonlocal_parsing(options: BenchOptions) -> Sequence[Figure]:
         cut = replace(cut, learn=spread(cut.learn, share), test=spread(cut.test, share))  # training takes most
         measured, curves[corpus.name] = measure_corpus(cut, plan, options, first=number == 0)
         figures += measured
-    figures += kernel_speed(plan.lengths)
+    figures += measure_kernels(plan.lengths)
     if options.plot is not None:
         write_figure(draw_candidates(curves), options.plot)
     return figures
@@ -118,23 +118,23 @@ def measure_corpus(
     options.say(f"{name}: {len(corpus.learn)} sentences to learn from, {len(corpus.test)} to test on")
     figures: list[Figure] = []
     chosen: Model | None = None
-    for label, model in models(corpus, plan, options):
+    for label, model in train_models(corpus, plan, options):
         chosen = model if label == "combination" else chosen
         runs = parse_all(model, corpus.test, 10, plan.limit)
-        figures += _quality(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
+        figures += _measure_accuracy(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
         options.say(f"{name}, {label}: {figures[-2].value:.2f}% with, {figures[-1].value:.2f}% without punctuation")
     assert chosen is not None  # it is among the models
-    figures += _relations(name, corpus, chosen, plan)
+    figures += _measure_relations(name, corpus, chosen, plan)
     curves: dict[str, Setting] = {}
     for k in CANDIDATES:
         label = "unpruned" if k is None else f"k{k}"
         runs = parse_all(chosen, corpus.test, k, plan.limit)
-        quality = _quality(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
+        quality = _measure_accuracy(f"{name}_{label}", corpus.test, [_heads(r) for r in runs])
         curves["all" if k is None else str(k)] = Setting(runs, quality[1].value)
         figures += quality
-        measured = speed(runs, f"{name}_{label}")
+        measured = measure_speed(runs, f"{name}_{label}")
         if first:
-            figures += speed(runs, label)
+            figures += measure_speed(runs, label)
         figures += measured
         options.say(f"{name}, {label}: {measured[0].value:,.0f} words a second, {measured[2].value:.1f} calls")
     if first:
@@ -142,11 +142,11 @@ def measure_corpus(
         figures += compare_methods(some, plan.limit)
         some = [chosen.instance(sentence, 10) for sentence in spread(corpus.test, most=plan.mips)]
         figures += compare_with_mip(some, plan.mip_limit)
-        figures.append(engine_vs_kernel(some, plan.mip_limit))
+        figures.append(compare_with_columns(some, plan.mip_limit))
     return figures, curves
 
 
-def models(corpus: Corpus, plan: FactorPlan, options: BenchOptions) -> Iterator[tuple[str, Model]]:
+def train_models(corpus: Corpus, plan: FactorPlan, options: BenchOptions) -> Iterator[tuple[str, Model]]:
     """The backbone, each family with it, the combination, and the third-order parser."""
     examples = ParsedExamples(corpus.learn)
     settings = NonlocalSettings(filter_epochs=plan.filter_epochs, epochs=plan.epochs, family_epochs=plan.more_epochs)
@@ -170,7 +170,7 @@ def models(corpus: Corpus, plan: FactorPlan, options: BenchOptions) -> Iterator[
     yield "third_order", third.averaged()
 
 
-def _relations(name: str, corpus: Corpus, model: Model, plan: FactorPlan) -> list[Figure]:
+def _measure_relations(name: str, corpus: Corpus, model: Model, plan: FactorPlan) -> list[Figure]:
     """How good the labelled trees are; nothing of a corpus without relations."""
     model = replace(model, labels=labels_of(ParsedExamples(corpus.learn)))
     found = [_heads(run) for run in parse_all(model, corpus.test, 10, plan.limit)]
@@ -183,7 +183,7 @@ def _heads(run: Parsed) -> Heads:
     return tuple(range(run.words)) if run.heads is None else run.heads
 
 
-def _quality(name: str, sentences: Sequence[Sentence], found: Sequence[Heads]) -> list[Figure]:
+def _measure_accuracy(name: str, sentences: Sequence[Sentence], found: Sequence[Heads]) -> list[Figure]:
     reached, n = accuracy(sentences, found), len(sentences)
     return [
         Figure(f"accuracy_{name}", reached.all, "%", n, "unlabeled, punctuation included"),

@@ -88,7 +88,7 @@ def parse_all(model: Model, sentences: Sequence[Sentence], k: int | None, limit:
     return [parse_sentence(model, sentence, k, limit) for sentence in sentences]
 
 
-def speed(runs: Sequence[Parsed], name: str) -> list[Figure]:
+def measure_speed(runs: Sequence[Parsed], name: str) -> list[Figure]:
     """Words a second, calls, proofs and the worst gap of the rest."""
     n, words = len(runs), sum(r.words for r in runs)
     scoring, search = sum(r.scoring for r in runs), sum(r.search for r in runs)
@@ -147,7 +147,7 @@ def compare_with_mip(instances: Sequence[NonlocalInstance], limit: float) -> lis
     ]
 
 
-def engine_vs_kernel(instances: Sequence[NonlocalInstance], limit: float) -> Figure:
+def compare_with_columns(instances: Sequence[NonlocalInstance], limit: float) -> Figure:
     """Column generation by the engine alone, a tree a column, over the template's ascent, on the same scores."""
     parse_instance(instances[0], limit)
     solve(ParsingByColumns(instances[0]), stop=TimeLimit(limit))
@@ -169,7 +169,7 @@ def _check(instance: NonlocalInstance, found: Parsed, optimum: float | None, pro
         check_agreement(instance.name, claims, Sense.MAXIMIZE, slack=_SAME * max(1.0, abs(value)))
 
 
-def kernel_speed(lengths: Sequence[int], repeats: int = 5) -> list[Figure]:
+def measure_kernels(lengths: Sequence[int], repeats: int = 5) -> list[Figure]:
     """Sentences a second of each backbone at 25 words, and the exponent of its growth."""
     figures = []
     for name, order in ORDERS.items():

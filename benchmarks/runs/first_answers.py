@@ -35,7 +35,7 @@ def bench_first_answers(options: BenchOptions) -> Sequence[Figure]:
         with tempfile.TemporaryDirectory() as folder:
             instance = Path(folder) / f"example{template.suffix}"
             template.example(instance)
-            cold, *warm = starts(name, instance, Path(folder) / "kernels", 2 if options.quick else 1 + _WARM)
+            cold, *warm = time_starts(name, instance, Path(folder) / "kernels", 2 if options.quick else 1 + _WARM)
         options.say(f"{name}: {cold:.1f} s to the first answer, {min(warm):.2f} s where kernels are compiled")
         figures += [
             Figure(f"first_answer_seconds_{name}_cold", cold, "s", 1, "nothing is compiled; imports included"),
@@ -44,7 +44,7 @@ def bench_first_answers(options: BenchOptions) -> Sequence[Figure]:
     return figures
 
 
-def starts(name: str, instance: Path, kernels: Path, count: int) -> list[float]:
+def time_starts(name: str, instance: Path, kernels: Path, count: int) -> list[float]:
     """Processor seconds of ``colgen solve`` in new processes, one after the other, that share a folder of kernels.
 
     Raises

@@ -67,7 +67,7 @@ class Killed(NamedTuple):
     written: int
 
 
-def killed(make: Callable[[], Problem], kills: int, seed: int, until: float = float("inf")) -> Killed:
+def kill_runs(make: Callable[[], Problem], kills: int, seed: int, until: float = float("inf")) -> Killed:
     """Kill runs of a problem at random moments, again and again, and let the last one of each chain end.
 
     Parameters

@@ -17,7 +17,6 @@ from benchmarks.harness import BenchOptions, measure
 from colgen import (
     Columns,
     Duals,
-    Method,
     Pricing,
     PricingContext,
     PricingResult,
@@ -160,21 +159,21 @@ def partition_by_volume(rows: int, seconds: float) -> Size:
     """Set partitioning with so many rows, bounded by a volume ascent: each round looks at all entries of all chains."""
     made = Partition(rows, 0)
     entries = len(_STRIDES) * rows * _LONGEST * (_LONGEST + 1) // 2
-    return _measured(made, rows, seconds, entries, method=Method(bounding=Volume(_ROUNDS)))
+    return _measure(made, rows, seconds, entries, bounding=Volume(_ROUNDS))
 
 
 def partition_by_simplex(rows: int, seconds: float) -> Size:
     """The same relaxation by column generation alone."""
-    return _measured(Partition(rows, 0), rows, seconds)
+    return _measure(Partition(rows, 0), rows, seconds)
 
 
 def rolls_by_simplex(widths: int, seconds: float) -> Size:
     """The relaxation of cutting stock with so many widths."""
     made = uniform(widths, 0, roll=_ROLL, widths=(_ROLL // 10, 7 * _ROLL // 10))
-    return _measured(CuttingStock(made), widths, seconds)
+    return _measure(CuttingStock(made), widths, seconds)
 
 
-def _measured(problem: Problem[Any], rows: int, seconds: float, nonzeros: int = 0, **options: Any) -> Size:
+def _measure(problem: Problem[Any], rows: int, seconds: float, nonzeros: int = 0, **options: Any) -> Size:
     result, lasted = measure(lambda: solve(problem, relaxation=True, stop=TimeLimit(seconds), **options))
     pool = result.pool
     held = 0 if pool is None else sum(len(column.coefficients) for column in pool)
@@ -224,14 +223,14 @@ def bench_scale(options: BenchOptions) -> Sequence[Figure]:
     for name, found in sizes.items():
         if len(found) > 1:
             note = "of seconds a round as a power of the nonzeros, from the first size to the last"
-            figures.append(Figure(f"scale_exponent ({name})", exponent(found), "", len(found), note))
+            figures.append(Figure(f"scale_exponent ({name})", fit_exponent(found), "", len(found), note))
     most = max(one.bytes for found in sizes.values() for one in found)
     if options.plot is not None:
         write_figure(draw(sizes).figure, options.plot)
     return [Figure("scale_bytes_worst", float(most), "bytes", sum(map(len, sizes.values())), "of all sizes"), *figures]
 
 
-def exponent(sizes: Sequence[Size]) -> float:
+def fit_exponent(sizes: Sequence[Size]) -> float:
     """How seconds a round grow with the nonzeros."""
     first, last = sizes[0], sizes[-1]
     return math.log(last.seconds_a_round / first.seconds_a_round) / math.log(last.nonzeros / first.nonzeros)

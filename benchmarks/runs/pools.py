@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Say, check_agreement, measure
-from benchmarks.runs.kills import TEMPLATES, killed
+from benchmarks.runs.kills import TEMPLATES, kill_runs
 from colgen import Problem, Result, solve
 from colgen.checkpoint.file import read_checkpoint
 from colgen.cli.template import Figure
@@ -41,7 +41,7 @@ _NODES = 150
 """Of a tree that is searched with checkpoints and without: some ten of them are written."""
 
 
-def kept_figures(share: float, say: Say) -> list[Figure]:
+def measure_kept_work(share: float, say: Say) -> list[Figure]:
     """Figures of checkpoints and pools; before any threads are started, for runs are forked."""
     return [*_kill_figures(share, say), *_cost_figures(share, say), *_pool_figures(share, say)]
 
@@ -52,10 +52,10 @@ def kept_figures(share: float, say: Say) -> list[Figure]:
 def _kill_figures(share: float, say: Say) -> list[Figure]:
     kills = same = written = 0
     for seed, (name, make) in enumerate(TEMPLATES.items()):
-        found = killed(partial(make, seed), max(math.ceil(_KILLS * share), 2), seed)
+        found = kill_runs(partial(make, seed), max(math.ceil(_KILLS * share), 2), seed)
         kills, same, written = kills + found.kills, same + found.same, written + found.written
         say(f"{name}: {found.same} of {found.kills} kills ended in the same proved value")
-    lost = [_lost(seed) for seed in range(max(math.ceil(_LOST * share), 1))]
+    lost = [_lose_work(seed) for seed in range(max(math.ceil(_LOST * share), 1))]
     say(f"a run that is killed loses {max(lost):.2f} s at most, checkpoints every {_EVERY:g} s")
     return [
         Figure("kill_9_resumed", same / kills, "share", kills, f"{written} of them left a checkpoint"),
@@ -67,7 +67,7 @@ def _long() -> Problem:
     return Assignment(random_assignment(10, 60, 1))
 
 
-def _lost(seed: int) -> float:
+def _lose_work(seed: int) -> float:
     """Seconds of a run's work that are in no checkpoint when it is killed."""
     with tempfile.TemporaryDirectory() as folder:
         path, seconds = Path(folder) / "run", random.Random(seed).uniform(1.5 * _EVERY, 4.0 * _EVERY)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.harness import BenchOptions, Say
-from benchmarks.runs.pools import kept_figures
+from benchmarks.runs.pools import measure_kept_work
 from colgen import ColumnGeneration, IterationLimit, Result, TimeLimit, WarmStart, solve
 from colgen.cli.template import Figure
 from colgen.core.errors import InputError
@@ -57,7 +57,7 @@ def bench_workers(options: BenchOptions) -> Sequence[Figure]:
     share = 0.1 if options.quick else min(options.share(_MINUTES), 1.0)
     repeats = max(round(7 * share), 1)
     say = options.say
-    kept = kept_figures(share, say)  # before there are threads: runs are forked
+    kept = measure_kept_work(share, say)  # before there are threads: runs are forked
     solve(Assignment(random(3, 10, 0)))  # loads the kernels
     pricing = _compare(repeats, _priced, say, "pricing")
     tree = _compare(repeats, _searched, say, "tree")

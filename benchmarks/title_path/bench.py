@@ -22,12 +22,12 @@ from benchmarks.title_path.comparison import (
     Scaling,
     Table,
     TitlePlan,
+    add_beam,
     beam_name,
     compare,
-    scale,
-    smallest_always_optimal_width,
+    find_smallest_width,
+    measure_random_graphs,
     warm_up,
-    with_beam,
 )
 from colgen.cli.template import Figure
 from colgen.core.files import write_figure
@@ -57,25 +57,25 @@ def bench_title_path(options: BenchOptions) -> list[Figure]:
     options.say(f"{len(instances)} graphs of {median(i.num_vertices for i in instances):g} vertices in the middle")
     warm_up()
     table = compare(instances, WIDTHS, plan, options.say)
-    smallest = smallest_always_optimal_width(table)
+    smallest = find_smallest_width(table)
     widths: Sequence[int] = WIDTHS
     if smallest:
         options.say(f"a beam of {smallest} is optimal on every section")
         widths = (*WIDTHS, smallest) if smallest not in WIDTHS else WIDTHS
-        table = with_beam(table, smallest)
+        table = add_beam(table, smallest)
     if options.plot is not None:
-        write_figure(draw_convergence(iterations_to_optimum(table)), options.plot)
+        write_figure(draw_convergence(count_iterations(table)), options.plot)
     return [
-        *speedups(table, plan),
+        *compare_medians(table, plan),
         Figure("vertices", median(i.num_vertices for i in instances), "vertices", len(instances), "median"),
         Figure("beam_width_always_optimal", smallest, "paths", len(instances), "the smallest that was found"),
-        *convergence(table),
-        *(figure for way in (*WAYS, *map(beam_name, widths)) for figure in rows(table, way, test, plan)),
-        *(figure for one in scale(plan, options.say) for figure in _of_scaling(one)),
+        *measure_convergence(table),
+        *(figure for way in (*WAYS, *map(beam_name, widths)) for figure in describe_way(table, way, test, plan)),
+        *(figure for one in measure_random_graphs(plan, options.say) for figure in _scaling_figures(one)),
     ]
 
 
-def speedups(table: Table, plan: TitlePlan) -> list[Figure]:
+def compare_medians(table: Table, plan: TitlePlan) -> list[Figure]:
     """Ratios of median seconds."""
     given = list(table.results[FLOW])
     flow = median(r.seconds for r in table.of(FLOW, given))
@@ -99,7 +99,7 @@ def speedups(table: Table, plan: TitlePlan) -> list[Figure]:
     ]
 
 
-def rows(table: Table, way: str, sections: Sequence[Section], plan: TitlePlan) -> list[Figure]:
+def describe_way(table: Table, way: str, sections: Sequence[Section], plan: TitlePlan) -> list[Figure]:
     """A row of the table: seconds, share optimal, ROUGE-L."""
     name = way.lower().replace(" ", "_")
     found = table.results[way]
@@ -123,9 +123,9 @@ def rows(table: Table, way: str, sections: Sequence[Section], plan: TitlePlan) -
     ]
 
 
-def convergence(table: Table) -> list[Figure]:
+def measure_convergence(table: Table) -> list[Figure]:
     """How many iterations of colour coding it takes to find the optimum, on the sections that have a path."""
-    first = iterations_to_optimum(table)
+    first = count_iterations(table)
     found = sorted(first)
     n = len(found)
     return [
@@ -136,7 +136,7 @@ def convergence(table: Table) -> list[Figure]:
     ]
 
 
-def iterations_to_optimum(table: Table) -> list[float]:
+def count_iterations(table: Table) -> list[float]:
     """For each section with a path the iteration at which colour coding found it; infinite if it did not."""
     found = []
     for k, result in table.results[UNTIL].items():
@@ -147,7 +147,7 @@ def iterations_to_optimum(table: Table) -> list[float]:
     return found
 
 
-def _of_scaling(one: Scaling) -> list[Figure]:
+def _scaling_figures(one: Scaling) -> list[Figure]:
     size = f"{one.num_vertices}_{one.length}"
     note = "" if one.proved else "not proved"
     return [

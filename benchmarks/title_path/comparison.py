@@ -113,15 +113,15 @@ def compare(instances: Sequence[PathInstance], widths: Sequence[int], plan: Titl
         for width in widths:
             results[beam_name(width)][k] = repeat_if_brief(partial(beam, instance, width), _BRIEF)
         if k % plan.flow_every == 0:
-            results[FLOW][k] = flow_bounded(instance, plan.flow_limit)
-        agree(instance, {name: found[k] for name, found in results.items() if k in found})
+            results[FLOW][k] = solve_flow(instance, plan.flow_limit)
+        check_results(instance, {name: found[k] for name, found in results.items() if k in found})
         if (k + 1) % 10 == 0 or k + 1 == len(instances):
             middle = ", ".join(f"{name} {median(r.seconds for r in results[name].values()):.3g} s" for name in WAYS)
             say(f"{k + 1} of {len(instances)} sections; medians: {middle}")
     return Table(instances, results)
 
 
-def with_beam(table: Table, width: int) -> Table:
+def add_beam(table: Table, width: int) -> Table:
     """The table with a beam of another width in it."""
     found = {k: repeat_if_brief(partial(beam, one, width), _BRIEF) for k, one in enumerate(table.instances)}
     return Table(table.instances, {**table.results, beam_name(width): found})
@@ -132,7 +132,7 @@ def beam_name(width: int) -> str:
     return f"beam {width}"
 
 
-def flow_bounded(instance: PathInstance, limit: float) -> PathResult:
+def solve_flow(instance: PathInstance, limit: float) -> PathResult:
     """The flow program in a process of its own, which is ended when its time is up: HiGHS may overlook its clock."""
     result, seconds = bounded(limit, ilp, instance)
     if result is None:
@@ -140,7 +140,7 @@ def flow_bounded(instance: PathInstance, limit: float) -> PathResult:
     return replace(result, seconds=seconds)
 
 
-def agree(instance: PathInstance, results: Mapping[str, PathResult]) -> None:
+def check_results(instance: PathInstance, results: Mapping[str, PathResult]) -> None:
     """Check all answers, and that none is better than what another way proves.
 
     Raises
@@ -156,7 +156,7 @@ def agree(instance: PathInstance, results: Mapping[str, PathResult]) -> None:
     check_agreement(instance.name, claims, Sense.MAXIMIZE)
 
 
-def smallest_always_optimal_width(table: Table, most: int = 1_000_000) -> int:
+def find_smallest_width(table: Table, most: int = 1_000_000) -> int:
     """The smallest width of a beam that is optimal on every instance, up to half a percent; zero if none is.
 
     Optimality is not monotone in the width: what is returned is optimal on all instances, and each smaller width that
@@ -199,7 +199,7 @@ class Scaling:
     proved: bool
 
 
-def scale(plan: TitlePlan, say: Say) -> list[Scaling]:
+def measure_random_graphs(plan: TitlePlan, say: Say) -> list[Scaling]:
     """Random graphs of all sizes and lengths of the plan, with vertices that attract."""
     measured = []
     for n in plan.sizes:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks.chain_map.bench import QUICK, end_to_end, share_proved
+from benchmarks.chain_map.bench import QUICK, measure_tagging, share_proved
 from colgen.problems.chain_map.corpus import TASKS, Tagged
 from colgen.problems.chain_map.instance import ChainInstance, random
 from colgen.problems.chain_map.learning import train_perceptron
@@ -29,6 +29,6 @@ def test_chains_that_there_was_no_time_for_are_not_proved(monkeypatch):
 def test_words_to_tags_are_timed_with_their_features():
     sentences = [Tagged(("a", "b"), ("A", "B")), Tagged(("b",), ("B",))]
     tagger = train_perceptron("pos", examples_of(sentences, TASKS["pos"]), epochs=1, say=lambda _: None)
-    figures = {figure.name: figure.value for figure in end_to_end(tagger, sentences, "pos", QUICK)}
+    figures = {figure.name: figure.value for figure in measure_tagging(tagger, sentences, "pos", QUICK)}
     assert set(figures) == {"tag_tokens_per_second_pos", "tag_one_sentence_ms_pos"}
     assert min(figures.values()) > 0

@@ -4,8 +4,15 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.coreference.bench import Scored, bench_coreference, proofs, quality
-from benchmarks.coreference.comparison import ClusteringPlan, cut, growth, growth_exponent, speedup, speedups
+from benchmarks.coreference.bench import Scored, bench_coreference, count_proofs, measure_quality
+from benchmarks.coreference.comparison import (
+    ClusteringPlan,
+    compare_two,
+    compare_ways,
+    cut,
+    fit_exponent,
+    measure_growth,
+)
 from benchmarks.coreference.methods import (
     ALL_LINK,
     GENERATED,
@@ -13,10 +20,10 @@ from benchmarks.coreference.methods import (
     LAZY_CONTRACTED,
     UNCONTRACTED,
     WAYS,
-    agree,
+    check_runs,
     run,
 )
-from benchmarks.coreference.oracles import FromScratch, compare_oracles, recorded_duals
+from benchmarks.coreference.oracles import FromScratch, compare_oracles, record_duals
 from benchmarks.harness import BenchOptions, Run
 from colgen import InputError
 from colgen.core.budget import Budget
@@ -32,14 +39,14 @@ def made_up(way, size, seconds, name="a", *, objective=1.0, bound=1.0, proved=Tr
 
 def test_growth_is_the_exponent_of_a_power():
     runs = [made_up(GENERATED, n, 3e-5 * n**1.7) for n in (50, 75, 100, 200, 400)]
-    assert growth_exponent(runs) == pytest.approx(1.7)
-    assert math.isnan(growth_exponent(runs[:1]))
+    assert fit_exponent(runs) == pytest.approx(1.7)
+    assert math.isnan(fit_exponent(runs[:1]))
 
 
 def test_growth_leaves_small_documents_out():
     runs = [made_up(GENERATED, n, 1e-6 * n**2, rounds=n // 10) for n in (50, 100)]
     small = [made_up(GENERATED, 10, 1.0, rounds=7)]
-    figures = {figure.name: figure for figure in growth([*small, *runs])}
+    figures = {figure.name: figure for figure in measure_growth([*small, *runs])}
     assert figures["growth_exponent"].value == pytest.approx(2.0)
     assert figures["growth_exponent"].n == 2
     assert math.isnan(figures["growth_exponent_all_link"].value)
@@ -49,7 +56,7 @@ def test_growth_leaves_small_documents_out():
 def test_speedup_is_the_geometric_mean_over_the_instances_of_both():
     runs = [made_up(GENERATED, 10, 1.0, name) for name in "abc"]
     runs += [made_up(ALL_LINK, 10, seconds, name, proved=seconds < 5) for name, seconds in (("a", 2.0), ("b", 8.0))]
-    figure = speedup("speedup", runs, ALL_LINK)
+    figure = compare_two("speedup", runs, ALL_LINK)
     assert figure.value == pytest.approx(4.0)
     assert figure.n == 2
     assert "1 of 2 proved" in figure.note
@@ -57,7 +64,7 @@ def test_speedup_is_the_geometric_mean_over_the_instances_of_both():
 
 def test_all_speedups():
     runs = [made_up(way, 60, 1.0 + k) for k, way in enumerate(WAYS)]
-    figures = {figure.name: figure.value for figure in speedups(runs, runs, ClusteringPlan(compared=(60,)))}
+    figures = {figure.name: figure.value for figure in compare_ways(runs, runs, ClusteringPlan(compared=(60,)))}
     assert figures["speedup_vs_all_link"] == figures["speedup_vs_all_link_60"] == pytest.approx(5.0)
     assert figures["speedup_vs_lazy_rows_uncontracted"] == pytest.approx(3.0 / 2.0)
     assert figures["seconds_lazy_rows_contracted_whole"] == pytest.approx(4.0)
@@ -93,18 +100,18 @@ def test_a_program_that_needs_too_long_counts_as_its_limit(monkeypatch):
     assert not found.proved
     assert found.seconds == 0.2
     assert math.isnan(found.objective)
-    agree([found, made_up(GENERATED, 40, 1.0, found.name)])
+    check_runs([found, made_up(GENERATED, 40, 1.0, found.name)])
 
 
 def test_contradictions_are_found():
     with pytest.raises(AssertionError, match="all-link in HiGHS has an answer of 2, column generation proves"):
-        agree([made_up(GENERATED, 10, 1.0), made_up(ALL_LINK, 10, 1.0, objective=2.0, bound=2.0)])
-    agree([made_up(GENERATED, 10, 1.0), made_up(ALL_LINK, 20, 1.0, objective=2.0, bound=2.0)])
+        check_runs([made_up(GENERATED, 10, 1.0), made_up(ALL_LINK, 10, 1.0, objective=2.0, bound=2.0)])
+    check_runs([made_up(GENERATED, 10, 1.0), made_up(ALL_LINK, 20, 1.0, objective=2.0, bound=2.0)])
 
 
 def test_duals_are_those_of_a_run_from_scratch():
     instance = random(14, 0)
-    duals = recorded_duals(instance, 20.0)
+    duals = record_duals(instance, 20.0)
     assert 1 <= len(duals) <= 3
     assert all(values.shape == (14,) for values in duals)
     assert not duals[0].any()  # each mention alone is worth nothing
@@ -125,7 +132,7 @@ def test_proofs_are_counted():
         made_up(GENERATED, 10, 2.0, "b", nodes=3),
         made_up(GENERATED, 10, 9.0, "c", proved=False),
     ]
-    figures = {figure.name: figure.value for figure in proofs(runs, "_x", "in 9 s")}
+    figures = {figure.name: figure.value for figure in count_proofs(runs, "_x", "in 9 s")}
     assert figures["proved_by_engine_x"] == 0.0  # nobody has priced anything
     assert figures["documents_proved_x"] == 2
     assert figures["documents_closed_at_root_x"] == 1
@@ -136,7 +143,7 @@ def test_proofs_are_counted():
 def test_quality_of_the_annotated_clustering_is_perfect():
     document = invented(0)
     scored = Scored(document, np.eye(len(document.mentions)))
-    assert quality("f1", [scored], [document.gold], "").value == pytest.approx(100.0)
+    assert measure_quality("f1", [scored], [document.gold], "").value == pytest.approx(100.0)
 
 
 def test_no_documents_is_said():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.runs.first_answers import starts
+from benchmarks.runs.first_answers import time_starts
 from colgen.cli.template import load_template
 from colgen.core.errors import ColgenError
 
@@ -10,11 +10,11 @@ from colgen.core.errors import ColgenError
 def test_a_second_start_loads_what_the_first_one_compiled(tmp_path):
     instance = tmp_path / "tasks.txt"  # enough of them that kernels are compiled, and not interpreted
     load_template("assignment").example(instance)
-    cold, warm = starts("assignment", instance, tmp_path / "kernels", 2)
+    cold, warm = time_starts("assignment", instance, tmp_path / "kernels", 2)
     assert 0.0 < warm < cold
     assert any((tmp_path / "kernels").rglob("*.nbi"))
 
 
 def test_a_start_that_fails_is_told(tmp_path):
     with pytest.raises(ColgenError, match="ended with exit code 2"):
-        starts("cutting_stock", tmp_path / "missing.txt", tmp_path / "kernels", 1)
+        time_starts("cutting_stock", tmp_path / "missing.txt", tmp_path / "kernels", 1)

@@ -5,8 +5,8 @@ import pytest
 from matplotlib.axes import Axes
 from scipy.optimize import linprog
 
-from benchmarks.runs.large import FAMILIES, Partition, Size, draw, exponent
-from colgen import Method, NoStabilization, PricingContext, Sense, Volume, solve
+from benchmarks.runs.large import FAMILIES, Partition, Size, draw, fit_exponent
+from colgen import NoStabilization, PricingContext, Sense, Volume, solve
 
 
 def all_columns(problem):
@@ -50,9 +50,9 @@ def test_the_relaxation_is_that_of_all_columns(small):
     problem, costs, rows = small
     whole = linprog(costs, A_eq=rows.T, b_eq=np.ones(problem.rows), method="highs")
     assert solve(problem, relaxation=True).objective == pytest.approx(whole.fun)
-    plain = solve(problem, relaxation=True, method=Method(stabilization=NoStabilization()))
+    plain = solve(problem, relaxation=True, stabilization=NoStabilization())
     assert plain.objective == pytest.approx(whole.fun)
-    near = solve(problem, relaxation=True, method=Method(bounding=Volume(300)))
+    near = solve(problem, relaxation=True, bounding=Volume(300))
     assert 0.97 * whole.fun <= near.dual_bound <= whole.fun * (1.0 + 1e-9)
 
 
@@ -70,7 +70,7 @@ def test_each_family_says_what_a_size_took(name):
 
 def test_growth_is_the_slope_between_the_ends():
     sizes = [Size(10 * n, n, 5, 5.0 * 0.01 * n**1.5, 10**8, True) for n in (10, 40, 160)]
-    assert exponent(sizes) == pytest.approx(1.5)
+    assert fit_exponent(sizes) == pytest.approx(1.5)
     axes = draw({"one": sizes, "another": sizes[:2]})
     assert isinstance(axes, Axes)
     assert axes.get_xlabel() == "nonzeros"

@@ -4,7 +4,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.harness import BenchOptions
-from benchmarks.title_path.bench import bench_title_path, convergence, iterations_to_optimum, rows, speedups
+from benchmarks.title_path.bench import (
+    bench_title_path,
+    compare_medians,
+    count_iterations,
+    describe_way,
+    measure_convergence,
+)
 from benchmarks.title_path.comparison import (
     CODING,
     EXACT,
@@ -14,13 +20,13 @@ from benchmarks.title_path.comparison import (
     UNTIL,
     Table,
     TitlePlan,
-    agree,
+    add_beam,
     beam_name,
+    check_results,
     compare,
-    flow_bounded,
-    scale,
-    smallest_always_optimal_width,
-    with_beam,
+    find_smallest_width,
+    measure_random_graphs,
+    solve_flow,
 )
 from colgen import InputError
 from colgen.problems.title_path import PathResult, random
@@ -66,7 +72,7 @@ def test_ratios_are_of_medians():
         way: {k: made_up(way, 0.0, s, bound=0.0, course=(0.0,)) for k, s in enumerate(values)}
         for way, values in seconds.items()
     }
-    figures = {f.name: f.value for f in speedups(Table(instances, results), TitlePlan())}
+    figures = {f.name: f.value for f in compare_medians(Table(instances, results), TitlePlan())}
     assert figures["speedup_colour_coding_vs_ilp"] == 300 / 8
     assert figures["speedup_exact_vs_ilp"] == 300 / 2
     assert figures["exact_vs_colour_coding"] == 2 / 8
@@ -83,7 +89,7 @@ def test_a_row_of_the_table():
         "beam 1": {0: made_up("beam 1", 5.0, 1.0), 1: made_up("beam 1", 4.0, 3.0)},
     }
     sections = [Section("0", "x"), Section("zero", "x")]
-    figures = {f.name: f.value for f in rows(Table(instances, results), "beam 1", sections, TitlePlan())}
+    figures = {f.name: f.value for f in describe_way(Table(instances, results), "beam 1", sections, TitlePlan())}
     assert figures["seconds_mean_beam_1"] == figures["seconds_median_beam_1"] == 2.0
     assert figures["seconds_worst_beam_1"] == 3.0
     assert figures["optimal_beam_1"] == 50.0
@@ -97,19 +103,19 @@ def test_iterations_to_the_optimum():
         EXACT: {k: made_up(EXACT, 5.0, 1.0, bound=5.0) for k in range(3)},
         UNTIL: {k: made_up(UNTIL, course[-1], 1.0, course=course) for k, course in enumerate(courses)},
     }
-    assert iterations_to_optimum(Table(instances, results)) == [2, 1, math.inf]
-    figures = {f.name: f.value for f in convergence(Table(instances, results))}
+    assert count_iterations(Table(instances, results)) == [2, 1, math.inf]
+    figures = {f.name: f.value for f in measure_convergence(Table(instances, results))}
     assert figures["iterations_to_optimum_all"] == math.inf
 
 
 def test_smallest_width_that_is_always_optimal(table):
-    width = smallest_always_optimal_width(table)
-    wide = with_beam(table, width)
+    width = find_smallest_width(table)
+    wide = add_beam(table, width)
     assert all(wide.is_optimal(beam_name(width), k) for k in range(4))
     if width > 1:
-        less = with_beam(table, width - 1)
+        less = add_beam(table, width - 1)
         assert not all(less.is_optimal(beam_name(width - 1), k) for k in range(4))
-    assert smallest_always_optimal_width(table, most=0) == 0
+    assert find_smallest_width(table, most=0) == 0
 
 
 def test_contradictions_are_found():
@@ -117,20 +123,20 @@ def test_contradictions_are_found():
     weight = instance.objective((0,))
     good = PathResult("a", (0,), weight, math.inf)
     with pytest.raises(AssertionError, match="b proves that none is better"):
-        agree(instance, {"a": good, "b": PathResult("b", None, -math.inf, weight - 1.0)})
+        check_results(instance, {"a": good, "b": PathResult("b", None, -math.inf, weight - 1.0)})
     with pytest.raises(AssertionError, match="a says"):
-        agree(instance, {"a": PathResult("a", (0,), weight + 1.0)})
-    agree(instance, {"a": good, "b": PathResult("b", None, -math.inf, weight)})
+        check_results(instance, {"a": PathResult("a", (0,), weight + 1.0)})
+    check_results(instance, {"a": good, "b": PathResult("b", None, -math.inf, weight)})
 
 
 def test_a_program_that_needs_too_long_counts_as_its_limit():
-    found = flow_bounded(random(80, 4, 0, attraction=5.0), 0.05)
+    found = solve_flow(random(80, 4, 0, attraction=5.0), 0.05)
     assert not found.finished
     assert found.seconds == 0.05
 
 
 def test_random_graphs_are_scaled():
-    (one,) = scale(TitlePlan(sizes=(20,), lengths=(3,)), lambda line: None)
+    (one,) = measure_random_graphs(TitlePlan(sizes=(20,), lengths=(3,)), lambda line: None)
     assert (one.num_vertices, one.length, one.proved) == (20, 3, True)
     assert one.iterations_per_second > 1
     assert one.seconds > 0

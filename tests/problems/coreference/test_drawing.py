@@ -2,7 +2,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from benchmarks.coreference.drawing import binned, draw
+from benchmarks.coreference.drawing import bin_runs, draw
 from benchmarks.coreference.methods import ALL_LINK, GENERATED, NEEDED_ROWS
 from benchmarks.harness import Run
 from colgen import InputError, solve
@@ -20,7 +20,7 @@ def drawn(axes):
 
 
 def test_bins_end_at_tens():
-    bins = binned([made_up(GENERATED, size, 1.0) for size in (10, 1, 11, 20, 21)])
+    bins = bin_runs([made_up(GENERATED, size, 1.0) for size in (10, 1, 11, 20, 21)])
     assert [size for size, _ in bins] == [5.5, 15.5, 21.0]
     assert [len(runs) for _, runs in bins] == [2, 2, 1]
 

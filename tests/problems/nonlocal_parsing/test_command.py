@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.harness import BenchOptions
 from benchmarks.nonlocal_parsing.bench import bench_nonlocal_parsing
-from benchmarks.nonlocal_parsing.search import compare_with_mip, kernel_speed, parse_instance, speed
+from benchmarks.nonlocal_parsing.search import compare_with_mip, measure_kernels, measure_speed, parse_instance
 from colgen import InputError, solve
 from colgen.cli.main import main
 from colgen.cli.template import Material, TrainOptions
@@ -254,14 +254,17 @@ def test_the_experiment_on_a_treebank():
 
 def test_figures_of_runs():
     runs = [parse_instance(random(5, seed, num_factors=20)) for seed in range(3)]
-    values = {figure.name: figure.value for figure in speed(runs, "x")}
+    values = {figure.name: figure.value for figure in measure_speed(runs, "x")}
     assert values["proved_x"] == 100.0
     assert values["worst_gap_x"] == 0.0
     assert values["dp_calls_per_sentence_x"] == pytest.approx(np.mean([r.calls for r in runs]))
     (quotient, proved) = compare_with_mip([random(5, 1, num_factors=10)], 10.0)
     assert quotient.value > 0.0
     assert proved.value == 100.0
-    assert {f.name for f in kernel_speed((5, 8), repeats=1)} >= {"sentences_per_second_first", "growth_exponent_third"}
+    assert {f.name for f in measure_kernels((5, 8), repeats=1)} >= {
+        "sentences_per_second_first",
+        "growth_exponent_third",
+    }
 
 
 @pytest.mark.parametrize("demo", TEMPLATE.demo)
