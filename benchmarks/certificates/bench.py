@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.decomposition.families import FAMILIES
 from benchmarks.harness import BenchOptions, check_agreement, measure, read_table, say_nothing, spread
-from colgen import InputError, Problem, TimeLimit, decompose, solve
+from colgen import InputError, NodeLimit, Problem, Record, TimeLimit, decompose, solve
 from colgen.certificate.checker import Verdict, check
 from colgen.certificate.checker_pricing import WrongError
 from colgen.certificate.checker_program import Claims
@@ -325,7 +325,7 @@ def _check_roots(data: Path, items: int, options: BenchOptions, share: float) ->
         problem = CuttingStock(cutting_stock.read(path))
         with tempfile.TemporaryDirectory() as folder:
             proof = Path(folder) / "proof.jsonl.gz"
-            result = solve(problem, stop=TimeLimit(_LIMIT), node_limit=1, certificate=proof)
+            result = solve(problem, stop=[TimeLimit(_LIMIT), NodeLimit(1)], record=Record(certificate=proof))
             verdict = check(gzip.decompress(proof.read_bytes()).decode().splitlines(), path.read_text())
         wanted = math.ceil(result.root_bound - TOLERANCES.integrality) if math.isfinite(result.root_bound) else None
         proved = not verdict.claims.trusted and wanted is not None and (verdict.bound or 0) >= wanted
@@ -397,7 +397,7 @@ def _prove(case: _Case, *, compared: bool) -> _Outcome:
     plain = run() if compared else None
     with tempfile.TemporaryDirectory() as folder:
         proof = Path(folder) / "proof.jsonl.gz"
-        seconds = run(certificate=proof)
+        seconds = run(record=Record(certificate=proof))
         text = gzip.decompress(proof.read_bytes()).decode()
     lines = text.splitlines()
     try:

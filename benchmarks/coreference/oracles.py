@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 
 from benchmarks.harness import Say, check_agreement, measure
-from colgen import Duals, Sense, solve
+from colgen import Duals, Record, Sense, solve
 from colgen.cli.template import Figure
 from colgen.core.budget import Budget
 from colgen.core.stop import TimeLimit
@@ -38,7 +38,7 @@ class FromScratch(Coreference):
 
 def record_duals(instance: CoreferenceInstance, limit: float) -> list[Floats]:
     """Dual values of the first, the middle and the last round of a run."""
-    result = solve(FromScratch(instance), relaxation=True, keep_duals=True, stop=TimeLimit(limit))
+    result = solve(FromScratch(instance), relaxation=True, record=Record(duals=True), stop=TimeLimit(limit))
     rounds = [np.asarray(i.duals[COVER]) for i in result.iterations if i.phase == 2 and isinstance(i.duals, Duals)]
     return [rounds[k] for k in sorted({0, len(rounds) // 2, len(rounds) - 1})] if rounds else []
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from benchmarks.engine.covering import Covering, covers
 from benchmarks.harness import BenchOptions, check_agreement, mean_ratio
-from colgen import Bounding, Bundle, ColumnGeneration, Iteration, Problem, Subgradient, Volume, solve
+from colgen import Bounding, Bundle, ColumnGeneration, Iteration, Method, Problem, Subgradient, Volume, solve
 from colgen.cli.template import Figure
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed
@@ -33,7 +33,7 @@ def time_to_bound(problem: Problem, bounding: Bounding, optimum: float | None = 
     result = solve(
         problem,
         relaxation=True,
-        bounding=bounding,
+        method=Method(bounding=bounding),
         progress=lambda iteration: rounds.append((time.process_time() - started, iteration)),
     )
     best = result.dual_bound if optimum is None else optimum
@@ -47,8 +47,8 @@ def bench_bounding(options: BenchOptions) -> list[Figure]:
     size, tasks, seeds = (20_000, 40, 1) if options.quick else (200_000, 100, math.ceil(2 * options.share(_MINUTES)))
     figures = []
     for first in (Volume(5), Bundle(5), Subgradient(5), ColumnGeneration()):  # first calls
-        solve(Covering(covers(30, 200, 0)), relaxation=True, bounding=first)
-        solve(Unguessed(random(2, 8, 0)), relaxation=True, bounding=first)
+        solve(Covering(covers(30, 200, 0)), relaxation=True, method=Method(bounding=first))
+        solve(Unguessed(random(2, 8, 0)), relaxation=True, method=Method(bounding=first))
     problems: Sequence[tuple[str, list[Problem]]] = (
         ("covering", [Covering(covers(1_000, size, seed)) for seed in range(seeds)]),
         ("assignment", [Unguessed(random(10, tasks, seed)) for seed in range(seeds)]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.harness import BenchOptions, check_agreement, spread
-from colgen import Problem, solve
+from colgen import Method, Problem, solve
 from colgen.cli.template import Figure
 from colgen.core.errors import SolverError
 from colgen.problems.assignment.instance import random as random_assignment
@@ -33,7 +33,7 @@ def bench_lp_backends(options: BenchOptions) -> Sequence[Figure]:
         except BackendError as refused:
             options.say(str(refused))
             continue
-        solve(problems[0], lp=name, relaxation=True)  # compiles the kernels, loads the library
+        solve(problems[0], method=Method(lp=name), relaxation=True)  # compiles the kernels, loads the library
         try:
             seconds = [_seconds(problem, name, optima, place) for place, problem in enumerate(problems)]
         except SolverError as refused:  # a restricted licence
@@ -47,7 +47,7 @@ def bench_lp_backends(options: BenchOptions) -> Sequence[Figure]:
 
 def _seconds(problem: Problem, name: str, optima: list[float], place: int) -> float:
     """Of the restricted master alone: the least of three runs."""
-    results = [solve(problem, lp=name, relaxation=True) for _ in range(3)]
+    results = [solve(problem, method=Method(lp=name), relaxation=True) for _ in range(3)]
     if place == len(optima):
         optima.append(results[0].objective)
     for result in results:

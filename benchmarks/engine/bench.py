@@ -20,7 +20,7 @@ from benchmarks.engine.columns import column_figures
 from benchmarks.engine.loops import highs_loop, scip_loop
 from benchmarks.engine.trees import Free, PoolOracle, PoolPartition
 from benchmarks.harness import BenchOptions, check_agreement, measure, take_turns
-from colgen import AnyOf, Formulation, Sense, compile_model, solve
+from colgen import AnyOf, Formulation, Method, NodeLimit, Sense, compile_model, solve
 from colgen.bounding.run import Run
 from colgen.cli.template import Figure
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, uniform
@@ -214,13 +214,13 @@ def _round_figures(options: BenchOptions) -> list[Figure]:
     figures = []
     for count in (1, 10):
         problem = PoolPartition(rows=40, columns=1500, oracles=count)
-        solve(problem, node_limit=5, heuristics=())  # first calls
+        solve(problem, stop=NodeLimit(5), method=Method(heuristics=()))  # first calls
         own, whole, kernel = [], [], []
         for _ in range(repeats):
             with ExitStack() as clocks:
                 lp = clocks.enter_context(_clocked(LinearProgram, "__init__", "solve", "add_columns"))
                 oracle = clocks.enter_context(_clocked(PoolOracle, "best", "encode"))
-                result, seconds = measure(partial(solve, problem, node_limit=nodes, heuristics=()))
+                result, seconds = measure(partial(solve, problem, stop=NodeLimit(nodes), method=Method(heuristics=())))
             rounds = len(result.iterations)
             own.append(1000.0 * (seconds - lp.total - oracle.total) / rounds)
             whole.append(1000.0 * seconds / rounds)

@@ -8,7 +8,7 @@ from functools import partial
 
 from benchmarks.engine.trees import PoolPartition
 from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, run_engine
-from colgen import Choice, MostFractional, Problem, PseudoCostBranching, StrongBranching, solve
+from colgen import Choice, Method, MostFractional, Problem, PseudoCostBranching, StrongBranching, solve
 from colgen.cli.template import Figure
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed
@@ -53,9 +53,9 @@ def _assignment(seed: int) -> Problem:
 def bench_branching(options: BenchOptions) -> list[Figure]:
     """Trees of assignment, partitioning and routing: nodes and seconds, each choice against the most fractional."""
     share = 0.1 if options.quick else options.share(_MINUTES)
-    solve(Unguessed(random(3, 10, 0)), choice=StrongBranching())  # first calls
-    solve(PoolPartition(12, 40, 2), choice=StrongBranching())
-    solve(Unlisted(0, customers=12), choice=StrongBranching())
+    solve(Unguessed(random(3, 10, 0)), method=Method(choice=StrongBranching()))  # first calls
+    solve(PoolPartition(12, 40, 2), method=Method(choice=StrongBranching()))
+    solve(Unlisted(0, customers=12), method=Method(choice=StrongBranching()))
     found: dict[str, list[Mapping[str, Run]]] = {}
     for name, instances in _instances().items():
         for number, make in enumerate(instances[: max(1, math.ceil(share * len(instances)))]):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import median
-from typing import Any
 
 from benchmarks.engine.trees import PoolPartition
 from benchmarks.harness import BenchOptions, mean_ratio, spread
-from colgen import Directional, NoStabilization, Penalty, Problem, WarmStart, Wentges, ablation
+from colgen import Directional, Method, NoStabilization, Penalty, Problem, WarmStart, Wentges, ablation
 from colgen.cli.template import Figure
 from colgen.problems.assignment import random as assignment
 from colgen.problems.assignment.template import Unguessed
@@ -27,17 +26,21 @@ _SEEDS = range(1, 6)
 _NONE, _DEFAULT, _WENTGES, _DIRECTIONAL = "none", "default", "wentges", "directional"
 _PENALTY, _AHEAD = "penalty", "wentges, phase 1 at real costs"
 
-_START: Mapping[str, Any] = {"start": WarmStart()}
-"""A template's guesses may leave nothing to generate."""
-
-_METHODS: Mapping[str, Mapping[str, Any]] = {
-    _NONE: {**_START, "stabilization": NoStabilization()},
-    _DEFAULT: _START,
-    _WENTGES: {**_START, "stabilization": Wentges()},
-    _DIRECTIONAL: {**_START, "stabilization": Directional()},
-    _PENALTY: {**_START, "stabilization": Penalty()},
-    _AHEAD: {**_START, "stabilization": Wentges(real_costs=True)},
+_METHODS: Mapping[str, Method] = {
+    _NONE: Method(stabilization=NoStabilization()),
+    _DEFAULT: Method(),
+    _WENTGES: Method(stabilization=Wentges()),
+    _DIRECTIONAL: Method(stabilization=Directional()),
+    _PENALTY: Method(stabilization=Penalty()),
+    _AHEAD: Method(stabilization=Wentges(real_costs=True)),
 }
+
+
+def _without_guesses(make: Callable[[], Problem]) -> Problem:
+    """Return a problem without its guesses, which may leave nothing to generate."""
+    problem = make()
+    problem.__dict__["warm_start"] = lambda budget: WarmStart()
+    return problem
 
 
 def instances() -> dict[str, list[tuple[str, Callable[[], Problem]]]]:
@@ -66,7 +69,9 @@ def instances() -> dict[str, list[tuple[str, Callable[[], Problem]]]]:
     }
     return {
         problem: [
-            (f"{problem}, {kind}, seed {seed}", partial(make, seed)) for kind, make in of.items() for seed in _SEEDS
+            (f"{problem}, {kind}, seed {seed}", partial(_without_guesses, partial(make, seed)))
+            for kind, make in of.items()
+            for seed in _SEEDS
         ]
         for problem, of in kinds.items()
     }

@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.harness import Say, check_agreement, measure
 from benchmarks.runs.kills import TEMPLATES, kill_runs
-from colgen import Problem, Result, solve
+from colgen import Checkpoint, NodeLimit, Problem, Result, solve
 from colgen.checkpoint.file import read_checkpoint
 from colgen.cli.template import Figure
 from colgen.problems.assignment.instance import AssignmentInstance as Machines
@@ -75,7 +75,7 @@ def _lose_work(seed: int) -> float:
         child = os.fork()
         if child == 0:
             try:
-                solve(_long(), checkpoint=path, every=_EVERY)
+                solve(_long(), checkpoint=Checkpoint(path, every=_EVERY))
             finally:
                 os._exit(0)
         time.sleep(seconds)
@@ -87,7 +87,7 @@ def _lose_work(seed: int) -> float:
 
 
 def _search(saving: Mapping[str, Any]) -> Result:
-    return solve(_long(), node_limit=_NODES, **saving)
+    return solve(_long(), stop=NodeLimit(_NODES), **saving)
 
 
 def _cost_figures(share: float, say: Say) -> list[Figure]:
@@ -96,7 +96,7 @@ def _cost_figures(share: float, say: Say) -> list[Figure]:
     for _ in range(max(round(_PAIRS * share), 1)):
         with tempfile.TemporaryDirectory() as folder:
             seconds = []
-            for saving in ({}, {"checkpoint": Path(folder) / "run", "every": _EVERY}):
+            for saving in ({}, {"checkpoint": Checkpoint(Path(folder) / "run", _EVERY)}):
                 seconds.append(measure(partial(_search, saving))[1])
             ratios.append(seconds[1] / seconds[0] - 1.0)
     say(f"checkpoints every {_EVERY:g} s: {median(ratios):+.1%} of the time")
@@ -167,4 +167,4 @@ def _pool_figures(share: float, say: Say) -> list[Figure]:
 
 
 def _solve_day(problem: Problem, before: Result | None) -> Result:
-    return solve(problem, pool=None if before is None else before.pool)
+    return solve(problem, start=None if before is None else before.pool)

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.harness import BenchOptions, Say
 from benchmarks.runs.pools import measure_kept_work
-from colgen import ColumnGeneration, IterationLimit, Result, TimeLimit, WarmStart, solve
+from colgen import ColumnGeneration, IterationLimit, Method, NodeLimit, Parallel, Result, TimeLimit, WarmStart, solve
 from colgen.cli.template import Figure
 from colgen.core.errors import InputError
 from colgen.many import solve_many
@@ -98,11 +98,11 @@ def _priced(workers: int) -> tuple[float, Any]:
     """Seconds of pricing, of rounds from nothing."""
     result = solve(
         Assignment(random(_MACHINES, _PRICED_TASKS, 1)),
-        bounding=ColumnGeneration(),
+        method=Method(bounding=ColumnGeneration()),
         relaxation=True,
         start=WarmStart(),
         stop=IterationLimit(_ROUNDS),
-        workers=workers,
+        parallel=Parallel(workers=workers),
     )
     return result.seconds["pricing"], _told(result)
 
@@ -110,7 +110,9 @@ def _priced(workers: int) -> tuple[float, Any]:
 def _searched(workers: int) -> tuple[float, Any]:
     """Seconds of a tree, without what is done before it."""
     began = time.perf_counter()
-    result = solve(Assignment(random(10, 60, 1)), node_limit=80, node_batch=_BATCH, workers=workers)
+    result = solve(
+        Assignment(random(10, 60, 1)), stop=NodeLimit(80), parallel=Parallel(node_batch=_BATCH, workers=workers)
+    )
     return time.perf_counter() - began - result.seconds["setup"], _told(result)
 
 
@@ -134,9 +136,11 @@ def _corpus(count: int, say: Say) -> Speedup:
     for workers in (1, 2):
         cluster, _ = cluster_of(None, workers)
         try:
-            list(solve_many(_drawn(4 * workers), problem=Assignment, client=cluster))
+            list(solve_many(_drawn(4 * workers), problem=Assignment, parallel=Parallel(cluster=cluster)))
             began = time.perf_counter()
-            many = list(solve_many(instances, problem=Assignment, client=cluster, stop=TimeLimit(60)))
+            many = list(
+                solve_many(instances, problem=Assignment, parallel=Parallel(cluster=cluster), stop=TimeLimit(60))
+            )
             seconds[workers] = time.perf_counter() - began
         finally:
             cluster.close()
@@ -152,12 +156,12 @@ def _subtrees(repeats: int, say: Say) -> Speedup:
 
     def search(workers: int) -> tuple[float, Any]:
         began = time.perf_counter()
-        result = solve(Assignment(random(10, 60, 2)), client=clusters[workers])
+        result = solve(Assignment(random(10, 60, 2)), parallel=Parallel(cluster=clusters[workers]))
         return time.perf_counter() - began - result.seconds["setup"], _told(result)
 
     try:
         for workers, cluster in clusters.items():
-            list(solve_many(_drawn(4 * workers), problem=Assignment, client=cluster))
+            list(solve_many(_drawn(4 * workers), problem=Assignment, parallel=Parallel(cluster=cluster)))
         return _compare(repeats, search, say, "subtrees")
     finally:
         for cluster in clusters.values():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from colgen import TimeLimit, solve
+from colgen import NodeLimit, TimeLimit, solve
 from tests.fuzz.engine.drawing import draw_case
 from tests.fuzz.engine.problem import PoolProblem
 from tests.fuzz.harness import numbers
@@ -115,7 +115,7 @@ def _tasks(rng: np.random.Generator) -> list[Callable[[], Any]]:
 
 
 def _engine(case: Any) -> Any:
-    result = solve(PoolProblem(case), node_limit=100)
+    result = solve(PoolProblem(case), stop=NodeLimit(100))
     return result.termination, result.objective, len(result.nodes)
 
 

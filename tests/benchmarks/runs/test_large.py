@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from scipy.optimize import linprog
 
 from benchmarks.runs.large import FAMILIES, Partition, Size, draw, fit_exponent
-from colgen import NoStabilization, PricingContext, Sense, Volume, solve
+from colgen import Method, NoStabilization, PricingContext, Sense, Volume, solve
 
 
 def all_columns(problem):
@@ -50,9 +50,9 @@ def test_the_relaxation_is_that_of_all_columns(small):
     problem, costs, rows = small
     whole = linprog(costs, A_eq=rows.T, b_eq=np.ones(problem.rows), method="highs")
     assert solve(problem, relaxation=True).objective == pytest.approx(whole.fun)
-    plain = solve(problem, relaxation=True, stabilization=NoStabilization())
+    plain = solve(problem, relaxation=True, method=Method(stabilization=NoStabilization()))
     assert plain.objective == pytest.approx(whole.fun)
-    near = solve(problem, relaxation=True, bounding=Volume(300))
+    near = solve(problem, relaxation=True, method=Method(bounding=Volume(300)))
     assert 0.97 * whole.fun <= near.dual_bound <= whole.fun * (1.0 + 1e-9)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from colgen import DepthLimit, Method, NodeLimit
 from colgen.bounding.column_generation import ColumnGeneration
 from colgen.core.result import Result, Termination
 from colgen.core.sense import Sense
@@ -88,18 +89,20 @@ def run(case: Case) -> Result | Failure:
         stop.append(GapLimit(way.gap_limit))
     if way.iteration_limit is not None:
         stop.append(IterationLimit(way.iteration_limit))
+    if way.depth_limit is not None:
+        stop.append(DepthLimit(way.depth_limit))
     return attempt(
         lambda: solve(
             PoolProblem(case),
-            stop=[*stop, IterationLimit(20_000)],
+            stop=[*stop, IterationLimit(20_000), NodeLimit(way.node_limit)],
             relaxation=way.relaxation,
-            stabilization=_stabilization(way),
-            bounding=ColumnGeneration(branch_early=way.branch_early) if way.branch_early else None,
-            heuristics=[heuristics[name] for name in way.heuristics],
-            queue=getattr(queues, way.queue),
-            node_limit=way.node_limit,
-            depth_limit=way.depth_limit,
-            clean_up_after=way.clean_up_after,
+            method=Method(
+                stabilization=_stabilization(way),
+                bounding=ColumnGeneration(branch_early=way.branch_early) if way.branch_early else None,
+                heuristics=[heuristics[name] for name in way.heuristics],
+                queue=getattr(queues, way.queue),
+                clean_up_after=way.clean_up_after,
+            ),
         )
     )
 
