@@ -163,7 +163,9 @@ class Pricer:
         everybody = self._part >= len(oracles)
         while True:
             proposed = proposing.propose(solved.duals)
-            duals = returned(proposed, f"{type(proposing).__name__}.propose()", "dual values")
+            if solved.duals is not None:  # a master that a limit has cut short may have an answer, and no dual values
+                proposed = returned(proposed, f"{type(proposing).__name__}.propose()", "dual values")
+            duals = proposed
             if duals is not solved.duals:
                 duals = master.signed(duals)
             provisional = duals is not solved.duals and not proposing.complementary

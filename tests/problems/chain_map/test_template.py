@@ -31,6 +31,7 @@ from colgen.problems.chain_map import (
 from colgen.problems.chain_map.corpus import TASKS
 from colgen.problems.chain_map.kernels import tree_labels
 from colgen.problems.chain_map.learning import train_perceptron
+from colgen.problems.chain_map.master import ChainMaster
 from colgen.problems.chain_map.training import examples_of, read_corpus
 from tests.sweeps import seeds
 from tests.twins.chain_map import best_scores, draw, second_scores
@@ -596,3 +597,14 @@ def test_what_rounding_leaves_of_sums_of_scores_is_no_mistake(seed):
         assert found.termination is best.termination
         if best.is_optimal:
             assert found.objective == pytest.approx(best.objective, abs=1e-9 * size)
+
+
+def test_a_limit_before_the_first_messages_leaves_an_answer_and_a_bound(monkeypatch):
+    def run_out(master, budget):
+        raise OutOfBudget(Termination.TIME_LIMIT)
+
+    monkeypatch.setattr(ChainMaster, "_begin", run_out)
+    instance = random(0, chains=3, labels=5)
+    result = solve(ChainMAP(instance, start=1), stop=IterationLimit(1))
+    assert result.termination in (Termination.ITERATION_LIMIT, Termination.TIME_LIMIT)
+    assert result.objective <= result.dual_bound
