@@ -17,6 +17,7 @@ from benchmarks.harness import BenchOptions, measure
 from colgen import (
     Columns,
     Duals,
+    Method,
     Pricing,
     PricingContext,
     PricingResult,
@@ -159,7 +160,7 @@ def partition_by_volume(rows: int, seconds: float) -> Size:
     """Set partitioning with so many rows, bounded by a volume ascent: each round looks at all entries of all chains."""
     made = Partition(rows, 0)
     entries = len(_STRIDES) * rows * _LONGEST * (_LONGEST + 1) // 2
-    return _measure(made, rows, seconds, entries, bounding=Volume(_ROUNDS))
+    return _measure(made, rows, seconds, entries, method=Method(bounding=Volume(_ROUNDS)))
 
 
 def partition_by_simplex(rows: int, seconds: float) -> Size:
