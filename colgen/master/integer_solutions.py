@@ -21,7 +21,7 @@ from colgen.core.tolerances import TOLERANCES, power_of_two, size
 from colgen.master.protocol import MasterStatus
 from colgen.master.row_coefficients import Entries
 from colgen.master.tabular import TabularMaster
-from colgen.solvers.columns.exchanges import exchange
+from colgen.solvers.columns.exchanges import WholeProgram, exchange
 from colgen.solvers.linear import lp as programs
 from colgen.solvers.linear.lp import Stopped
 from colgen.solvers.linear.mip import solve_mip
@@ -304,14 +304,9 @@ def exchanged(
     for _, row, low, high in slacks:
         lower[row], upper[row] = lower[row] - high, upper[row] - low
     least = TOLERANCES.pruning * size(master.scale, 0.0 if math.isinf(target) else target)
+    starts, rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
     found = exchange(
-        matrix.indptr.astype(np.int64),
-        matrix.indices.astype(np.int64),
-        matrix.data,
-        costs,
-        lower,
-        upper,
-        table.upper_now[free] - lowest,
+        WholeProgram(starts, rows, matrix.data, costs, table.upper_now[free] - lowest, lower, upper),
         np.maximum(np.floor(point[free] - lowest + TOLERANCES.integrality), 0.0).astype(np.int64),
         target=sign * target - offset + least,
         step=least if step is None else step - least,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colgen.solvers.columns.exchanges import exchange
+from colgen.solvers.columns.exchanges import WholeProgram, exchange
 
 
 def best_of_all(matrix, costs, lower, upper, most):
@@ -40,10 +40,9 @@ def drawn(seed, kind):
 def search(matrix, costs, lower, upper, most, **options):
     columns = sparse.csc_array(matrix)
     given = {"target": 1e9, "step": 1.0, "steps": 20_000, **options}
-    return exchange(
-        columns.indptr.astype(np.int64), columns.indices.astype(np.int64), columns.data, costs, lower, upper, most,
-        np.zeros(len(costs), dtype=np.int64), **given,
-    )  # fmt: skip
+    starts, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
+    program = WholeProgram(starts, rows, columns.data, costs, most, lower, upper)
+    return exchange(program, np.zeros(len(costs), dtype=np.int64), **given)
 
 
 @pytest.mark.parametrize("kind", ["covering", "equations", "packing", "mixed"])
