@@ -21,7 +21,7 @@ from colgen.certificate.witness import WitnessPoint
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.core.sense import Sense
-from colgen.solvers.packing.counted_network import best_counted_packings
+from colgen.solvers.packing.counted_network import ChargedCounts, best_counted_packings
 from colgen.solvers.packing.knapsack import NEVER, PackingNetwork, arc_values, best_from, network, restricted
 
 Place = tuple[int, int, int, int]
@@ -403,7 +403,8 @@ class KnapsackCertifier(Certifier):
         each = [weight for _, weights, _ in rounded.cuts for weight in weights.values()]
         divisors, charges = [q for q, _, _ in rounded.cuts], [float(-dual) for *_, dual in rounded.cuts]
         asked = max((math.ceil(total) - 1) // uses, 1)
-        found = best_counted_packings(net, values, profits, starts, members, each, divisors, charges, float(asked))
+        counts = ChargedCounts(starts, members, each, divisors, charges)
+        found = best_counted_packings(net, values, profits, counts, float(asked))
         return int(found.bound) if found.overflowed or len(found.profits) else min(asked, int(values[0, 0]))
 
     def _record(self, rounded: Rounded, solved: _Solved, weight: int, bound: Any) -> Record:

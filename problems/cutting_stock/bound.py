@@ -13,7 +13,7 @@ from colgen import Certificate, Count, Duals, PricingContext
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.layout import PatternLayout, as_arc
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
-from colgen.solvers.packing.counted_network import best_counted_packings
+from colgen.solvers.packing.counted_network import ChargedCounts, best_counted_packings
 from colgen.solvers.packing.knapsack import best_from
 
 
@@ -88,7 +88,8 @@ def sharpened(bound: float, oracle: PatternOracle, duals: Duals, context: Pricin
         total -= sum(int(f) * side for f, side in zip(charges.tolist(), (sums // terms.divisors).tolist(), strict=True))
         # What proves one roll more than the bound says is asked for, and no more: near it there are many packings.
         asked = (total - 1) // max(round(bound), 1)
-        found = best_counted_packings(net, values, profits, *terms[:4], charges, float(max(asked, 1)), look=look)
+        counts = ChargedCounts(*terms[:4], charges)
+        found = best_counted_packings(net, values, profits, counts, float(max(asked, 1)), look=look)
         most = int(found.bound) if found.overflowed or len(found.profits) else max(asked, 1)
     return max(bound, float(math.ceil(Fraction(total, most)))) if most > 0 else bound
 

@@ -14,7 +14,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.problems.cutting_stock.instance import Pattern
 from colgen.problems.cutting_stock.layout import Full, PatternArcsForbidden, PatternLayout, as_arc
 from colgen.solvers.packing.arc_values import arc_values, arc_work
-from colgen.solvers.packing.counted_network import best_counted_packings
+from colgen.solvers.packing.counted_network import ChargedCounts, best_counted_packings
 from colgen.solvers.packing.knapsack import NEVER, PackingNetwork, best_from, filled, packings_by_first_item, restricted
 
 Floats = NDArray[np.float64]
@@ -107,23 +107,12 @@ class PatternOracle(Pricing):
         """What packings earn that pay for cuts and are worth a roll or nearly, those, and what none earns more than."""
         layout, weight, most = self.layout, context.cost_weight, float(values[0, 0])
         terms = cuts.arrays(layout.rank_of_name)
-        charges = np.maximum(-terms.values, 0.0)
+        counts = ChargedCounts(*terms[:4], np.maximum(-terms.values, 0.0))
         # What is worth a roll and no more must not be asked for: of full rolls there may be a great many.
         enough = weight * (1.0 + TOLERANCES.pruning)
         # The best one is found as soon as any is that earns more than what is asked for: much, first.
         for asked in (weight + _MUCH * (most - weight), enough) if most > enough else (enough,):
-            found = best_counted_packings(
-                net,
-                values,
-                profits,
-                terms.starts,
-                terms.members,
-                terms.weights,
-                terms.divisors,
-                charges,
-                asked,
-                look=context.budget.require,
-            )
+            found = best_counted_packings(net, values, profits, counts, asked, look=context.budget.require)
             self.overflowed = self.overflowed or found.overflowed
             if len(found.profits):
                 break

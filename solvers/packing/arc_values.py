@@ -10,7 +10,7 @@ from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.packing.chains import chain, slide, successors
 from colgen.solvers.packing.network import Floats, PackingNetwork, look_away
-from colgen.solvers.packing.network_arguments import SWEEPS, arrays, check, in_portions
+from colgen.solvers.packing.network_arguments import SWEEPS, Arcs, arcs_of, check, in_portions
 
 NEVER = -1e30
 """The value of what cannot be reached."""
@@ -21,7 +21,7 @@ def arc_values(
 ) -> Floats:
     """For each arc the best profit of a packing that uses it; ``NEVER`` if none does."""
     check(net, values, profits)
-    m = net.num_items
+    m, arcs = net.num_items, arcs_of(net)
     reach = np.empty((m + 1, net.num_states))
     reach[0], reach[0, 0] = NEVER, 0.0
     best = np.full(net.num_arcs, NEVER)
@@ -29,8 +29,8 @@ def arc_values(
     for first, last in reversed(portions):
         if len(portions) > 1:
             look()
-        _forward(first, last, *arrays(net), profits, reach)
-        _through_items(first, last, *arrays(net), values, profits, reach, best)
+        _forward(first, last, *arcs, profits, reach)
+        _through_items(arcs, first, last, values, profits, reach, best)
     return np.where(best < 0.5 * NEVER, NEVER, best)
 
 
@@ -77,15 +77,16 @@ def _forward(first_item, last_item, capacity, widths, copies, first_arc, tails, 
 
 
 @njit(cache=True, nogil=True)
-def _through_items(  # type: ignore[no-untyped-def]
-    first_item, last_item, capacity, widths, copies, first_arc, tails, heads, values, profits, reach, best
-):
+def _through_items(
+    arcs: Arcs, first_item: int, last_item: int, values: Floats, profits: Floats, reach: Floats, best: Floats
+) -> None:
     """Write the value of each arc of some items into ``best``."""
+    copies, tails, heads = arcs.copies, arcs.tails, arcs.heads
     for i in range(first_item, last_item):
-        w, first, last = widths[i], first_arc[i], first_arc[i + 1]
+        first, last = arcs.first_arc[i], arcs.first_arc[i + 1]
         if first == last:
             continue
-        free = copies[i] * w + w > capacity
+        free = copies[i] * arcs.widths[i] + arcs.widths[i] > arcs.capacity
         if free or copies[i] == 1:
             # Any number of pieces of i on either side, or none.
             before = reach[i + 1] if free else reach[i]
@@ -102,10 +103,10 @@ def _through_items(  # type: ignore[no-untyped-def]
             if taken[begin]:
                 continue
             length = chain(begin, first, following, tails, heads, profits, taken, states, sums)
-            arcs = np.empty(length, np.int64)
+            numbers = np.empty(length, np.int64)
             k = begin
             for j in range(length):
-                arcs[j] = first + k
+                numbers[j] = first + k
                 k = following[k]
             for j in range(length):
                 if before[states[j]] < 0.5 * NEVER:
@@ -113,5 +114,5 @@ def _through_items(  # type: ignore[no-untyped-def]
                 behind = NEVER
                 for end in range(min(j + copies[i], length), j, -1):
                     behind = max(behind, after[states[end]] + (sums[end] - sums[j]))
-                    if before[states[j]] + behind > best[arcs[end - 1]]:
-                        best[arcs[end - 1]] = before[states[j]] + behind
+                    if before[states[j]] + behind > best[numbers[end - 1]]:
+                        best[numbers[end - 1]] = before[states[j]] + behind

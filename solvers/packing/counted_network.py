@@ -22,10 +22,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_indices, as_integer, as_integers, as_offsets
+from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded, inner, kernel
+from colgen.solvers.literals import whole
 from colgen.solvers.packing.arc_values import NEVER
 from colgen.solvers.packing.network import Floats, Ints, PackingNetwork, look_away
-from colgen.solvers.packing.network_arguments import arrays, check
+from colgen.solvers.packing.network_arguments import Arcs, arcs_of, check
 
 LABELS = 1 << 17
 """A search ends where more labels than this are left of one item."""
@@ -37,6 +40,9 @@ _PORTION = 1 << 21
 """Labels made and compared between two looks at the clock: some hundredths of a second."""
 
 _DONE, _PAUSED, _FULL = 0, 1, 2
+
+_ITEM, _NUMBER, _PIECES, _WORK = range(4)
+"""Places in the state of a search."""
 
 
 class CountedPackings(NamedTuple):
@@ -61,6 +67,27 @@ class CountedPackings(NamedTuple):
     overflowed: bool = False
 
 
+class ChargedCounts(NamedTuple):
+    """Counts that are charged for.
+
+    Attributes
+    ----------
+    starts, members, weights
+        Count k weighs items ``members[starts[k]:starts[k + 1]]``, none of them twice, by whole numbers from 1 to its
+        divisor less 1.
+    divisors
+        Of the counts, from 2 to 64.
+    charges
+        What each time that the divisor is full costs, from 0.
+    """
+
+    starts: ArrayLike
+    members: ArrayLike
+    weights: ArrayLike
+    divisors: ArrayLike
+    charges: ArrayLike
+
+
 class _Labels(NamedTuple):
     """Labels, and where the search stands.
 
@@ -78,7 +105,7 @@ class _Labels(NamedTuple):
     best, best_piece
         Of each item: what the best packing earns that begins with it, and its last piece.
     state
-        The next item, the labels, the pieces laid.
+        The next item, the labels, the pieces laid, and the labels made and compared.
     """
 
     ends: NDArray[np.int32]
@@ -127,11 +154,7 @@ def best_counted_packings(
     net: PackingNetwork,
     values: Floats,
     profits: Floats,
-    starts: ArrayLike,
-    members: ArrayLike,
-    weights: ArrayLike,
-    divisors: ArrayLike,
-    charges: ArrayLike,
+    counts: ChargedCounts,
     threshold: float,
     *,
     labels: int = LABELS,
@@ -143,13 +166,6 @@ def best_counted_packings(
     ----------
     net, values, profits
         A network, the table of :func:`colgen.solvers.packing.knapsack.best_from`, and what it was given.
-    starts, members, weights
-        Count k weighs items ``members[starts[k]:starts[k + 1]]``, none of them twice, by whole numbers from 1 to its
-        divisor less 1.
-    divisors
-        Of the counts, from 2 to 64.
-    charges
-        What each time that the divisor is full costs, from 0.
     threshold
         Packings that come to no more are of no interest.
     labels
@@ -165,27 +181,16 @@ def best_counted_packings(
     check(net, values, profits)
     threshold = as_float(threshold, "threshold", finite=False)
     labels = as_integer(labels, "labels", low=1, high=LABELS)
-    charge = as_floats(charges, "charges", shape=("counts",), low=0.0)
-    divisor = as_integers(divisors, "divisors", shape=charge.shape, low=2, high=64)
-    member = as_indices(members, "members", upper=max(net.num_items, 1))
-    start = as_offsets(starts, "starts", total=len(member))
-    weight = as_integers(weights, "weights", shape=member.shape, low=1)
-    if len(start) != len(charge) + 1:
-        raise ArrayError(f"starts: expected one more than there are charges, {len(charge) + 1}, got {len(start)}")
-    owners = np.repeat(np.arange(len(charge)), np.diff(start))
-    if (weight >= divisor[owners]).any():
-        raise ArrayError("weights: expected each to be less than its count's divisor")
-    if len(np.unique(owners * max(net.num_items, 1) + member)) < len(member):
-        raise ArrayError("members: expected no item twice in a count")
+    checked = _checked(counts, net.num_items)
     empty = CountedPackings(np.zeros(0), np.zeros((0, net.num_items), np.int64), float(values[0, 0]))
     if values[0, 0] <= threshold:
         return empty
-    counts = _by_items(net, start, member, weight, divisor, charge)
-    search = _begin(net, len(counts.open_bits[0]) if net.num_items else 1, labels)
+    by_items = _by_items(net, *checked)
+    search = _begin(net, len(by_items.open_bits[0]) if net.num_items else 1, labels)
     status = _PAUSED
     while status == _PAUSED:
         look()
-        status = _go_on(*arrays(net), profits, values, threshold, labels, *counts, *search, _PORTION)
+        status = _go_on(arcs_of(net), profits, values, threshold, labels, by_items, search, _PORTION)
     if status == _FULL:
         return empty._replace(overflowed=True)
     found = np.flatnonzero(search.best > threshold)
@@ -194,6 +199,23 @@ def best_counted_packings(
     nothing = 0.0 if net.least <= 0 else NEVER  # what the empty packing earns, which no label stands for
     bound = max(float(search.best.max(initial=NEVER)), nothing, threshold)
     return CountedPackings(search.best[found], packings, bound)
+
+
+def _checked(counts: ChargedCounts, num_items: int) -> tuple[Ints, Ints, Ints, Ints, Floats]:
+    """The fields of counts as arrays."""
+    charges = as_floats(counts.charges, "charges", shape=("counts",), low=0.0)
+    divisors = as_integers(counts.divisors, "divisors", shape=charges.shape, low=2, high=64)
+    members = as_indices(counts.members, "members", upper=max(num_items, 1))
+    starts = as_offsets(counts.starts, "starts", total=len(members))
+    weights = as_integers(counts.weights, "weights", shape=members.shape, low=1)
+    if len(starts) != len(charges) + 1:
+        raise ArrayError(f"starts: expected one more than there are charges, {len(charges) + 1}, got {len(starts)}")
+    owners = np.repeat(np.arange(len(charges)), np.diff(starts))
+    if (weights >= divisors[owners]).any():
+        raise ArrayError("weights: expected each to be less than its count's divisor")
+    if len(np.unique(owners * max(num_items, 1) + members)) < len(members):
+        raise ArrayError("members: expected no item twice in a count")
+    return starts, members, weights, divisors, charges
 
 
 def _by_items(
@@ -257,158 +279,192 @@ def _begin(net: PackingNetwork, words: int, labels: int) -> _Labels:
         np.full(net.num_states, -1),
         np.full(max(net.num_items, 1), NEVER),
         np.full(max(net.num_items, 1), -1),
-        np.array([0, 1, 0]),
+        np.array([0, 1, 0, 0]),
     )
     search.ends[0], search.earned[0], search.left[0], search.laid[0], search.begun[0] = 0, 0.0, 0, -1, -1
     return search
 
 
-@njit(cache=True, nogil=True)
-def _go_on(  # type: ignore[no-untyped-def]
-    capacity,
-    widths,
-    copies,
-    first_arc,
-    tails,
-    to,
-    profits,
-    values,
-    threshold,
-    most,
-    starts,
-    counts,
-    weights,
-    divisors,
-    charges,
-    words,
-    shifts,
-    masks,
-    owners,
-    open_bits,
-    ends,
-    earned,
-    left,
-    laid,
-    begun,
-    items,
-    before,
-    first,
-    following,
-    heads,
-    best,
-    best_piece,
-    state,
-    work,
-):
+@kernel
+def _go_on(
+    arcs: Arcs,
+    profits: Floats,
+    values: Floats,
+    threshold: float,
+    most: int,
+    counts: _Counts,
+    search: _Labels,
+    work: int,
+) -> int:
     """Lay pieces of the next items until the last one, or until the work is done."""
-    m, room = len(widths), len(ends)
-    done = values[m]  # zero where a packing may end
-    while state[0] < m:
-        if work <= 0:
+    state = search.state
+    limit = state[_WORK] + work
+    while state[_ITEM] < len(arcs.widths):
+        if state[_WORK] >= limit:
             return _PAUSED
-        i, n = state[0], state[1]
-        here, last = first_arc[i], first_arc[i + 1]
-        for k in range(here, last):
-            heads[tails[k]] = k
-        begin, end = 0, n
-        for copy in range(copies[i]):
-            further = copy + 1 < copies[i]
-            for a in range(begin, end):
-                arc = heads[ends[a]]
-                if arc < 0:
-                    continue
-                head, value = to[arc], earned[a] + profits[arc]
-                hope = values[i, head] if further else values[i + 1, head]
-                if value + hope <= threshold:
-                    continue
-                for q in range(starts[i], starts[i + 1]):
-                    c = counts[q]
-                    rest = np.int64((left[a, words[c]] >> shifts[c]) & masks[c]) + weights[q]
-                    if rest >= divisors[c]:
-                        value -= charges[c]
-                if value + hope <= threshold:
-                    continue
-                if n == room or state[2] == len(items):
-                    return _FULL
-                for w in range(left.shape[1]):
-                    left[n, w] = left[a, w]
-                for q in range(starts[i], starts[i + 1]):
-                    c = counts[q]
-                    rest = np.int64((left[a, words[c]] >> shifts[c]) & masks[c]) + weights[q]
-                    if rest >= divisors[c]:
-                        rest -= divisors[c]
-                    w = words[c]
-                    left[n, w] = (left[n, w] & ~(masks[c] << shifts[c])) | (np.uint64(rest) << shifts[c])
-                piece = state[2]
-                items[piece], before[piece] = i, laid[a]
-                state[2] += 1
-                ends[n], earned[n], laid[n] = head, value, piece
-                begun[n] = begun[a] if begun[a] >= 0 else i
-                if done[head] == 0.0 and value > threshold and value > best[begun[n]]:
-                    best[begun[n]], best_piece[begun[n]] = value, piece
-                n += 1
-            work -= end - begin
-            begin, end = end, n
-            if begin == end:
-                break
-        for k in range(here, last):
-            heads[tails[k]] = -1
-        # What can still come to something, and is dominated by nobody.
-        kept = 0
-        for a in range(n):
-            at, value = ends[a], earned[a]
-            if value + values[i + 1, at] <= threshold:
-                continue
-            for w in range(left.shape[1]):
-                left[a, w] &= open_bits[i, w]
-            other, dominated = first[at], False
-            while other >= 0 and not dominated:
-                work -= 1
-                paid = earned[other]
-                for w in range(left.shape[1]):
-                    if paid < value:
-                        break
-                    differing = left[other, w] & ~left[a, w]
-                    if differing == np.uint64(0):  # then nothing is left of more in any count
-                        continue
-                    differing = left[other, w] ^ left[a, w]
-                    bit = 0
-                    while differing and paid >= value:
-                        while not differing & np.uint64(1):
-                            differing >>= np.uint64(1)
-                            bit += 1
-                        c = owners[64 * w + bit]
-                        mine = (left[other, w] >> shifts[c]) & masks[c]
-                        its = (left[a, w] >> shifts[c]) & masks[c]
-                        if mine > its:
-                            paid -= charges[c]
-                        # On to the next count.
-                        width = np.int64(shifts[c]) + _bits_of(masks[c]) - bit
-                        if width >= 64:
-                            break
-                        differing >>= np.uint64(width)
-                        bit += width
-                dominated = paid >= value
-                other = following[other]
-            if dominated:
-                continue
-            ends[kept], earned[kept], laid[kept], begun[kept] = at, value, laid[a], begun[a]
-            for w in range(left.shape[1]):
-                left[kept, w] = left[a, w]
-            following[kept] = first[at]
-            first[at] = kept
-            kept += 1
-        for a in range(kept):
-            first[ends[a]] = -1
-        work -= n
-        if kept > most:
+        if not _lay_pieces(arcs, profits, values, threshold, counts, search):
             return _FULL
-        state[0], state[1] = i + 1, kept
+        _drop_labels(values, threshold, counts, search)
+        if state[_NUMBER] > most:
+            return _FULL
+        state[_ITEM] += 1
     return _DONE
 
 
-@njit(cache=True, nogil=True)
-def _bits_of(mask):  # type: ignore[no-untyped-def]
+@inner
+def _lay_pieces(
+    arcs: Arcs, profits: Floats, values: Floats, threshold: float, counts: _Counts, search: _Labels
+) -> bool:
+    """Append labels with one piece more of the next item, with two, and so on; False if there is no room for them."""
+    state, heads = search.state, search.heads
+    i = state[_ITEM]
+    here, last = arcs.first_arc[i], arcs.first_arc[i + 1]
+    for k in range(here, last):
+        heads[arcs.tails[k]] = k
+    final = values[len(arcs.widths)]  # zero where a packing may end
+    begin = whole(0)
+    for copy in range(arcs.copies[i]):
+        end = state[_NUMBER]
+        hopes = values[i] if copy + 1 < arcs.copies[i] else values[i + 1]
+        for a in range(begin, end):
+            arc = heads[search.ends[a]]
+            if arc < 0:
+                continue
+            head, value = arcs.heads[arc], search.earned[a] + profits[arc]
+            if value + hopes[head] <= threshold:
+                continue
+            value = _charged(counts, search, a, value)
+            if value + hopes[head] <= threshold:
+                continue
+            if state[_NUMBER] == len(search.ends) or state[_PIECES] == len(search.items):
+                return False
+            _lay(counts, search, a, head, value)
+            if final[head] == 0.0 and value > threshold:
+                _keep_best(search)
+        state[_WORK] += end - begin
+        begin = end
+        if begin == state[_NUMBER]:
+            break
+    for k in range(here, last):
+        heads[arcs.tails[k]] = -1
+    return True
+
+
+@folded
+def _filled(counts: _Counts, search: _Labels, a: int, q: int) -> int:
+    """What is left of a count's sum when a piece of the item of entry ``q`` has been added."""
+    c = counts.counts[q]
+    rest = (search.left[a, counts.words[c]] >> counts.shifts[c]) & counts.masks[c]
+    return int(np.int64(rest) + counts.weights[q])
+
+
+@folded
+def _charged(counts: _Counts, search: _Labels, a: int, value: float) -> float:
+    """A value less what a piece of the next item costs behind a label."""
+    i = search.state[_ITEM]
+    for q in range(counts.starts[i], counts.starts[i + 1]):
+        c = counts.counts[q]
+        if _filled(counts, search, a, q) >= counts.divisors[c]:
+            value -= counts.charges[c]
+    return value
+
+
+@folded
+def _lay(counts: _Counts, search: _Labels, a: int, head: int, value: float) -> None:
+    """Append a label: one more piece of the next item behind label ``a``."""
+    state, left = search.state, search.left
+    i, n, piece = state[_ITEM], state[_NUMBER], state[_PIECES]
+    overwrite(left[n], left[a])
+    for q in range(counts.starts[i], counts.starts[i + 1]):
+        c = counts.counts[q]
+        rest = _filled(counts, search, a, q)
+        if rest >= counts.divisors[c]:
+            rest -= counts.divisors[c]
+        w, shift = counts.words[c], counts.shifts[c]
+        left[n, w] = (left[n, w] & ~(counts.masks[c] << shift)) | (np.uint64(rest) << shift)
+    search.items[piece], search.before[piece] = i, search.laid[a]
+    search.ends[n], search.earned[n], search.laid[n] = head, value, piece
+    search.begun[n] = search.begun[a] if search.begun[a] >= 0 else i
+    state[_NUMBER], state[_PIECES] = n + 1, piece + 1
+
+
+@folded
+def _keep_best(search: _Labels) -> None:
+    """Keep the packing of the last label if it is the best one of those that begin with the same item."""
+    n = search.state[_NUMBER] - 1
+    first = search.begun[n]
+    if search.earned[n] > search.best[first]:
+        search.best[first], search.best_piece[first] = search.earned[n], search.laid[n]
+
+
+@inner
+def _drop_labels(values: Floats, threshold: float, counts: _Counts, search: _Labels) -> None:
+    """Keep the labels that can still come to more than a threshold and that no other one dominates."""
+    ends, earned, left, state = search.ends, search.earned, search.left, search.state
+    hopes, open_bits = values[state[_ITEM] + 1], counts.open_bits[state[_ITEM]]
+    kept, number = 0, state[_NUMBER]
+    for a in range(number):
+        at = ends[a]
+        if earned[a] + hopes[at] <= threshold:
+            continue
+        for w in range(left.shape[1]):
+            left[a, w] &= open_bits[w]
+        if _is_dominated(counts, search, a):
+            continue
+        ends[kept], earned[kept], search.laid[kept], search.begun[kept] = at, earned[a], search.laid[a], search.begun[a]
+        overwrite(left[kept], left[a])
+        search.following[kept] = search.first[at]
+        search.first[at] = kept
+        kept += 1
+    for a in range(kept):
+        search.first[ends[a]] = -1
+    state[_NUMBER] = kept
+    state[_WORK] += number
+
+
+@folded
+def _is_dominated(counts: _Counts, search: _Labels, a: int) -> bool:
+    """Whether a label that is kept, in the same state, dominates a label."""
+    other = search.first[search.ends[a]]
+    while other >= 0:
+        search.state[_WORK] += 1
+        if _dominates(counts, search, other, a):
+            return True
+        other = search.following[other]
+    return False
+
+
+@folded
+def _dominates(counts: _Counts, search: _Labels, other: int, a: int) -> bool:
+    """Whether a label has earned no less than ``a`` once it has paid for each count of which it has more left."""
+    left, paid, value = search.left, search.earned[other], search.earned[a]
+    for w in range(left.shape[1]):
+        if paid < value:
+            return False
+        if left[other, w] & ~left[a, w] == np.uint64(0):  # then nothing is left of more in any count
+            continue
+        differing = left[other, w] ^ left[a, w]
+        bit = 0
+        while differing and paid >= value:
+            while not differing & np.uint64(1):
+                differing >>= np.uint64(1)
+                bit += 1
+            c = counts.owners[64 * w + bit]
+            mine = (left[other, w] >> counts.shifts[c]) & counts.masks[c]
+            its = (left[a, w] >> counts.shifts[c]) & counts.masks[c]
+            if mine > its:
+                paid -= counts.charges[c]
+            # On to the next count.
+            width = int(np.int64(counts.shifts[c])) + _bits_of(counts.masks[c]) - bit
+            if width >= 64:
+                break
+            differing >>= np.uint64(width)
+            bit += width
+    return bool(paid >= value)
+
+
+@inner
+def _bits_of(mask: np.uint64) -> int:
     """How many bits a mask of ones has."""
     n = 0
     while mask:

@@ -41,7 +41,7 @@ from colgen.solvers.packing.network import (
     network,
     restricted,
 )
-from colgen.solvers.packing.network_arguments import SWEEPS, arrays, as_profits, check, in_portions
+from colgen.solvers.packing.network_arguments import SWEEPS, arcs_of, as_profits, check, in_portions
 from colgen.solvers.tiers import tiered
 
 __all__ = [
@@ -78,14 +78,14 @@ def best_from(net: PackingNetwork, profits: ArrayLike, *, look: Callable[[], obj
     for first, last in portions:
         if len(portions) > 1:
             look()
-        _backward(first, last, *arrays(net), profits, values)
+        _backward(first, last, *arcs_of(net), profits, values)
     return values
 
 
 def best_packing(net: PackingNetwork, values: Floats, profits: Floats) -> Ints:
     """Copies of each item in an optimal packing, read off the table of :func:`best_from`."""
     check(net, values, profits)
-    packing: Ints = _trace(*arrays(net), values, profits, np.zeros(net.num_items, np.int64), 0, 0)
+    packing: Ints = _trace(*arcs_of(net), values, profits, np.zeros(net.num_items, np.int64), (0, 0))
     return packing
 
 
@@ -104,7 +104,7 @@ def packings_by_first_item(
         Shape (items, items): row i holds the copies of each item; zeros where the profit is not above the threshold.
     """
     check(net, values, profits)
-    profit, packings = _by_first_item(*arrays(net), values, profits, as_float(threshold, "threshold", finite=False))
+    profit, packings = _by_first_item(*arcs_of(net), values, profits, as_float(threshold, "threshold", finite=False))
     return profit, packings
 
 
@@ -203,9 +203,10 @@ def _copies_from(first, last, most, tails, heads, profits, after, state):  # typ
 
 @njit(cache=True, nogil=True)
 def _trace(  # type: ignore[no-untyped-def]
-    capacity, widths, copies, first_arc, tails, heads, values, profits, packing, item, state
+    capacity, widths, copies, first_arc, tails, heads, values, profits, packing, place
 ):
-    """Add to ``packing`` the best pieces of the items from ``item`` on, placed from a state on."""
+    """Add to ``packing`` the best pieces of the items from one on, placed from a state on: ``place``."""
+    item, state = place
     for i in range(item, len(widths)):
         first, last, w = first_arc[i], first_arc[i + 1], widths[i]
         if copies[i] * w + w > capacity:
@@ -236,11 +237,11 @@ def _by_first_item(  # type: ignore[no-untyped-def]
             best[i] = profits[first] + values[i, head]
             if best[i] > threshold:
                 row[i] = 1
-                _trace(capacity, widths, copies, first_arc, tails, heads, values, profits, row, i, head)
+                _trace(capacity, widths, copies, first_arc, tails, heads, values, profits, row, (i, head))
             continue
         more, end, value = _copies_from(first, last, copies[i] - 1, tails, heads, profits, values[i + 1], head)
         best[i] = profits[first] + value
         if best[i] > threshold:
             row[i] = 1 + more
-            _trace(capacity, widths, copies, first_arc, tails, heads, values, profits, row, i + 1, end)
+            _trace(capacity, widths, copies, first_arc, tails, heads, values, profits, row, (i + 1, end))
     return best, packings

@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_float, as_integer
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.packing.network import PORTION, Floats, Ints, PackingNetwork, arc_at, look_away
-from colgen.solvers.packing.network_arguments import arrays, check
+from colgen.solvers.packing.network_arguments import Arcs, arcs_of, check
+
+
+class _Search(NamedTuple):
+    """A depth-first search.
+
+    Attributes
+    ----------
+    stack
+        One row a piece laid: the item to try next behind it, the state where it ends, its own item.
+    profit
+        Of the pieces up to each.
+    packing
+        Copies that are laid of each item.
+    depth
+        How many pieces are laid; -1 at the end.
+    """
+
+    stack: Ints
+    profit: Floats
+    packing: Ints
+    depth: Ints
 
 
 def packings_above(
@@ -34,17 +57,15 @@ def packings_above(
         return None
     m = net.num_items
     deepest = int(np.minimum(net.copies.sum(), net.num_states)) + 1  # every piece ends at a state of its own
-    # One entry a piece laid: the item to try next behind it, the state where it ends, its own item; the profit so far.
-    stack, profit = np.zeros((deepest + 1, 3), np.int64), np.zeros(deepest + 1)
-    packing, depth = np.zeros(m, np.int64), np.zeros(1, np.int64)
+    search = _Search(
+        np.zeros((deepest + 1, 3), np.int64), np.zeros(deepest + 1), np.zeros(m, np.int64), np.zeros(1, np.int64)
+    )
     found: list[Ints] = []
     count = 0
-    while depth[0] >= 0:
+    while search.depth[0] >= 0:
         look()
         rows = np.empty((min(limit + 1 - count, 1 + PORTION // (100 * (m + 1))), m), np.int64)
-        listed = _packings_above(
-            *arrays(net), values, profits, threshold, net.ends, stack, profit, packing, depth, rows, PORTION
-        )
+        listed = _go_on(arcs_of(net), values, profits, threshold, net.ends, search, rows, PORTION)
         count += listed
         if count > limit:
             return None
@@ -53,25 +74,19 @@ def packings_above(
 
 
 @njit(cache=True, nogil=True)
-def _packings_above(  # type: ignore[no-untyped-def]
-    capacity,
-    widths,
-    copies,
-    first_arc,
-    tails,
-    heads,
-    values,
-    profits,
-    threshold,
-    ends,
-    stack,
-    profit,
-    packing,
-    at,
-    rows,
-    steps,
-):
+def _go_on(
+    arcs: Arcs,
+    values: Floats,
+    profits: Floats,
+    threshold: float,
+    ends: NDArray[np.bool_],
+    search: _Search,
+    rows: Ints,
+    steps: int,
+) -> int:
     """Go on with the search until it ends (depth -1), the rows are full, or the steps are used up; returns how many."""
+    _, widths, copies, first_arc, tails, heads = arcs
+    stack, profit, packing, at = search
     m = len(widths)
     count, depth = 0, at[0]
     while depth >= 0 and steps > 0 and count < len(rows):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -29,9 +31,20 @@ def check(net: PackingNetwork, values: Floats, profits: Floats) -> None:
             raise ArrayError(f"{name}: expected an array of float64 and shape {shape}, got {got}")
 
 
-def arrays(net: PackingNetwork) -> tuple[int, Ints, Ints, Ints, NDArray[np.int32], NDArray[np.int32]]:
+class Arcs(NamedTuple):
+    """What the kernels take of a network; see :class:`~colgen.solvers.packing.network.PackingNetwork`."""
+
+    capacity: int
+    widths: Ints
+    copies: Ints
+    first_arc: Ints
+    tails: NDArray[np.int32]
+    heads: NDArray[np.int32]
+
+
+def arcs_of(net: PackingNetwork) -> Arcs:
     """What the kernels take of a network."""
-    return net.capacity, net.widths, net.copies, net.first_arc, net.tails, net.heads
+    return Arcs(net.capacity, net.widths, net.copies, net.first_arc, net.tails, net.heads)
 
 
 def _work(net: PackingNetwork) -> Ints:

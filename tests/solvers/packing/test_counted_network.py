@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from colgen.solvers.arrays import ArrayError
-from colgen.solvers.packing.counted_network import best_counted_packings
+from colgen.solvers.packing.counted_network import ChargedCounts, best_counted_packings
 from colgen.solvers.packing.knapsack import (
     NEVER,
     arc_values,
@@ -46,7 +46,7 @@ def counts(rng, items, scale):
         weights += rng.integers(1, divisors[k], len(mine)).tolist()
         table[k, mine] = weights[starts[-1] :]
         starts.append(len(members))
-    return (starts, members, weights, divisors, rng.integers(0, 4, number) * scale), table
+    return ChargedCounts(starts, members, weights, divisors, rng.integers(0, 4, number) * scale), table
 
 
 @pytest.mark.parametrize("seed", seeds(200))
@@ -57,16 +57,16 @@ def test_the_best_packing_is_that_of_enumeration(seed):
     profits = net.spread(worth)
     values = best_from(net, profits)
     given, table = counts(rng, net.num_items, scale)
-    earned = every @ worth - (every @ table.T // given[3]) @ given[4]
+    earned = every @ worth - (every @ table.T // given.divisors) @ given.charges
     best = earned.max(initial=NEVER)
     for threshold in (-1e9 * scale, 0.0, best - scale, best - 0.5 * scale, best, best + scale):
         threshold = max(float(threshold), -1e20)
-        found = best_counted_packings(net, values, profits, *given, threshold)
+        found = best_counted_packings(net, values, profits, given, threshold)
         assert not found.overflowed
         assert found.bound >= best - 1e-9 * scale
         for profit, packing in zip(found.profits, found.packings, strict=True):
             assert (every == packing).all(axis=1).any()
-            assert profit == pytest.approx(packing @ worth - (table @ packing // given[3]) @ given[4])
+            assert profit == pytest.approx(packing @ worth - (table @ packing // given.divisors) @ given.charges)
             assert profit > threshold
         if best > threshold + 1e-9 * scale and every[earned == best].any():  # the empty packing is none
             assert found.profits.max() == pytest.approx(best) == pytest.approx(found.bound)
@@ -114,9 +114,9 @@ def test_a_search_with_too_many_labels_ends_with_the_bound_that_charges_for_noth
     profits = net.spread(widths + 0.5)
     values = best_from(net, profits)
     members = np.arange(20)
-    given = (np.arange(0, 21, 5), members, np.ones(20), np.full(4, 2), np.full(4, 3.0))
-    whole = best_counted_packings(net, values, profits, *given, 0.0)
-    short = best_counted_packings(net, values, profits, *given, 0.0, labels=3)
+    given = ChargedCounts(np.arange(0, 21, 5), members, np.ones(20), np.full(4, 2), np.full(4, 3.0))
+    whole = best_counted_packings(net, values, profits, given, 0.0)
+    short = best_counted_packings(net, values, profits, given, 0.0, labels=3)
     assert not whole.overflowed
     assert short.overflowed
     assert not len(short.profits)
@@ -127,9 +127,8 @@ def test_a_clock_is_looked_at():
     net = network([3, 2], [2, 2], 7)
     profits = net.spread(np.array([3.0, 1.0]))
     looks = []
-    best_counted_packings(
-        net, best_from(net, profits), profits, [0, 1], [0], [1], [2], [1.0], 0.0, look=lambda: looks.append(1)
-    )
+    counts = ChargedCounts([0, 1], [0], [1], [2], [1.0])
+    best_counted_packings(net, best_from(net, profits), profits, counts, 0.0, look=lambda: looks.append(1))
     assert looks
 
 
@@ -151,8 +150,10 @@ def test_a_clock_is_looked_at():
 def test_what_is_wrong_is_refused_by_name(change, message):
     net = network([3, 2], [2, 2], 7)
     profits = net.spread(np.array([3.0, 1.0]))
-    call = {"starts": [0, 2], "members": [0, 1], "weights": [1, 1], "divisors": [2], "charges": [1.0], "threshold": 0.0}
+    given = {"starts": [0, 2], "members": [0, 1], "weights": [1, 1], "divisors": [2], "charges": [1.0]}
+    counts = ChargedCounts(**(given | {name: value for name, value in change.items() if name in given}))
+    call = {"threshold": 0.0} | {name: value for name, value in change.items() if name not in given}
     with pytest.raises(ArrayError, match=message):
-        best_counted_packings(net, best_from(net, profits), profits, **(call | change))
+        best_counted_packings(net, best_from(net, profits), profits, counts, **call)
     with pytest.raises(ArrayError, match="least"):
         filled(net, -1)
