@@ -18,6 +18,7 @@ from colgen.problems.cutting_stock.fitting import first_fit_decreasing
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.layout import PatternLayout
 from colgen.solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.program import Program
 from colgen.solvers.packing.knapsack import best_from, best_packing
 
 _TOLERANCE = 1e-7
@@ -62,13 +63,15 @@ def highs_loop(instance: CuttingStockInstance) -> Relaxation:
     starts = np.cumsum([0, *(len(rows) for rows, _ in first)])
     rows, copies = (np.concatenate(part) for part in zip(*first, strict=True))
     lp = LinearProgram(
-        False,
-        sparse.csc_array((copies, rows, starts), shape=(m, len(first))),
-        np.ones(len(first)),
-        np.zeros(len(first)),
-        np.full(len(first), np.inf),
-        knapsack.demands.astype(np.float64),
-        np.full(m, np.inf),
+        Program(
+            False,
+            sparse.csc_array((copies, rows, starts), shape=(m, len(first))),
+            np.ones(len(first)),
+            np.zeros(len(first)),
+            np.full(len(first), np.inf),
+            knapsack.demands.astype(np.float64),
+            np.full(m, np.inf),
+        ),
         tolerance=_TOLERANCE,  # HiGHS's own default, faster than what the engine asks for
     )
     one, zero, infinite = np.ones(1), np.zeros(1), np.full(1, np.inf)

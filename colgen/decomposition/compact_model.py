@@ -14,6 +14,7 @@ from colgen.decomposition.splitting import Splitting
 from colgen.heuristics import Heuristic, HeuristicContext, RestrictedMIP, fair
 from colgen.solvers.linear.highs import LPStatus, SolverError
 from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.program import Program
 
 SOURCE = "HiGHS on the compact model"
 """Whose bound it is."""
@@ -39,10 +40,9 @@ def solve_compact(
     if f.matrix.nnz > _MOST_ENTRIES:
         return None
     sides = (f.row_lower, f.row_upper)
-    program = (f.matrix, f.costs, f.lower, f.upper, *sides, f.integer, f.offset)
-    limits = (_SHARE * budget.seconds_left, lambda: budget.expired)
+    program = Program(f.sense is Sense.MAXIMIZE, f.matrix, f.costs, f.lower, f.upper, *sides, f.offset)
     try:
-        found = solve_mip(f.sense is Sense.MAXIMIZE, *program, *limits, nodes)
+        found = solve_mip(program, f.integer, _SHARE * budget.seconds_left, lambda: budget.expired, nodes)
     except SolverError:
         return None
     bound = f.sense.ideal
@@ -103,19 +103,9 @@ class Neighbourhood(Heuristic):
         fixed = f.integer & (x == np.rint(x))
         if int((f.integer & ~fixed).sum()) > _MOST_OPEN:
             return None
-        found = solve_mip(
-            f.sense is Sense.MAXIMIZE,
-            f.matrix,
-            f.costs,
-            np.where(fixed, x, f.lower),
-            np.where(fixed, x, f.upper),
-            f.row_lower,
-            f.row_upper,
-            f.integer,
-            f.offset,
-            fair(self.seconds, run),
-            lambda: run.expired,
-        )
+        bounds = (np.where(fixed, x, f.lower), np.where(fixed, x, f.upper))
+        program = Program(f.sense is Sense.MAXIMIZE, f.matrix, f.costs, *bounds, f.row_lower, f.row_upper, f.offset)
+        found = solve_mip(program, f.integer, fair(self.seconds, run), lambda: run.expired)
         if found.values is None:
             return None
         solution = self._splitting.solution(found.values, found.objective)

@@ -25,6 +25,7 @@ from colgen.solvers.columns.exchanges import WholeProgram, exchange
 from colgen.solvers.linear import lp as programs
 from colgen.solvers.linear.lp import Stopped
 from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.program import Program
 from colgen.solvers.packing.covering import cover
 from colgen.solvers.stopping import never
 
@@ -136,13 +137,15 @@ def solve_over(
     s = master.sense.sign
     worst = (target - f.offset) + s * TOLERANCES.optimality * size(master.scale, target)
     mip = solve_mip(
-        master.sense is Sense.MAXIMIZE,
-        sparse.csc_array(sparse.vstack([sparse.hstack([old, new.matrix]), sparse.csr_array(costs[None, :])])),
-        np.zeros(len(costs)) if any_will_do else costs,
-        np.concatenate([master.table.lower_now[static], new.lower]),
-        np.concatenate([master.table.upper_now[static], new.upper]),
-        np.append(lower, -math.inf if s > 0 else worst),
-        np.append(upper, worst if s > 0 else math.inf),
+        Program(
+            master.sense is Sense.MAXIMIZE,
+            sparse.csc_array(sparse.vstack([sparse.hstack([old, new.matrix]), sparse.csr_array(costs[None, :])])),
+            np.zeros(len(costs)) if any_will_do else costs,
+            np.concatenate([master.table.lower_now[static], new.lower]),
+            np.concatenate([master.table.upper_now[static], new.upper]),
+            np.append(lower, -math.inf if s > 0 else worst),
+            np.append(upper, worst if s > 0 else math.inf),
+        ),
         np.concatenate([f.integer[static], new.integer]).astype(bool),
         time_limit=max(deadline - time.monotonic(), 0.0),
         stopped=stopped,

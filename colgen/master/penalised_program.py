@@ -21,6 +21,7 @@ from colgen.core.sense import Sense
 from colgen.master.column_pool import Floats
 from colgen.master.tabular import TabularMaster
 from colgen.solvers.linear.lp import LinearProgram, LPStatus, SolverError
+from colgen.solvers.linear.program import Program
 
 
 class Interval(NamedTuple):
@@ -84,13 +85,15 @@ class PenalisedProgram:
         unit = sparse.eye_array(count, format="csc")
         penalties = [unit, -unit] * self._intervals
         return LinearProgram(
-            master.sense is Sense.MAXIMIZE,
-            sparse.csc_array(sparse.hstack([*penalties, table.matrix(None, count)])),
-            costs,
-            np.concatenate([np.zeros(len(most)), table.lower_now]),
-            np.concatenate([most, table.upper_now]),
-            rows.lower,
-            rows.upper,
+            Program(
+                master.sense is Sense.MAXIMIZE,
+                sparse.csc_array(sparse.hstack([*penalties, table.matrix(None, count)])),
+                costs,
+                np.concatenate([np.zeros(len(most)), table.lower_now]),
+                np.concatenate([most, table.upper_now]),
+                rows.lower,
+                rows.upper,
+            ),
             sizes=rows.sizes,
         )
 

@@ -14,6 +14,7 @@ from colgen.master.program import MasterProgram
 from colgen.master.rows import MasterRows, template_weights
 from colgen.model.formulation import Formulation
 from colgen.solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.program import Program
 
 
 class Tableau(NamedTuple):
@@ -43,14 +44,16 @@ def tableau_of(formulation: Formulation, settings: Mapping[str, Any], dual_first
         active, units = table.active, np.ones(len(table))
         units[table.artificial] = 1.0 / table.weights[table.artificial]
         return LinearProgram(
-            f.sense is Sense.MAXIMIZE,
-            table.matrix(active, len(rows)),
-            objective.costs[active],
-            table.lower_now[active],
-            table.upper_now[active],
-            rows.lower,
-            rows.upper,
-            objective.constant,
+            Program(
+                f.sense is Sense.MAXIMIZE,
+                table.matrix(active, len(rows)),
+                objective.costs[active],
+                table.lower_now[active],
+                table.upper_now[active],
+                rows.lower,
+                rows.upper,
+                objective.constant,
+            ),
             dual_first=dual_first or len(rows) > len(f.row_keys),
             sizes=np.where(rows.unsized, 0.0, rows.sizes),
             units=units[active],

@@ -22,6 +22,7 @@ from colgen.problem import Problem
 from colgen.solvers.compiling import compile_at_once, compile_seconds, working_clock
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solvers.linear.mip import MIPSolution, solve_mip
+from colgen.solvers.linear.program import Program
 from colgen.solving import solve
 
 
@@ -172,8 +173,8 @@ def solve_complete(
     """HiGHS on a complete model, or on its relaxation: presolve on, one thread, to a gap of zero."""
     f = model if isinstance(model, Formulation) else compile_model(model)
     integer = np.zeros_like(f.integer) if relaxation else f.integer
-    arrays = (f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, integer, f.offset)
-    found = solve_mip(f.sense is Sense.MAXIMIZE, *arrays, time_limit)
+    arrays = (f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.offset)
+    found = solve_mip(Program(f.sense is Sense.MAXIMIZE, *arrays), integer, time_limit)
     if integer.any() or found.status is LPStatus.INFEASIBLE:
         return found
     # Of a linear program HiGHS states no bound: its optimum is one, and what it has before that is not.

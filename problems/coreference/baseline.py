@@ -14,6 +14,7 @@ from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.problems.coreference.model import as_duals
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solvers.linear.mip import MIPSolution, solve_mip
+from colgen.solvers.linear.program import Program
 
 # --- heuristics ------------------------------------------------------------------------------------------------------
 
@@ -97,13 +98,7 @@ def all_link_in_highs(
     matrix = transitivity_matrix(instance, needed_rows_alone)
     rows, pairs = matrix.shape
     return solve_mip(
-        True,
-        matrix,
-        costs,
-        np.zeros(pairs),
-        np.ones(pairs),
-        np.full(rows, -np.inf),
-        np.ones(rows),
+        Program(True, matrix, costs, np.zeros(pairs), np.ones(pairs), np.full(rows, -np.inf), np.ones(rows)),
         np.ones(pairs, dtype=bool),
         time_limit=time_limit,
     )
@@ -149,13 +144,15 @@ def ilp_pricing(
     matrix = pricing_matrix(n)
     pairs = len(costs) - n
     solution = solve_mip(
-        True,
-        matrix,
-        costs,
-        np.zeros(len(costs)),
-        np.ones(len(costs)),
-        np.repeat([0.0, 0.0, -1.0], pairs),
-        np.full(3 * pairs, np.inf),
+        Program(
+            True,
+            matrix,
+            costs,
+            np.zeros(len(costs)),
+            np.ones(len(costs)),
+            np.repeat([0.0, 0.0, -1.0], pairs),
+            np.full(3 * pairs, np.inf),
+        ),
         np.ones(len(costs), dtype=bool),
         time_limit=time_limit,
     )

@@ -23,6 +23,7 @@ from colgen.problems.coreference.clusters import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.solvers.clusters.contraction import components
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+from colgen.solvers.linear.program import Program
 
 _ALL_TRIANGLES = 40
 """Of groups of so many items all triangles are there at once, three for each three items; of larger ones some are."""
@@ -306,13 +307,15 @@ class _TriangleDuals:
         free = int(rows.sum())
         self.work += count + free
         program = LinearProgram(
-            True,
-            self._matrix(items, rows, sign, [free]),
-            np.append(np.full(count, -1.0 / (1 << 20)), 1.0),
-            np.zeros(count + 1),
-            np.append(np.full(count, self._most), margin),
-            np.full(free, -np.inf),
-            gains[rows],
+            Program(
+                True,
+                self._matrix(items, rows, sign, [free]),
+                np.append(np.full(count, -1.0 / (1 << 20)), 1.0),
+                np.zeros(count + 1),
+                np.append(np.full(count, self._most), margin),
+                np.full(free, -np.inf),
+                gains[rows],
+            ),
         )
         solved = program.solve()
         return _Dual(items, solved.values[:count] * self._size) if solved.status is LPStatus.OPTIMAL else None
@@ -348,12 +351,14 @@ class _TriangleDuals:
         self.work += count + free
         first, second, closing = together[self._ends(self._items)].astype(float)
         program = LinearProgram(
-            False,
-            self._matrix(self._items, open_, np.ones(len(open_)), [1] * free),
-            np.append(1.0 - first - second + closing, np.ones(free)),
-            np.zeros(count + free),
-            np.append(np.full(count, self._most), np.full(free, np.inf)),
-            self._scores[open_],
-            np.full(free, np.inf),
+            Program(
+                False,
+                self._matrix(self._items, open_, np.ones(len(open_)), [1] * free),
+                np.append(1.0 - first - second + closing, np.ones(free)),
+                np.zeros(count + free),
+                np.append(np.full(count, self._most), np.full(free, np.inf)),
+                self._scores[open_],
+                np.full(free, np.inf),
+            ),
         )
         return program.solve()

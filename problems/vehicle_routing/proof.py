@@ -25,6 +25,7 @@ from colgen.problems.vehicle_routing.instance import RoutingInstance
 from colgen.problems.vehicle_routing.layout import RouteLayout
 from colgen.problems.vehicle_routing.pricing import RouteOracle
 from colgen.solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.program import Program
 from colgen.solvers.paths.labelling import Labelling
 
 _LARGEST = 40
@@ -222,13 +223,15 @@ class RoutesCertifier(Certifier):
         matrix = np.eye(n + 1, count + n + 1, count, dtype=np.int64)
         matrix[:n, :count], matrix[n, :count] = sets.T, 1
         program = LinearProgram(
-            False,
-            sparse.csc_array(matrix.astype(np.float64)),
-            np.append(costs.astype(np.float64), np.full(n + 1, dear)),
-            np.zeros(count + n + 1),
-            np.full(count + n + 1, np.inf),
-            np.append(np.ones(n), 0.0),
-            np.append(np.ones(n), float(own.most)),
+            Program(
+                False,
+                sparse.csc_array(matrix.astype(np.float64)),
+                np.append(costs.astype(np.float64), np.full(n + 1, dear)),
+                np.zeros(count + n + 1),
+                np.full(count + n + 1, np.inf),
+                np.append(np.ones(n), 0.0),
+                np.append(np.ones(n), float(own.most)),
+            ),
         )
         program.change_row_bounds(np.array([n]), np.array([float(own.fewest)]), np.array([float(own.most)]))
         cuts: list[tuple[int, ...]] = []

@@ -12,7 +12,8 @@ from typing import Any
 import highspy
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from colgen.solvers.linear.program import Program
 
 Floats = NDArray[np.float64]
 HighsBasis = highspy.HighsBasis
@@ -64,17 +65,9 @@ def set_tolerance(highs: highspy.Highs, tolerance: float = FEASIBILITY_TOLERANCE
     highs.setOptionValue("dual_feasibility_tolerance", tolerance)
 
 
-def highs_lp(
-    maximize: bool,
-    matrix: sparse.csc_array,
-    costs: Floats,
-    lower: Floats,
-    upper: Floats,
-    row_lower: Floats,
-    row_upper: Floats,
-    offset: float,
-) -> highspy.HighsLp:
-    """A linear program as HiGHS takes it, from arrays that are scaled already."""
+def highs_lp(program: Program) -> highspy.HighsLp:
+    """A linear program as HiGHS takes it; it is scaled already."""
+    maximize, matrix, costs, lower, upper, row_lower, row_upper, offset = program
     check_finite(costs, matrix.data)
     if any(np.isnan(sides).any() for sides in (lower, upper, row_lower, row_upper)):
         raise SolverError("a bound of the linear program is not a number")

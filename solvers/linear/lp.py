@@ -49,8 +49,9 @@ from colgen.solvers.linear.interior import interior_duals
 from colgen.solvers.linear.last_solution import PresentPoint
 from colgen.solvers.linear.mip import MIPSolution, solve_built_mip
 from colgen.solvers.linear.options import Options
+from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.retries import run_or_retry
-from colgen.solvers.linear.scaling import FAR, SCALINGS, better_scale, row_sizes, scaled, typical_size
+from colgen.solvers.linear.scaling import FAR, SCALINGS, better_scale, row_sizes, typical_size
 from colgen.solvers.linear.units import from_solver, to_solver
 
 __all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
@@ -82,16 +83,8 @@ class LinearProgram:
 
     Parameters
     ----------
-    maximize
-        The direction of the objective.
-    matrix
-        Sparse matrix of shape (rows, columns).
-    costs, lower, upper
-        One entry a column.
-    row_lower, row_upper
-        One entry a row.
-    offset
-        The constant term of the objective.
+    program
+        The linear program at first.
     tolerance
         Of primal and dual feasibility, relative to the sizes of rows and costs.
     dual_first
@@ -111,16 +104,9 @@ class LinearProgram:
 
     def __init__(
         self,
-        maximize: bool,
-        matrix: sparse.csc_array,
-        costs: Floats,
-        lower: Floats,
-        upper: Floats,
-        row_lower: Floats,
-        row_upper: Floats,
-        offset: float = 0.0,
-        tolerance: float = FEASIBILITY_TOLERANCE,
+        program: Program,
         *,
+        tolerance: float = FEASIBILITY_TOLERANCE,
         dual_first: bool = False,
         sizes: Floats | None = None,
         units: Floats | None = None,
@@ -133,27 +119,17 @@ class LinearProgram:
         self._backend: LPBackend = new_backend(backend, tolerance, options or {})
         self._rows_changed = dual_first
         self._present: highspy.HighsBasis | None = None
-        check_finite(costs, matrix.data)
-        sizes = row_sizes(matrix, row_lower, row_upper) if sizes is None else sizes
+        check_finite(program.costs, program.matrix.data)
+        if sizes is None:
+            sizes = row_sizes(program.matrix, program.row_lower, program.row_upper)
         self._rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
-        self._costs = np.array(costs, dtype=float)
-        self._units = np.ones(len(costs)) if units is None else units
-        self._offset = offset
+        self._costs = np.array(program.costs, dtype=float)
+        self._units = np.ones(len(self._costs)) if units is None else units
+        self._offset = program.offset
         self._finest = np.inf
         self._factor = 1.0 / (scale or typical_size(self._costs * self._units))
         self._has_cost = bool(self._costs.any())
-        self._backend.load(
-            highs_lp(
-                maximize,
-                scaled(matrix, self._rows, self._units),
-                self._costs * self._units * self._factor,
-                lower / self._units,
-                upper / self._units,
-                row_lower * self._rows,
-                row_upper * self._rows,
-                offset * self._factor,
-            )
-        )
+        self._backend.load(highs_lp(program.scaled(self._rows, self._units, self._factor)))
 
     @property
     def backend(self) -> LPBackend:

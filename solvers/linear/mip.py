@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import highspy
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from colgen.solvers.arrays import integral_bounds
 from colgen.solvers.linear.highs import (
@@ -27,7 +26,8 @@ from colgen.solvers.linear.highs import (
     run_in_thread,
     set_tolerance,
 )
-from colgen.solvers.linear.scaling import SCALINGS, better_scale, column_units, row_sizes, scaled, typical_size
+from colgen.solvers.linear.program import Program
+from colgen.solvers.linear.scaling import SCALINGS, better_scale, column_units, row_sizes, typical_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,41 +46,25 @@ class MIPSolution:
 
 
 def solve_mip(
-    maximize: bool,
-    matrix: sparse.csc_array,
-    costs: Floats,
-    lower: Floats,
-    upper: Floats,
-    row_lower: Floats,
-    row_upper: Floats,
+    program: Program,
     integer: NDArray[np.bool_],
-    offset: float = 0.0,
     time_limit: float = INFINITY,
     stopped: Stopped | None = None,
     nodes: int | None = None,
 ) -> MIPSolution:
-    """Solve a mixed-integer program from arrays (shapes as in :class:`LinearProgram`): presolve on, one thread.
+    """Solve a program in which the columns of ``integer`` must be whole: presolve on, one thread.
 
     ``nodes`` limits the tree, for who wants the same outcome on any machine.
 
     Where the objective may improve without end, the relaxation is solved first: with or without presolve, HiGHS 1.15
     calls some programs optimal or infeasible that are unbounded.
     """
-    check_finite(costs, matrix.data)
-    units = column_units(matrix, lower, upper, row_lower, row_upper, integer)
-    matrix, costs = scaled(matrix, np.ones(matrix.shape[0]), units), costs * units
-    sizes, factor = row_sizes(matrix, row_lower, row_upper), 1.0 / typical_size(costs)
-    rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
-    lp = highs_lp(
-        maximize,
-        scaled(matrix, rows, np.ones(len(costs))),
-        costs * factor,
-        lower / units,
-        upper / units,
-        row_lower * rows,
-        row_upper * rows,
-        offset * factor,
-    )
+    check_finite(program.costs, program.matrix.data)
+    sides = (program.row_lower, program.row_upper)
+    units = column_units(program.matrix, program.lower, program.upper, *sides, integer)
+    counted = program.scaled(np.ones(len(program.row_lower)), units, 1.0)
+    sizes, factor = row_sizes(counted.matrix, *sides), 1.0 / typical_size(counted.costs)
+    lp = highs_lp(counted.scaled(1.0 / np.where(sizes > 0.0, sizes, 1.0), np.ones(len(units)), factor))
     deadline = time.monotonic() + time_limit
     endless = _has_unbounded_relaxation(lp, time_limit, stopped)
     return solve_built_mip(

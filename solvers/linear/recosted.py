@@ -28,7 +28,8 @@ from colgen.solvers.linear.highs import (
     run_in_thread,
     set_tolerance,
 )
-from colgen.solvers.linear.scaling import row_sizes, scaled, typical_size
+from colgen.solvers.linear.program import Program
+from colgen.solvers.linear.scaling import row_sizes, typical_size
 
 _INTEGRALITY = 1e-9
 """How far HiGHS may be off whole numbers: what is rounded afterwards should still satisfy the rows."""
@@ -79,16 +80,9 @@ class RecostedMIP:
         lower, upper = integral_bounds(np.asarray(lower, float), np.asarray(upper, float), self.integer)
         sizes = row_sizes(matrix, row_lower, row_upper)
         rows = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
-        lp = highs_lp(
-            False,
-            scaled(matrix, rows, np.ones(matrix.shape[1])),
-            np.zeros(matrix.shape[1]),
-            lower,
-            upper,
-            row_lower * rows,
-            row_upper * rows,
-            0.0,
-        )
+        columns = matrix.shape[1]
+        program = Program(False, matrix, np.zeros(columns), lower, upper, row_lower, row_upper)
+        lp = highs_lp(program.scaled(rows, np.ones(columns), 1.0))
         kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
         lp.integrality_ = [kinds[flag] for flag in integer.astype(int)]
         self._lower, self._upper = np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)

@@ -25,6 +25,7 @@ from colgen.decomposition.benders.known_bases import KnownBasis
 from colgen.decomposition.reading.arrays import Floats, Ints, without_rounding
 from colgen.solvers.linear.highs import basic_columns, basic_rows
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+from colgen.solvers.linear.program import Program
 
 
 class StageBound(NamedTuple):
@@ -123,7 +124,7 @@ class SecondStage:
         low, high = self.row_lower - moved, self.row_upper - moved
         if self._program is None:
             bounds = (self.lower, self.upper, low, high)
-            self._program = LinearProgram(False, self.own, self.costs, *bounds, dual_first=True)
+            self._program = LinearProgram(Program(False, self.own, self.costs, *bounds), dual_first=True)
         else:
             self._program.change_row_bounds(_every(low), low, high)
         found = self._program.solve(seconds)
@@ -151,13 +152,15 @@ class SecondStage:
             either = sparse.eye_array(rows, format="csc")
             nothing, free = np.zeros(2 * rows), np.full(2 * rows, math.inf)
             self._violation = LinearProgram(
-                False,
-                sparse.csc_array(sparse.hstack([self.own, either, -either])),
-                np.concatenate([np.zeros(columns), np.ones(2 * rows)]),
-                np.concatenate([self.lower, nothing]),
-                np.concatenate([self.upper, free]),
-                low,
-                high,
+                Program(
+                    False,
+                    sparse.csc_array(sparse.hstack([self.own, either, -either])),
+                    np.concatenate([np.zeros(columns), np.ones(2 * rows)]),
+                    np.concatenate([self.lower, nothing]),
+                    np.concatenate([self.upper, free]),
+                    low,
+                    high,
+                ),
             )
         else:
             self._violation.change_row_bounds(_every(low), low, high)

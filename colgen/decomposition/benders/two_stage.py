@@ -22,6 +22,7 @@ from colgen.decomposition.reading.arrays import Floats, Ints, Reading, cost_roun
 from colgen.decomposition.reading.partition import MASTER, Partition
 from colgen.model.formulation import Formulation, named_blocks
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
+from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.scaling import powers_of_two, typical_size
 
 
@@ -206,7 +207,7 @@ class TwoStage:
         f = self.reading.formulation
         costs, sides = self.sign * f.costs[self.first], (f.row_lower[self.kept], f.row_upper[self.kept])
         bounds = f.lower[self.first], f.upper[self.first]
-        alone = LinearProgram(False, sparse.csc_array(self._first_rows), costs, *bounds, *sides)
+        alone = LinearProgram(Program(False, sparse.csc_array(self._first_rows), costs, *bounds, *sides))
         _refuse_endless(alone, "the first stage")
         least = np.zeros(len(self.recourse.stages))
         programs, matrices = dict[int, LinearProgram](), dict[int, sparse.csc_array]()
@@ -220,7 +221,7 @@ class TwoStage:
             if program is None:
                 parts = [[self._first_rows, None]] if len(self.kept) else []
                 matrix = matrices[group] = sparse.csc_array(sparse.block_array([*parts, [stage.first, stage.own]]))
-                program = LinearProgram(False, matrix, costs, lower, upper, row_lower, row_upper)
+                program = LinearProgram(Program(False, matrix, costs, lower, upper, row_lower, row_upper))
                 programs[group] = program
             else:
                 program.change_bounds(np.arange(len(lower)), lower, upper)

@@ -27,6 +27,7 @@ from colgen.decomposition.splitting import Splitting
 from colgen.pricing.oracles import PricingContext, PricingResult
 from colgen.solvers.linear.highs import LPStatus
 from colgen.solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.recosted import Points
 
 
@@ -78,7 +79,7 @@ class RayPricing(MixedIntegerPricing):
             row_low = np.where(np.isfinite(sub.row_lower), 0.0, -np.inf)
             row_high = np.where(np.isfinite(sub.row_upper), 0.0, np.inf)
             matrix = sparse.csc_array(sub.matrix)
-            self._cone = LinearProgram(False, matrix, np.array(costs), low, high, row_low, row_high)
+            self._cone = LinearProgram(Program(False, matrix, np.array(costs), low, high, row_low, row_high))
         else:
             self._cone.change_bounds(np.arange(len(low)), low, high)
             self._cone.change_objective(costs, 0.0)

@@ -15,6 +15,7 @@ from colgen.decomposition.reading.structure import in_units, unimodular
 from colgen.decomposition.reading.subproblems import Subproblem
 from colgen.solvers.linear.highs import LPStatus, Stopped
 from colgen.solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.recosted import Points
 from colgen.solvers.linear.weak_duality import least_by_duals
 
@@ -106,7 +107,9 @@ class Unimodular:
         sub = self._sub
         if self._program is None:
             sides = (sub.row_lower, sub.row_upper)
-            self._program = LinearProgram(False, sparse.csc_array(sub.matrix), np.array(costs), lower, upper, *sides)
+            self._program = LinearProgram(
+                Program(False, sparse.csc_array(sub.matrix), np.array(costs), lower, upper, *sides)
+            )
         else:
             self._program.change_bounds(np.arange(len(lower)), lower, upper)
             self._program.change_objective(costs, 0.0)

@@ -15,6 +15,7 @@ from colgen.core.tolerances import ROUNDING, TOLERANCES
 from colgen.decomposition.reading.arrays import Floats, Ints, Reading, cost_rounding
 from colgen.decomposition.reading.partition import Partition
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
+from colgen.solvers.linear.program import Program
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,14 +273,16 @@ def _directions(up: NDArray[np.bool_], down: NDArray[np.bool_]) -> Sequence[Floa
 def _moves(sub: Subproblem, up: NDArray[np.bool_], down: NDArray[np.bool_], direction: Floats) -> bool:
     """Whether a ray of the block leads in a direction."""
     program = LinearProgram(
-        True,
-        sub.matrix,
-        direction,
-        np.where(down, -1.0, 0.0),
-        np.where(up, 1.0, 0.0),
-        np.where(np.isfinite(sub.row_lower), 0.0, -np.inf),
-        np.where(np.isfinite(sub.row_upper), 0.0, np.inf),
-        0.0,
+        Program(
+            True,
+            sub.matrix,
+            direction,
+            np.where(down, -1.0, 0.0),
+            np.where(up, 1.0, 0.0),
+            np.where(np.isfinite(sub.row_lower), 0.0, -np.inf),
+            np.where(np.isfinite(sub.row_upper), 0.0, np.inf),
+            0.0,
+        ),
     )
     solved = program.solve()
     return solved.status is LPStatus.OPTIMAL and solved.objective >= _MOVES

@@ -20,6 +20,7 @@ from colgen.problems.coreference.baseline import (
 from colgen.problems.coreference.instance import CoreferenceInstance, communities, random, random_signs
 from colgen.problems.coreference.model import full, pricing
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
+from colgen.solvers.linear.program import Program
 from tests.amounts import examples
 from tests.problems.coreference.strategies import instances
 from tests.twins.coreference import optimum, subsets, symmetric
@@ -148,7 +149,7 @@ def test_rows_left_out_do_not_change_the_relaxation(instance):
         matrix = transitivity_matrix(instance, needed)
         rows = matrix.shape[0]
         bounds = (np.zeros(pairs), np.ones(pairs), np.full(rows, -np.inf), np.ones(rows))
-        objectives.append(LinearProgram(True, matrix, costs, *bounds).solve().objective)
+        objectives.append(LinearProgram(Program(True, matrix, costs, *bounds)).solve().objective)
     assert objectives[0] == pytest.approx(objectives[1], abs=1e-7)
 
 

@@ -11,6 +11,7 @@ from colgen.problems.coreference.instance import CoreferenceInstance, communitie
 from colgen.problems.coreference.lazy import LazyAllLink, as_solution, improved
 from colgen.problems.coreference.model import full
 from colgen.solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.program import Program
 from colgen.tree.queues import BestBound, Plunging
 from tests.problems.coreference.strategies import instances
 from tests.twins.coreference import optimum, partitions, symmetric
@@ -63,7 +64,7 @@ def test_two_partition_inequalities_strengthen_the_bound():
 def test_relaxation_is_that_of_the_complete_model():
     instance = random(9, 3, positive=0.5)
     f = compile_model(full(instance))
-    complete = LinearProgram(True, f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper).solve()
+    complete = LinearProgram(Program(True, f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper)).solve()
     result = solve(Bare(instance, strengthen=False), relaxation=True)
     assert result.objective == pytest.approx(complete.objective)
 

@@ -11,22 +11,24 @@ from colgen.problems.coreference.instance import CoreferenceInstance, random, ra
 from colgen.problems.coreference.model import full, master, members, pricing
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.program import Program
 from tests.problems.coreference.strategies import instances
 from tests.twins.coreference import optimum, partitions, subsets, symmetric, together
 
 FORMULATIONS = ["all_link", "set_partitioning"]
 
 
+def program(f):
+    return Program(f.sense.sign < 0, f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.offset)
+
+
 def mip(model):
     f = compile_model(model)
-    bounds = (f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.integer, f.offset)
-    return solve_mip(f.sense.sign < 0, f.matrix, *bounds)
+    return solve_mip(program(f), f.integer)
 
 
 def relaxation(model):
-    f = compile_model(model)
-    bounds = (f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.offset)
-    return LinearProgram(f.sense.sign < 0, f.matrix, *bounds).solve()
+    return LinearProgram(program(compile_model(model))).solve()
 
 
 # --- complete models -------------------------------------------------------------------------------------------------

@@ -32,9 +32,10 @@ def test_too_few_rolls_are_infeasible():
     f = compile_model(full(CuttingStockInstance(10, (6,), (3,)), "assignment", rolls=2))
     assert f.matrix.shape == (3, 4)
     from colgen.solvers.linear.mip import solve_mip
+    from colgen.solvers.linear.program import Program
 
-    bounds = (f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.integer)
-    assert solve_mip(False, f.matrix, *bounds).status is LPStatus.INFEASIBLE
+    program = Program(False, f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper)
+    assert solve_mip(program, f.integer).status is LPStatus.INFEASIBLE
 
 
 def test_unknown_formulations_are_refused():

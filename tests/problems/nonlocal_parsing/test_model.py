@@ -9,6 +9,7 @@ from colgen.problems.nonlocal_parsing.baseline import in_highs
 from colgen.problems.nonlocal_parsing.model import full
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.program import Program
 from colgen.testing.conformance import check_problem
 from tests.amounts import examples
 from tests.problems.nonlocal_parsing.trees import answers, instances, scores_of_all
@@ -62,7 +63,8 @@ def test_the_chart_s_relaxation_is_whole_without_factors(order):
     instance = random(7, order, order=order, num_factors=0)
     form = compile_model(full(instance))
     relaxed = solve_mip(
-        True, form.matrix, form.costs, form.lower, form.upper, form.row_lower, form.row_upper, form.integer & False
+        Program(True, form.matrix, form.costs, form.lower, form.upper, form.row_lower, form.row_upper),
+        form.integer & False,
     )
     assert relaxed.status is LPStatus.OPTIMAL
     assert relaxed.objective == pytest.approx(in_highs(instance).objective)

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from colgen.solvers.linear.highs import highs_lp
 from colgen.solvers.linear.interior import interior_duals
+from colgen.solvers.linear.program import Program
 
 
 @pytest.mark.parametrize("maximize", [False, True])
@@ -16,5 +17,5 @@ def test_they_lie_in_the_middle(maximize):
     sign = -1.0 if maximize else 1.0
     matrix = sparse.csc_array(np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]))
     costs, ones = sign * np.array([2.0, 1.8, 1.8]), np.ones(2)
-    program = highs_lp(maximize, matrix, costs, np.zeros(3), np.full(3, math.inf), ones, ones, 0.0)
+    program = highs_lp(Program(maximize, matrix, costs, np.zeros(3), np.full(3, math.inf), ones, ones, 0.0))
     assert sign * interior_duals(program) == pytest.approx([1.0, 1.0], abs=0.2)

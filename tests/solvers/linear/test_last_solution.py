@@ -9,6 +9,7 @@ from scipy import sparse
 from colgen.solvers.linear.backends import highs as module
 from colgen.solvers.linear.last_solution import PresentPoint
 from colgen.solvers.linear.lp import LinearProgram
+from colgen.solvers.linear.program import Program
 
 NONE = np.full(1, -math.inf)
 
@@ -16,13 +17,15 @@ NONE = np.full(1, -math.inf)
 def knapsack():
     """max 3a + 2b, a + b ≤ 4, both at most 3."""
     return LinearProgram(
-        True,
-        sparse.csc_array(np.ones((1, 2))),
-        np.array([3.0, 2.0]),
-        np.zeros(2),
-        np.full(2, 3.0),
-        NONE,
-        np.full(1, 4.0),
+        Program(
+            True,
+            sparse.csc_array(np.ones((1, 2))),
+            np.array([3.0, 2.0]),
+            np.zeros(2),
+            np.full(2, 3.0),
+            NONE,
+            np.full(1, 4.0),
+        ),
     )
 
 
@@ -71,8 +74,8 @@ def test_a_feasible_basis_is_for_the_primal_method(methods):
 def test_a_stated_scale_is_kept_while_it_is_near():
     costs = np.array([3e-7, 1.0])  # the smallest would set the scale
     program = (True, sparse.csc_array(np.ones((1, 2))), costs, np.zeros(2), np.full(2, 1.0), NONE, np.full(1, 2.0))
-    assert LinearProgram(*program).cost_scale < 1e-5
-    lp = LinearProgram(*program, scale=2.0**-4)
+    assert LinearProgram(Program(*program)).cost_scale < 1e-5
+    lp = LinearProgram(Program(*program), scale=2.0**-4)
     assert lp.solve().objective == pytest.approx(1.0 + 3e-7)
     assert lp.cost_scale == 2.0**-4
 

@@ -14,6 +14,7 @@ from colgen.solvers.linear.backends import highs as module
 from colgen.solvers.linear.highs import run
 from colgen.solvers.linear.lp import LinearProgram, LPStatus, SolverError
 from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.program import Program
 
 
 @st.composite
@@ -51,7 +52,7 @@ STATUS[4] = STATUS[2] | STATUS[3]  # scipy could not tell which
 
 def program(problem, offset=0.0):
     maximize, matrix, *rest = problem
-    return LinearProgram(maximize, sparse.csc_array(matrix), *rest, offset)
+    return LinearProgram(Program(maximize, sparse.csc_array(matrix), *rest, offset))
 
 
 @given(arrays())
@@ -87,7 +88,7 @@ def test_mixed_integer(problem, mixed):
     integer = np.arange(len(costs)) % 2 == 0 if mixed else np.ones(len(costs), dtype=bool)
     data = (maximize, matrix, costs, lower, upper, row_lower, row_upper)
     status, optimum = scipy_solves(data, integer)
-    found = solve_mip(maximize, sparse.csc_array(matrix), *data[2:], integer, offset=1.0)
+    found = solve_mip(Program(maximize, sparse.csc_array(matrix), *data[2:], offset=1.0), integer)
     assert found.status in STATUS[status]
     if status == 0:
         assert found.objective == pytest.approx(optimum + 1)
@@ -111,13 +112,9 @@ def test_growing_equals_building(first, second):
     maximize, matrix, costs, lower, upper, row_lower, row_upper = first
     m, n = matrix.shape
     lp = LinearProgram(
-        maximize,
-        sparse.csc_array(matrix[:1, :1]),
-        costs[:1],
-        lower[:1],
-        upper[:1],
-        row_lower[:1],
-        row_upper[:1],
+        Program(
+            maximize, sparse.csc_array(matrix[:1, :1]), costs[:1], lower[:1], upper[:1], row_lower[:1], row_upper[:1]
+        ),
     )
     lp.solve()
     rest = sparse.csc_array(matrix[:1, 1:])
@@ -193,7 +190,7 @@ def test_time_limit():
     assert lp.solve(time_limit=0.0).status is LPStatus.LIMIT
     # The limit is one for each solve, not for the program's life.
     assert lp.solve(time_limit=60.0).status is LPStatus.OPTIMAL
-    found = solve_mip(*with_sparse(covering(n=100, seed=1)), np.ones(300, dtype=bool), time_limit=0.0)
+    found = solve_mip(Program(*with_sparse(covering(n=100, seed=1))), np.ones(300, dtype=bool), time_limit=0.0)
     assert found.status is LPStatus.LIMIT
 
 
@@ -247,10 +244,10 @@ def test_start_of_a_mixed_integer_program():
 
 def test_empty_program():
     empty = np.zeros(0)
-    lp = LinearProgram(False, sparse.csc_array((0, 0)), empty, empty, empty, empty, empty, 5.0)
+    lp = LinearProgram(Program(False, sparse.csc_array((0, 0)), empty, empty, empty, empty, empty, 5.0))
     assert lp.solve().objective == 5.0
     one = np.ones(1)
-    lp = LinearProgram(False, sparse.csc_array((1, 0)), empty, empty, empty, one, one)
+    lp = LinearProgram(Program(False, sparse.csc_array((1, 0)), empty, empty, empty, one, one))
     assert lp.solve().status is LPStatus.INFEASIBLE
 
 
@@ -260,7 +257,7 @@ def test_wrong_numbers_are_refused():
         bad = costs.copy()
         bad[0] = wrong
         with pytest.raises(SolverError):
-            LinearProgram(maximize, sparse.csc_array(matrix), bad, *rest).solve()
+            LinearProgram(Program(maximize, sparse.csc_array(matrix), bad, *rest)).solve()
     lp = program(covering(n=3))
     with pytest.raises(SolverError):
         lp.change_bounds(np.array([99]), np.zeros(1), np.ones(1))
@@ -301,13 +298,15 @@ def test_interior_duals_lie_in_the_middle(maximize):
     """One column covers two rows at cost 2: any dual values that sum to 2 are optimal, if columns of 1.8 limit them."""
     sign = -1.0 if maximize else 1.0
     lp = LinearProgram(
-        maximize,
-        sparse.csc_array(np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])),
-        sign * np.array([2.0, 1.8, 1.8]),
-        np.zeros(3),
-        np.full(3, math.inf),
-        np.ones(2),
-        np.ones(2),
+        Program(
+            maximize,
+            sparse.csc_array(np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])),
+            sign * np.array([2.0, 1.8, 1.8]),
+            np.zeros(3),
+            np.full(3, math.inf),
+            np.ones(2),
+            np.ones(2),
+        ),
     )
     corner = sorted(np.abs(lp.solve().duals))
     assert corner == pytest.approx([0.2, 1.8])
@@ -318,7 +317,15 @@ def test_interior_duals_lie_in_the_middle(maximize):
 
 def test_no_interior_duals_without_time_or_optimum():
     infeasible = LinearProgram(
-        False, sparse.csc_array(np.ones((1, 1))), np.ones(1), np.zeros(1), np.ones(1), np.array([2.0]), np.array([2.0])
+        Program(
+            False,
+            sparse.csc_array(np.ones((1, 1))),
+            np.ones(1),
+            np.zeros(1),
+            np.ones(1),
+            np.array([2.0]),
+            np.array([2.0]),
+        )
     )
     duals = infeasible.interior_duals()
     assert duals is None or len(duals) == 1
@@ -329,13 +336,15 @@ def test_no_interior_duals_without_time_or_optimum():
 def test_an_interior_point_method_that_goes_on_for_ever_is_ended():
     """Beside a penalty IPX repeats its last step, without a limit for ever."""
     lp = LinearProgram(
-        False,
-        sparse.csc_array(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])),
-        np.array([1e9, -1.7]),
-        np.zeros(2),
-        np.full(2, math.inf),
-        np.array([-math.inf, -math.inf, 1.0]),
-        np.array([1.0, 1.5, math.inf]),
+        Program(
+            False,
+            sparse.csc_array(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])),
+            np.array([1e9, -1.7]),
+            np.zeros(2),
+            np.full(2, math.inf),
+            np.array([-math.inf, -math.inf, 1.0]),
+            np.array([1.0, 1.5, math.inf]),
+        ),
     )
     lp.solve()
     started = time.monotonic()
@@ -349,7 +358,7 @@ def test_columns_of_other_sizes_bring_their_scale(small):
     """What comes first does not decide in which units HiGHS counts for ever."""
     one = np.ones(1)
     none, free = np.empty(0), np.array([math.inf])
-    lp = LinearProgram(True, sparse.csc_array((1, 0)), none, none, none, -free, one)
+    lp = LinearProgram(Program(True, sparse.csc_array((1, 0)), none, none, none, -free, one))
     for cost in (small, 3.7, 1e6, 2e6):
         lp.add_columns(np.array([cost]), np.zeros(1), free, np.array([0, 1]), np.array([0]), one)
         assert lp.solve().objective == cost
@@ -361,9 +370,9 @@ def test_penalties_that_nothing_pays_do_not_set_the_scale(unit, penalty):
     """A small gain is found beside costs that no optimum uses, by the linear and by the mixed-integer program."""
     costs = unit * np.array([-penalty, -penalty, 1.5, 1.2])
     arrays = (sparse.csc_array(np.ones((1, 4))), costs, np.zeros(4), np.full(4, math.inf), np.full(1, -math.inf))
-    solved = LinearProgram(True, *arrays, np.full(1, 3.0)).solve()
+    solved = LinearProgram(Program(True, *arrays, np.full(1, 3.0))).solve()
     assert (solved.objective, solved.duals[0]) == (4.5 * unit, 1.5 * unit)
-    assert solve_mip(True, *arrays, np.full(1, 3.0), np.ones(4, dtype=bool)).objective == 4.5 * unit
+    assert solve_mip(Program(True, *arrays, np.full(1, 3.0)), np.ones(4, dtype=bool)).objective == 4.5 * unit
 
 
 @pytest.mark.parametrize("ever", [False, True])
@@ -384,7 +393,7 @@ def test_a_scale_that_cannot_be_solved_ends_no_run(monkeypatch, ever):
     matrix = np.hstack([np.eye(4), np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 1, 1, 1]])])
     costs = np.array([0.0] * 4 + [5e-9, 1e3, 2e3, 4e-9])
     upper = np.array([0.0] * 4 + [math.inf] * 4)
-    lp = LinearProgram(False, sparse.csc_array(matrix), costs, np.zeros(8), upper, np.ones(4), np.ones(4))
+    lp = LinearProgram(Program(False, sparse.csc_array(matrix), costs, np.zeros(8), upper, np.ones(4), np.ones(4)))
     for _ in range(2):
         solved = lp.solve()
         assert (solved.status, solved.objective) == (LPStatus.OPTIMAL, 5e-9)
@@ -396,7 +405,9 @@ def test_what_is_unbounded_beside_a_penalty_is_no_optimum():
     """At the penalty's size the cost of the unbounded column is nothing; at the size of what is paid it is seen."""
     one, free = np.ones(1), np.full(1, math.inf)
     matrix = sparse.csc_array(np.array([[2.0]]))
-    lp = LinearProgram(True, matrix, np.array([-1e6]), np.zeros(1), free, np.full(1, -math.inf), np.full(1, 3.0))
+    lp = LinearProgram(
+        Program(True, matrix, np.array([-1e6]), np.zeros(1), free, np.full(1, -math.inf), np.full(1, 3.0))
+    )
     assert lp.solve().status is LPStatus.OPTIMAL
     lp.add_columns(np.array([0.0016]), np.zeros(1), free, np.array([0, 1]), np.array([0]), 3.0 * one)
     lp.add_columns(np.array([0.0004]), np.zeros(1), free, np.zeros(2, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
@@ -420,13 +431,15 @@ def test_units_change_nothing(problem, of_costs, of_rows):
 def test_a_basis_that_is_still_there_need_not_be_set():
     """After columns have been appended the saved basis is the present one: restoring it changes nothing."""
     lp = LinearProgram(
-        False,
-        sparse.csc_array(np.eye(2)),
-        np.ones(2),
-        np.zeros(2),
-        np.full(2, np.inf),
-        np.array([3.0, 4.0]),
-        np.full(2, np.inf),
+        Program(
+            False,
+            sparse.csc_array(np.eye(2)),
+            np.ones(2),
+            np.zeros(2),
+            np.full(2, np.inf),
+            np.array([3.0, 4.0]),
+            np.full(2, np.inf),
+        ),
     )
     assert lp.solve().objective == 7.0
     basis = lp.basis()
@@ -469,7 +482,7 @@ def test_a_program_that_fails_at_the_scale_of_other_costs_is_solved_at_its_own()
     costs = np.array([0.28571428571428586, -2.0 * left, -left, -left, 2.0 * left - 0.28571428571428586])
     bounds = np.array([0.0, 0.0, -1.0, 0.0, 0.0]), np.array([3.0, 0.0, 0.0, 1.0, 1.0])
     side = np.array([-1.0, 0.0, 0.0, 1000.0])
-    program = LinearProgram(False, matrix, costs, *bounds, side, side, scale=left)
+    program = LinearProgram(Program(False, matrix, costs, *bounds, side, side), scale=left)
     found = program.solve()
     assert found.status is LPStatus.OPTIMAL
     assert matrix @ found.values == pytest.approx(side)

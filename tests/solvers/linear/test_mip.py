@@ -11,6 +11,7 @@ from scipy import sparse
 from colgen.solvers.linear import highs
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
 from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.program import Program
 from tests.amounts import examples
 
 
@@ -25,13 +26,15 @@ def test_presolve_comes_to_an_end():
         [1, 1, 1, 1, 1, 0],
     ]
     found = solve_mip(
-        False,
-        sparse.csc_array(np.array(matrix, dtype=float)),
-        np.array([2_000_009.0, 2_000_002.0, 1_000_009.0, 1_000_008.0, 1_000_004.0, -9.0]),
-        np.array([0.0, 0.0, 0.0, 0.0, 0.0, -np.inf]),
-        np.array([np.inf, np.inf, np.inf, np.inf, np.inf, 3.0]),
-        np.array([-8.0, -1.0, 0.0, -2.0, -np.inf, -np.inf]),
-        np.array([-8.0, -1.0, 2.0, np.inf, 6.0, 3.0]),
+        Program(
+            False,
+            sparse.csc_array(np.array(matrix, dtype=float)),
+            np.array([2_000_009.0, 2_000_002.0, 1_000_009.0, 1_000_008.0, 1_000_004.0, -9.0]),
+            np.array([0.0, 0.0, 0.0, 0.0, 0.0, -np.inf]),
+            np.array([np.inf, np.inf, np.inf, np.inf, np.inf, 3.0]),
+            np.array([-8.0, -1.0, 0.0, -2.0, -np.inf, -np.inf]),
+            np.array([-8.0, -1.0, 2.0, np.inf, 6.0, 3.0]),
+        ),
         np.array([True, False, False, True, False, True]),
     )
     assert found.status is LPStatus.OPTIMAL
@@ -48,8 +51,10 @@ def test_fractional_bounds_of_integer_columns_change_nothing(shift):
     for matrix, low, high, costs in programs:
         rows = (sparse.csc_array(np.array(matrix, dtype=float)), np.array(costs))
         sides, integer = (np.array(low), np.array(high)), np.ones(2, dtype=np.bool_)
-        right = solve_mip(True, *rows, np.array([1.0, 0.0]), np.array([5.0, 3.0]), *sides, integer)
-        found = solve_mip(True, *rows, np.array([1.0, 0.0]) - shift, np.array([5.0, 3.0]) + shift, *sides, integer)
+        right = solve_mip(Program(True, *rows, np.array([1.0, 0.0]), np.array([5.0, 3.0]), *sides), integer)
+        found = solve_mip(
+            Program(True, *rows, np.array([1.0, 0.0]) - shift, np.array([5.0, 3.0]) + shift, *sides), integer
+        )
         assert found.status is right.status
         assert found.objective == right.objective
 
@@ -59,7 +64,7 @@ def test_what_is_unbounded_has_an_integer_point_and_what_has_none_is_infeasible(
     matrix, integer = sparse.csc_array(np.array([[2.0, -2.0]])), np.ones(2, dtype=np.bool_)
     for side in (2.0, 1.0):
         sides, ends = (np.full(1, side), np.full(1, side)), (np.zeros(2), np.full(2, np.inf))
-        found = solve_mip(True, matrix, np.ones(2), *ends, *sides, integer, time_limit=5.0, nodes=100)
+        found = solve_mip(Program(True, matrix, np.ones(2), *ends, *sides), integer, time_limit=5.0, nodes=100)
         if side == 2.0:
             assert found.status is LPStatus.UNBOUNDED
             assert found.values[0] - found.values[1] == pytest.approx(1.0)
@@ -91,7 +96,7 @@ def test_what_presolve_calls_optimal_though_it_is_unbounded(matrix, low, high, c
     rows, right = sparse.csc_array(np.array(matrix, dtype=float)), np.array(costs, dtype=float)
     arrays = [np.array(each, dtype=float) for each in (lower, upper, low, high)]
     for sign in (1.0, -1.0):
-        found = solve_mip(sign < 0.0, rows, sign * right, *arrays, np.array(integer) > 0)
+        found = solve_mip(Program(sign < 0.0, rows, sign * right, *arrays), np.array(integer) > 0)
         assert found.status is LPStatus.UNBOUNDED
         assert found.bound == -sign * np.inf
         activity = rows @ found.values
@@ -118,8 +123,8 @@ def test_a_program_is_unbounded_just_if_it_has_a_point_and_its_relaxation_is(see
         high,
     )
     integer = rng.random(columns) < 0.6
-    found = solve_mip(False, *arrays, integer, time_limit=1.0)
-    relaxation = LinearProgram(False, *arrays).solve()
+    found = solve_mip(Program(False, *arrays), integer, time_limit=1.0)
+    relaxation = LinearProgram(Program(False, *arrays)).solve()
     if relaxation.status is LPStatus.UNBOUNDED:
         assert found.status in (LPStatus.UNBOUNDED, LPStatus.INFEASIBLE, LPStatus.LIMIT)
     else:
@@ -130,7 +135,7 @@ def test_an_integer_column_without_an_integer_between_its_bounds_is_infeasible()
     bounds = (np.array([0.3, 0.0]), np.array([0.7, 1.0]))
     sides = (np.array([-np.inf]), np.array([2.0]))
     matrix = sparse.csc_array(np.ones((1, 2)))
-    found = solve_mip(False, matrix, np.ones(2), *bounds, *sides, np.array([True, False]))
+    found = solve_mip(Program(False, matrix, np.ones(2), *bounds, *sides), np.array([True, False]))
     assert found.status is LPStatus.INFEASIBLE
     assert found.bound == np.inf
 

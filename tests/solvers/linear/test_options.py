@@ -7,6 +7,7 @@ from scipy import sparse
 from colgen import InputError, LinearMaster, Method, solve
 from colgen.solvers.linear.lp import LinearProgram
 from colgen.solvers.linear.options import OptionError, check_options
+from colgen.solvers.linear.program import Program
 from tests.assignment import assignment
 
 
@@ -46,7 +47,7 @@ def test_options_reach_the_solver():
     two, one = np.zeros(2), np.ones(1)
     options = check_options({"simplex_price_strategy": 1, "primal_feasibility_tolerance": 1})
     assert options == {"simplex_price_strategy": 1, "primal_feasibility_tolerance": 1}
-    lp = LinearProgram(False, matrix, np.ones(2), two, two + 9.0, one, one, options={"random_seed": 5})
+    lp = LinearProgram(Program(False, matrix, np.ones(2), two, two + 9.0, one, one), options={"random_seed": 5})
     assert lp.backend.highs.getOptionValue("random_seed")[1] == 5
     assert lp.solve().objective == pytest.approx(0.5)
 

@@ -6,6 +6,7 @@ from scipy import sparse
 
 from colgen.solvers.linear.highs import LPStatus
 from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.recosted import RecostedMIP
 
 
@@ -32,7 +33,7 @@ def test_each_solve_is_that_of_a_program_made_anew(seed, scale):
         costs, high = scale * rng.normal(size=7), np.where(rng.random(7) < 0.3, 1.0, upper)
         program.set_bounds(lower, high)
         found = program.solve(costs)
-        expected = solve_mip(False, matrix, costs, lower, high, row_lower, row_upper, integer)
+        expected = solve_mip(Program(False, matrix, costs, lower, high, row_lower, row_upper), integer)
         assert found.bound == pytest.approx(expected.objective, rel=1e-7)
         assert found.points[0] @ costs == pytest.approx(expected.objective, rel=1e-7)
         assert (np.diff(found.points @ costs) >= 0).all()

@@ -6,6 +6,7 @@ from scipy import sparse
 
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solvers.linear.mip import solve_mip
+from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.scaling import column_units, row_sizes
 
 
@@ -33,7 +34,7 @@ def test_units_follow_the_values_of_continuous_columns(size):
 
 @pytest.mark.parametrize("sizes", [(1.0, 1e-6, 1.0), (1.0, 1e-7, 1e9), (1.0, 1e8, 1e-6)])
 def test_a_program_in_other_units_has_the_same_optimum(sizes):
-    right, found = solve_mip(True, *program(np.ones(3))), solve_mip(True, *program(np.array(sizes)))
+    right, found = (solve_mip(Program(True, *arrays), whole) for *arrays, whole in map(program, ([1.0] * 3, sizes)))
     assert found.status is LPStatus.OPTIMAL
     assert found.objective == pytest.approx(right.objective)
     assert (found.values / sizes) == pytest.approx(right.values)

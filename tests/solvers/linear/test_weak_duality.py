@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from colgen.solvers.linear.lp import LinearProgram, LPStatus
+from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.weak_duality import least_by_duals
 from tests.amounts import examples
 
@@ -32,7 +33,7 @@ def test_the_bound_is_below_the_sum_in_fractions_and_near_the_optimum(seed):
     inside = matrix @ (lower + upper) / 2.0
     sides = inside - rng.random(rows) / 3, inside + rng.random(rows) / 3
     transposed = sparse.csr_array(matrix.T)
-    solved = LinearProgram(False, sparse.csc_array(matrix), costs, lower, upper, *sides).solve()
+    solved = LinearProgram(Program(False, sparse.csc_array(matrix), costs, lower, upper, *sides)).solve()
     assert solved.status is LPStatus.OPTIMAL
     bound = least_by_duals(costs, transposed, solved.duals, sides, (lower, upper))
     assert bound == pytest.approx(solved.objective, abs=1e-6 * scale)

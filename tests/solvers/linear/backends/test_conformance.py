@@ -10,6 +10,7 @@ from scipy import sparse
 from colgen import Method
 from colgen.solvers.linear.backends.registry import NAMES, BackendError, check_backend
 from colgen.solvers.linear.lp import LinearProgram, LPStatus, SolverError
+from colgen.solvers.linear.program import Program
 from tests.solvers.linear.test_lp import STATUS, arrays, covering, pays, scipy_solves
 
 quick = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -25,7 +26,7 @@ def backend(request):
 
 def program(problem, backend, offset=0.0):
     maximize, matrix, *rest = problem
-    return LinearProgram(maximize, sparse.csc_array(matrix), *rest, offset, backend=backend)
+    return LinearProgram(Program(maximize, sparse.csc_array(matrix), *rest, offset), backend=backend)
 
 
 @quick
@@ -186,8 +187,11 @@ def test_limits(backend):
 
 def test_empty_programs_and_wrong_indices(backend):
     empty, one = np.zeros(0), np.ones(1)
-    assert LinearProgram(False, sparse.csc_array((0, 0)), *(empty,) * 5, 5.0, backend=backend).solve().objective == 5.0
-    lp = LinearProgram(False, sparse.csc_array((1, 0)), *(empty,) * 3, one, one, backend=backend)
+    assert (
+        LinearProgram(Program(False, sparse.csc_array((0, 0)), *(empty,) * 5, 5.0), backend=backend).solve().objective
+        == 5.0
+    )
+    lp = LinearProgram(Program(False, sparse.csc_array((1, 0)), *(empty,) * 3, one, one), backend=backend)
     assert lp.solve().status is LPStatus.INFEASIBLE
     lp.add_columns(one, 0 * one, 9 * one, np.array([0, 1]), np.array([0]), one)
     assert lp.solve().objective == pytest.approx(1.0)

@@ -1,0 +1,49 @@
+"""A linear program as arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scipy import sparse
+
+from colgen.solvers.linear.scaling import Floats, scaled
+
+
+class Program(NamedTuple):
+    """A linear program.
+
+    Attributes
+    ----------
+    maximize
+        The direction of the objective.
+    matrix
+        Sparse matrix of shape (rows, columns).
+    costs, lower, upper
+        One entry a column.
+    row_lower, row_upper
+        One entry a row.
+    offset
+        The constant term of the objective.
+    """
+
+    maximize: bool
+    matrix: sparse.csc_array
+    costs: Floats
+    lower: Floats
+    upper: Floats
+    row_lower: Floats
+    row_upper: Floats
+    offset: float = 0.0
+
+    def scaled(self, rows: Floats, units: Floats, factor: float) -> Program:
+        """The program with its rows and its objective multiplied, and its columns counted in other units."""
+        return Program(
+            self.maximize,
+            scaled(self.matrix, rows, units),
+            self.costs * units * factor,
+            self.lower / units,
+            self.upper / units,
+            self.row_lower * rows,
+            self.row_upper * rows,
+            self.offset * factor,
+        )
