@@ -19,7 +19,7 @@ from colgen.core.tolerances import COMMON, ROUNDING, TOLERANCES, size
 from colgen.master.column_table import TEMPLATE, ColumnTable
 from colgen.master.tabular import TabularMaster
 from colgen.pricing.oracles import Pricing, PricingResult
-from colgen.solvers.columns.compressed import bound_terms
+from colgen.solvers.columns.compressed import box_terms, side_terms
 
 Floats = NDArray[np.float64]
 
@@ -52,10 +52,11 @@ def dual_bound(
     theta = _factor(terms, nothing)
     if theta is None:
         return master.sense.ideal
-    sides, sizes, boxes = bound_terms(
-        duals.values,
-        rows.lower,
-        rows.upper,
+    sides, sizes = side_terms(duals.values, rows.lower, rows.upper, s)
+    total: float = theta * sides
+    if not math.isfinite(total):
+        return master.sense.ideal  # the dual of a side that the row does not have
+    boxes = box_terms(
         objective.costs,
         objective.products(duals),
         table.lower_now,
@@ -63,17 +64,11 @@ def dual_bound(
         # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
         table.weights,
         table.origins,
+        TEMPLATE,  # columns that came from an oracle and have no upper bound are covered by the oracle's own bound
         s,
         theta,
-        clean,
-        TOLERANCES.reduced_cost,
-        objective.rounding,
-        # Columns that came from an oracle and have no upper bound are covered by the oracle's own bound.
-        TEMPLATE,
+        (clean, TOLERANCES.reduced_cost, objective.rounding),
     )
-    total: float = theta * sides
-    if not math.isfinite(total):
-        return master.sense.ideal  # the dual of a side that the row does not have
     drowning: float = ROUNDING * theta * sizes
     used = _used(terms, theta, nothing)
     total += boxes

@@ -102,7 +102,7 @@ class SignatureIndex:
         """
         if not self._held:
             return np.full(len(wanted), -1, dtype=np.int64)
-        found: NDArray[np.int64] = find(*batch, wanted, self._slots, self._signatures.array, *held)
+        found: NDArray[np.int64] = find(batch, wanted, self._slots, self._signatures.array, held)
         return found
 
     def add(self, positions: NDArray[np.integer[Any]]) -> None:

@@ -212,64 +212,40 @@ def least_reduced_costs(costs, earned, upper, origins, sign, first, count):  # t
     return least
 
 
-@typed(
-    types.UniTuple(FLOAT, 3)(
-        FLOATS,
-        FLOATS,
-        FLOATS,
-        FLOATS,
-        FLOATS,
-        FLOATS,
-        FLOATS,
-        FLOATS,
-        NUMBERS,
-        FLOAT,
-        FLOAT,
-        FLOAT,
-        FLOAT,
-        FLOAT,
-        WHOLE,
-    )
-)
-def bound_terms(  # type: ignore[no-untyped-def]
-    duals,
-    row_lower,
-    row_upper,
-    costs,
-    earned,
-    lower,
-    upper,
-    weights,
-    origins,
-    sign,
-    theta,
-    clean,
-    share,
-    rounding,
-    template,
-):
-    """What a dual bound is made of besides what oracles state, as if minimising.
+@typed(types.UniTuple(FLOAT, 2)(FLOATS, FLOATS, FLOATS, FLOAT))
+def side_terms(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
+    """πᵀr, as if minimising, of each row the side that its dual value speaks of; and the sum of the terms' sizes.
 
-    Returns
-    -------
-    tuple
-        πᵀr, of each row the side that its dual value speaks of.
-
-        What these terms are in size, none of which cancels another: rounding is relative to it.
-
-        Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j over columns that no oracle answers for: variables of the
-        template, columns with an upper bound, and what all columns have that have a lower one.  Where x_j has no bound
-        on the side that it is driven to, its reduced cost must vanish: but for ``clean`` times its weight, at least 1,
-        and no more than ``share`` of what it is the difference of.  If something is taken off its cost, ``rounding``
-        times its weight may be left.  If it does not vanish, then nothing bounds the sum: -inf.
+    The sizes do not cancel out: rounding is relative to their sum.
     """
     sides, sizes = 0.0, 0.0
     for i in range(len(duals)):
         pull = sign * duals[i]
         if pull != 0.0:
-            term = pull * (row_lower[i] if pull > 0.0 else row_upper[i])
+            term = pull * (lower[i] if pull > 0.0 else upper[i])
             sides += term
             sizes += abs(term)
+    return sides, sizes
+
+
+@typed(FLOAT(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, WHOLE, FLOAT, FLOAT, types.UniTuple(FLOAT, 3)))
+def box_terms(costs, earned, lower, upper, weights, origins, template, sign, theta, allowed):  # type: ignore[no-untyped-def]
+    """Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j, as if minimising, over columns that no oracle answers for.
+
+    These are variables of the template, columns with an upper bound, and what all columns have that have a lower one.
+    Where x_j has no bound on the side that it is driven to, its reduced cost must vanish; if it does not, then nothing
+    bounds the sum: -inf.
+
+    Parameters
+    ----------
+    origins, template
+        Where each column came from, and what says that it is a variable of the template.
+    allowed
+        Three numbers, clean, share and rounding.  A reduced cost vanishes if it is no more than ``clean`` times the
+        column's weight, at least 1, and no more than ``share`` of what it is the difference of.  If something is taken
+        off its cost, ``rounding`` times its weight may be left.
+    """
+    clean, share, rounding = allowed
     boxes = 0.0
     for j in range(len(costs)):
         mine = upper[j] != np.inf or origins[j] == template
@@ -282,5 +258,5 @@ def bound_terms(  # type: ignore[no-untyped-def]
                 weight, taken = max(1.0, weights[j]), abs(theta * earned[j])
                 slack = min(clean * weight, share * (abs(costs[j]) + taken))
                 if abs(reduced) > (max(slack, rounding * weight) if taken > 0.0 else slack):
-                    return sides, sizes, -np.inf
-    return sides, sizes, boxes
+                    return -np.inf
+    return boxes

@@ -44,25 +44,26 @@ def signatures(costs, starts, rows, values):  # type: ignore[no-untyped-def]
     return found
 
 
-@typed(
-    types.int64[::1](
-        FLOATS, NUMBERS, NUMBERS, FLOATS, SIGNATURES, NUMBERS, SIGNATURES, FLOATS, NUMBERS, NUMBERS, FLOATS
-    )
-)
-def find(  # type: ignore[no-untyped-def]
-    costs, starts, rows, values, numbers, slots, held_numbers, held_costs, held_starts, held_rows, held_values
-):
+_COLUMNS = types.Tuple((FLOATS, NUMBERS, NUMBERS, FLOATS))
+
+
+@typed(types.int64[::1](_COLUMNS, SIGNATURES, NUMBERS, SIGNATURES, _COLUMNS))
+def find(asked, numbers, slots, held_numbers, held):  # type: ignore[no-untyped-def]
     """Positions among the columns held of those that are asked for, -1 where there is none.
 
     Columns with equal numbers are compared entry by entry, by rising row numbers.
 
     Parameters
     ----------
+    asked, held
+        Costs, starts, rows and values of columns.
     numbers, held_numbers
         Of :func:`signatures`.
     slots
         A table by open addressing with linear probing, its length a power of two; see :func:`claim`.
     """
+    costs, starts, rows, values = asked
+    held_costs, held_starts, held_rows, held_values = held
     found = np.full(len(costs), -1, dtype=np.int64)
     mask = np.uint64(len(slots) - 1)
     for j in range(len(costs)):

@@ -18,13 +18,14 @@ from colgen.solvers.columns.compressed import (
     FLOATS,
     activities,
     are_whole,
-    bound_terms,
+    box_terms,
     covered_of_two,
     grow_older,
     in_form,
     largest_product,
     least_reduced_costs,
     products,
+    side_terms,
     signed_duals,
     sums_by_number,
     typed,
@@ -232,10 +233,7 @@ def test_nobodys_column_leaves_infinity():
 
 def sides(duals, lower, upper, sign):
     """Their terms, and what these are in size."""
-    none = np.empty(0)
-    return bound_terms(
-        duals, lower, upper, none, none, none, none, none, none.astype(np.int32), sign, 1.0, 0.0, 0.0, 0.0, TEMPLATE
-    )[:2]
+    return side_terms(duals, lower, upper, sign)
 
 
 def test_sides_are_those_that_dual_values_speak_of():
@@ -248,10 +246,7 @@ def test_sides_are_those_that_dual_values_speak_of():
 
 
 def boxes(costs, earned, lower, upper, weights, origins, sign, theta, clean, share=1.0, rounding=0.0):
-    none, allowed = np.empty(0), (clean, share, rounding)
-    return bound_terms(
-        none, none, none, costs, earned, lower, upper, weights, origins, sign, theta, *allowed, TEMPLATE
-    )[2]
+    return box_terms(costs, earned, lower, upper, weights, origins, TEMPLATE, sign, theta, (clean, share, rounding))
 
 
 def box(reduced, lower, upper, origin=0, weight=0.0, clean=1e-7):

@@ -66,7 +66,7 @@ def test_columns_are_found_where_they_are(held, asked, some_bits):
         costs, entries = np.array([cost for cost, _ in some]), compressed(*(pattern for _, pattern in some))
         arrays.append(((costs, *entries), signatures(costs, *entries) & np.uint64(some_bits)))
     (batch, wanted), (mine, numbers) = arrays
-    found = find(*batch, wanted, table_of(numbers), numbers, *mine)
+    found = find(batch, wanted, table_of(numbers), numbers, mine)
     position = {column: k for k, column in enumerate(held)}
     assert found.tolist() == [position.get(column, -1) for column in asked]
 
@@ -74,5 +74,6 @@ def test_columns_are_found_where_they_are(held, asked, some_bits):
 def test_a_zero_of_another_sign_is_the_same_number():
     one, other = (np.array([zero]) for zero in (0.0, -0.0))
     numbers = signatures(one, *compressed([(2, 0.0)]))
-    found = find(other, *compressed([(2, -0.0)]), numbers, table_of(numbers), numbers, one, *compressed([(2, 0.0)]))
+    asked, held = (other, *compressed([(2, -0.0)])), (one, *compressed([(2, 0.0)]))
+    found = find(asked, numbers, table_of(numbers), numbers, held)
     assert found.tolist() == [0]
