@@ -11,15 +11,20 @@ problem*, Mathematical Programming 100 (2004), sections 3 and 4.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_integer
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
+from colgen.solvers.literals import whole
 from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _TABU = 7
@@ -30,6 +35,31 @@ _MOVES = 2
 
 _ROUNDING = 2.0**-30
 """A number of full vehicles that is whole but for this much counts as whole."""
+
+
+_INSIDE, _DEMAND, _SIZE = range(3)
+"""Places in the sums of a set."""
+
+
+class _Chosen(NamedTuple):
+    """A set of customers that is changed move by move.
+
+    Attributes
+    ----------
+    mine
+        Whether each customer is in it.
+    towards
+        The flow between each customer and the set.
+    last
+        The last move of each customer.
+    sums
+        The flow inside, the demand, and how many customers there are.
+    """
+
+    mine: Mask
+    towards: Floats
+    last: Ints
+    sums: Floats
 
 
 def violated_capacity(
@@ -88,73 +118,101 @@ def _search(both: Floats, demands: Floats, capacity: float, least: float, tabu: 
     sets, violations = np.zeros((256, n), dtype=np.bool_), np.zeros(256)
     count = 0
     for start in range(-n, n):
-        mine = np.zeros(n, dtype=np.bool_)
-        towards = np.zeros(n)  # flow between each customer and the set
-        size, inside, demand = 0, 0.0, 0.0
-        if start < 0:  # the whole component of a customer, if no smaller number is in it
-            stack = np.empty(n, dtype=np.int64)
-            stack[0], top = start + n, 1
-            mine[start + n] = True
-            while top > 0:
-                top -= 1
-                v = stack[top]
-                for w in range(n):
-                    if not mine[w] and both[v, w] > 0.0:
-                        mine[w] = True
-                        stack[top] = w
-                        top += 1
-            for v in range(n):
-                if mine[v]:
-                    inside += towards[v]
-                    size += 1
-                    demand += demands[v]
-                    for w in range(n):
-                        towards[w] += both[v, w]
-        else:
-            mine[start], size, demand = True, 1, demands[start]
-            for w in range(n):
-                towards[w] += both[start, w]
-        last = np.full(n, -(1 << 30), dtype=np.int64)
+        chosen = _Chosen(np.zeros(n, dtype=np.bool_), np.zeros(n), np.full(n, -(1 << 30), dtype=np.int64), np.zeros(3))
         growing = start >= 0
-        for move in range(n + moves):
-            violation = inside - size + _vehicles(demand, capacity)
+        for v in _component(both, start + n) if start < 0 else np.full(1, start):
+            _move(both, demands, chosen, int(v))
+        for move in range(n + moves if growing else 1):
+            violation = _violation(chosen, capacity)
             if violation > least:
                 if count == len(violations):
-                    more = np.zeros((2 * count, n), dtype=np.bool_)
-                    for k in range(count):
-                        overwrite(more[k], sets[k])
-                    sets = more
-                    violations = np.append(violations, np.zeros(count))
-                overwrite(sets[count], mine)
+                    sets, violations = _doubled(sets, violations)
+                overwrite(sets[count], chosen.mine)
                 violations[count] = violation
                 count += 1
-            if start < 0:
-                break
-            best, most = -1, -np.inf
-            for v in range(n):
-                if mine[v]:
-                    if growing or size < 3 or move - last[v] <= tabu:
-                        continue
-                    gain = 1.0 - towards[v] + _vehicles(demand - demands[v], capacity)
-                else:
-                    if move - last[v] <= tabu or (growing and towards[v] <= 0.0):
-                        continue
-                    gain = towards[v] - 1.0 + _vehicles(demand + demands[v], capacity)
-                if gain > most:
-                    best, most = v, gain
+            best = _best_move(demands, capacity, chosen, move - tabu, growing)
             if best < 0:
                 if not growing:
                     break
                 growing = False  # the component is complete: look around it
                 continue
-            sign = -1.0 if mine[best] else 1.0
-            inside += sign * towards[best]
-            demand += sign * demands[best]
-            size += 1 if sign > 0.0 else -1
-            mine[best] = not mine[best]
-            last[best] = move
-            for w in range(n):
-                towards[w] += sign * both[best, w]
-            if size == n:
+            _move(both, demands, chosen, best)
+            chosen.last[best] = move
+            if chosen.sums[_SIZE] == n:
                 growing = False
     return sets[:count], violations[:count]
+
+
+@njit(cache=True, nogil=True)
+def _component(both: Floats, start: int) -> Ints:
+    """The customers that flow leads to from one, and that one."""
+    n = len(both)
+    reached, stack = np.zeros(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
+    stack[0], top = start, 1
+    reached[start] = True
+    while top > 0:
+        top -= 1
+        v = stack[top]
+        for w in range(n):
+            if not reached[w] and both[v, w] > 0.0:
+                reached[w] = True
+                stack[top] = w
+                top += 1
+    return np.flatnonzero(reached)
+
+
+@njit(cache=True, nogil=True)
+def _doubled(sets: Mask, violations: Floats) -> tuple[Mask, Floats]:
+    """Arrays with room for twice as many sets."""
+    count, n = sets.shape
+    more = np.zeros((2 * count, n), dtype=np.bool_)
+    for k in range(count):
+        overwrite(more[k], sets[k])
+    return more, np.append(violations, np.zeros(count))
+
+
+@inner
+def _violation(chosen: _Chosen, capacity: float) -> float:
+    """By how much a set has more arcs inside than it may."""
+    sums = chosen.sums
+    return float(sums[_INSIDE] - sums[_SIZE] + _vehicles(sums[_DEMAND], capacity))
+
+
+@inner
+def _move(both: Floats, demands: Floats, chosen: _Chosen, v: int) -> None:
+    """Let a customer join the set, or leave it."""
+    sign = -1.0 if chosen.mine[v] else 1.0
+    chosen.sums[_INSIDE] += sign * chosen.towards[v]
+    chosen.sums[_DEMAND] += sign * demands[v]
+    chosen.sums[_SIZE] += sign
+    chosen.mine[v] = not chosen.mine[v]
+    for w in range(len(demands)):
+        chosen.towards[w] += sign * both[v, w]
+
+
+@inner
+def _best_move(demands: Floats, capacity: float, chosen: _Chosen, before: int, growing: bool) -> int:
+    """The customer whose move makes the set violated most, -1 if none may move.
+
+    Parameters
+    ----------
+    before
+        Customers whose last move was at this one or later stay where they are.
+    growing
+        Whether only customers with flow to the set join it, and none leaves it.
+    """
+    mine, towards, last = chosen.mine, chosen.towards, chosen.last
+    demand, size = chosen.sums[_DEMAND], chosen.sums[_SIZE]
+    best, most = whole(-1), -np.inf
+    for v in range(len(demands)):
+        if mine[v]:
+            if growing or size < 3 or last[v] >= before:
+                continue
+            gain = 1.0 - towards[v] + _vehicles(demand - demands[v], capacity)
+        else:
+            if last[v] >= before or (growing and towards[v] <= 0.0):
+                continue
+            gain = towards[v] - 1.0 + _vehicles(demand + demands[v], capacity)
+        if gain > most:
+            best, most = v, gain
+    return best

@@ -31,7 +31,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_floats, as_integers
+from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded, kernel
 from colgen.solvers.packing.network import look_away
 from colgen.solvers.packing.zero_one import checked, fill, trace
 
@@ -55,6 +57,9 @@ _CELLS = 1 << 25
 """Of tables that are filled for them between two looks at the clock: of large tables there are fewer steps."""
 
 _DONE, _PAUSED, _FULL = 0, 1, 2
+
+_ITEM, _WITHOUT, _WITHIN, _KEPT, _OLD = range(5)
+"""Places in the state of a search."""
 
 
 @dataclass(frozen=True)
@@ -377,85 +382,125 @@ def _in_advance(  # type: ignore[no-untyped-def]
     return best_share * charges / divisors, best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _advance(search: _Search, items: _Items, room: int, above: float, quick: bool, work: int) -> int:
     """Extend labels, item by item, until the last one, so much work, or until there is no room for more labels."""
-    loads, values, back, left, chosen, ranks, scratch, state = search
-    while state[0] < len(items.profits):
-        item = state[0]
-        old, new = item & 1, 1 - (item & 1)
-        size, profit = items.sizes[item], items.profits[item]
-        here = slice(items.open_starts[item], items.open_starts[item + 1])
-        opened = items.open_counts[here]
-        while state[1] < state[4] or state[2] < state[4]:
+    state = search.state
+    while state[_ITEM] < len(items.profits):
+        while state[_WITHOUT] < state[_OLD] or state[_WITHIN] < state[_OLD]:
             if work <= 0:
                 return _PAUSED
-            if state[3] == len(ranks):
+            if state[_KEPT] == len(search.ranks):
                 return _FULL
-            # The lighter one of the next label without the item and of the next one with it.
-            without, within = state[1], state[2]
-            take = without == state[4]
-            if not take and within < state[4]:
-                difference = loads[old, without] - loads[old, within] - size
-                take = difference > 0 or (difference == 0 and values[old, within] + profit > values[old, without])
-            at = within if take else without
-            state[2 if take else 1] += 1
-            load, value = loads[old, at] + (size if take else 0), values[old, at] + (profit if take else 0.0)
-            work -= 1
-            if load > room:
-                state[2] = state[4]  # the others are heavier
-                continue
-            for c in range(len(scratch)):
-                scratch[c] = left[old, at, c]
-            given = back[old, at]
-            for e in range(items.starts[item], items.starts[item + 1]):
-                c = items.counts[e]
-                before = scratch[c]
-                if take:
-                    scratch[c] += items.weights[e]
-                    if scratch[c] >= items.divisors[c]:
-                        scratch[c] -= items.divisors[c]
-                        value -= items.charges[c]
-                if scratch[c] + items.rests[e] < items.divisors[c]:
-                    scratch[c] = items.divisors[c] - 1 - items.rests[e]  # it will not be full again
-                given -= items.parts[c] * (scratch[c] - before)
-            if value + given + items.suffix[item + 1, room - load] <= above:
-                continue
-            rank, dominated = 0, False
-            while rank < state[3]:
-                other = ranks[rank]
-                slack = values[new, other] - value
-                if slack < 0.0:
-                    break
-                work -= 1
-                if not quick:
-                    for c in opened:
-                        if left[new, other, c] > scratch[c]:
-                            slack -= items.charges[c]
-                            if slack < 0.0:
-                                break
-                if slack >= 0.0:
-                    dominated = True
-                    break
-                rank += 1
-            if dominated:
-                continue
-            kept = state[3]
-            for r in range(kept, rank, -1):
-                ranks[r] = ranks[r - 1]
-            ranks[rank] = kept
-            loads[new, kept], values[new, kept], back[new, kept] = load, value, given
-            for c in range(len(scratch)):
-                left[new, kept, c] = scratch[c]
-            for w in range(chosen.shape[2]):
-                chosen[new, kept, w] = chosen[old, at, w]
-            if take:
-                chosen[new, kept, item >> 6] |= np.uint64(1) << np.uint64(item & 63)
-            state[3] += 1
-        state[0] += 1
-        state[4] = state[3]
-        state[1] = state[2] = state[3] = 0
+            work -= 1 + _extend(search, items, room, above, quick)
+        state[_ITEM] += 1
+        state[_OLD] = state[_KEPT]
+        state[_WITHOUT] = state[_WITHIN] = state[_KEPT] = 0
     return _DONE
+
+
+@folded
+def _extend(search: _Search, items: _Items, room: int, above: float, quick: bool) -> int:
+    """Extend one label, and keep what can come to more than ``above`` and is not dominated.
+
+    Returns how many labels it is compared with.
+    """
+    state = search.state
+    item, old = state[_ITEM], state[_ITEM] & 1
+    take = _takes_item(search, items)
+    at = state[_WITHIN] if take else state[_WITHOUT]
+    state[_WITHIN if take else _WITHOUT] += 1
+    load = search.loads[old, at] + (items.sizes[item] if take else 0)
+    value = search.values[old, at] + (items.profits[item] if take else 0.0)
+    if load > room:
+        state[_WITHIN] = state[_OLD]  # the others are heavier
+        return 0
+    value, given = _charged(search, items, at, take, value)
+    if value + given + items.suffix[item + 1, room - load] <= above:
+        return 0
+    rank, dominated = _rank(search, items, value, quick)
+    if dominated:
+        return rank + 1
+    _keep(search, rank, load, value, given)
+    _copy_chosen(search, at, take)
+    state[_KEPT] += 1
+    return rank
+
+
+@folded
+def _takes_item(search: _Search, items: _Items) -> bool:
+    """Whether the next label with the item is lighter than the next one without it."""
+    state = search.state
+    item, old, without, within = state[_ITEM], state[_ITEM] & 1, state[_WITHOUT], state[_WITHIN]
+    if without == state[_OLD]:
+        return True
+    if within == state[_OLD]:
+        return False
+    difference = search.loads[old, without] - search.loads[old, within] - items.sizes[item]
+    if difference == 0:
+        return bool(search.values[old, within] + items.profits[item] > search.values[old, without])
+    return bool(difference > 0)
+
+
+@folded
+def _charged(search: _Search, items: _Items, at: int, take: bool, value: float) -> tuple[float, float]:
+    """A label's value less the charges for its counts, and what it is given back; ``scratch`` is left of the counts."""
+    item, old, scratch = search.state[_ITEM], search.state[_ITEM] & 1, search.scratch
+    overwrite(scratch, search.left[old, at])
+    given = search.back[old, at]
+    for e in range(items.starts[item], items.starts[item + 1]):
+        c = items.counts[e]
+        before = scratch[c]
+        if take:
+            scratch[c] += items.weights[e]
+            if scratch[c] >= items.divisors[c]:
+                scratch[c] -= items.divisors[c]
+                value -= items.charges[c]
+        if scratch[c] + items.rests[e] < items.divisors[c]:
+            scratch[c] = items.divisors[c] - 1 - items.rests[e]  # it will not be full again
+        given -= items.parts[c] * (scratch[c] - before)
+    return value, given
+
+
+@folded
+def _rank(search: _Search, items: _Items, value: float, quick: bool) -> tuple[int, bool]:
+    """The place of a label among those that are kept, by value, or of one that dominates it; and whether one does."""
+    item, new = search.state[_ITEM], 1 - (search.state[_ITEM] & 1)
+    for rank in range(search.state[_KEPT]):
+        other = search.ranks[rank]
+        slack = search.values[new, other] - value
+        if slack < 0.0:
+            return rank, False
+        if not quick:
+            for e in range(items.open_starts[item], items.open_starts[item + 1]):
+                c = items.open_counts[e]
+                if search.left[new, other, c] > search.scratch[c]:
+                    slack -= items.charges[c]
+                    if slack < 0.0:
+                        break
+        if slack >= 0.0:
+            return rank, True
+    return search.state[_KEPT], False
+
+
+@folded
+def _keep(search: _Search, rank: int, load: int, value: float, given: float) -> None:
+    """Enter a label at a place by value."""
+    kept, new = search.state[_KEPT], 1 - (search.state[_ITEM] & 1)
+    for r in range(kept, rank, -1):
+        search.ranks[r] = search.ranks[r - 1]
+    search.ranks[rank] = kept
+    search.loads[new, kept], search.values[new, kept], search.back[new, kept] = load, value, given
+    overwrite(search.left[new, kept], search.scratch)
+
+
+@folded
+def _copy_chosen(search: _Search, at: int, take: bool) -> None:
+    """Let the label that is entered choose what label ``at`` does, and the item if it is taken."""
+    item, kept, old = search.state[_ITEM], search.state[_KEPT], search.state[_ITEM] & 1
+    overwrite(search.items[1 - old, kept], search.items[old, at])
+    if take:
+        search.items[1 - old, kept, item >> 6] |= np.uint64(1) << np.uint64(item & 63)
 
 
 @njit(cache=True, nogil=True)

@@ -214,10 +214,22 @@ def go_on(search: CoverSearch, work: int) -> bool:
 @njit(cache=True)
 def _prepare(search: CoverSearch, level: int) -> bool:
     """Raise values, drop what does not fit any more, and say what is tried; False if nothing can be."""
+    left = _list_holders(search, level)
+    if left <= 0:
+        search.num_options[level] = 0
+        return left == 0
+    _raise_values(search, level, np.argsort(search.first[1:] - search.first[:-1]))
+    if search.budget[level] < 0:
+        return False
+    return _list_options(search, level)
+
+
+@njit(cache=True, borrows=True)
+def _list_holders(search: CoverSearch, level: int) -> int:
+    """List the fitting sets that hold each item; how many items are left, -1 if no set holds one of these."""
     starts, items, values = search.starts, search.items, search.values[level]
-    fitting, waste, held, first = search.fitting[level], search.waste[level], search.held, search.first
+    fitting, held, first = search.fitting[level], search.held, search.first
     n, count = len(values), search.counts[level]
-    # --- the fitting sets of each item ---
     held[:] = 0
     for k in range(count):
         for e in range(starts[fitting[k]], starts[fitting[k] + 1]):
@@ -228,41 +240,47 @@ def _prepare(search: CoverSearch, level: int) -> bool:
         if values[i] >= 0:
             left += 1
             if held[i] == 0:
-                return False
+                return -1
         first[i + 1] = first[i] + held[i]
-    if left == 0:
-        search.num_options[level] = 0
-        return True
-    for k in range(count):
-        for e in range(starts[fitting[k]], starts[fitting[k] + 1]):
-            i = items[e]
-            held[i] -= 1
-            search.sets[first[i] + held[i]] = k
-    search.state[2] += 4 * first[n] + n
-    # --- dual ascent, items that few sets hold first ---
-    order = np.argsort(first[1:] - first[:-1])
+    if left > 0:
+        for k in range(count):
+            for e in range(starts[fitting[k]], starts[fitting[k] + 1]):
+                i = items[e]
+                held[i] -= 1
+                search.sets[first[i] + held[i]] = k
+        search.state[2] += 4 * first[n] + n
+    return left
+
+
+@njit(cache=True, borrows=True)
+def _raise_values(search: CoverSearch, level: int, order: Ints) -> None:
+    """Raise the values of items in turn, each as far as no set wastes less than nothing (dual ascent)."""
+    values, waste, first, sets = search.values[level], search.waste[level], search.first, search.sets
     for i in order:
         if values[i] < 0:
             continue
-        least = waste[search.sets[first[i]]]
+        least = waste[sets[first[i]]]
         for e in range(first[i] + 1, first[i + 1]):
-            least = min(least, waste[search.sets[e]])
+            least = min(least, waste[sets[e]])
         if least > 0:
             values[i] += least
             search.budget[level] -= least
             for e in range(first[i], first[i + 1]):
-                waste[search.sets[e]] -= least
+                waste[sets[e]] -= least
+
+
+@njit(cache=True, borrows=True)
+def _list_options(search: CoverSearch, level: int) -> bool:
+    """List the fitting sets with the item that fewest of them hold, by what they waste; False if there are none."""
+    values, waste, first, sets = search.values[level], search.waste[level], search.first, search.sets
     budget = search.budget[level]
-    if budget < 0:
-        return False
-    # --- the item that fewest of the sets hold that fit now ---
-    best, fewest = -1, count + 1
-    for i in range(n):
+    best, fewest = -1, search.counts[level] + 1
+    for i in range(len(values)):
         if values[i] < 0:
             continue
         number = 0
         for e in range(first[i], first[i + 1]):
-            if waste[search.sets[e]] <= budget:
+            if waste[sets[e]] <= budget:
                 number += 1
         if number < fewest:
             best, fewest = i, number
@@ -270,10 +288,10 @@ def _prepare(search: CoverSearch, level: int) -> bool:
         return False
     options, number = search.options[level], 0
     for e in range(first[best], first[best + 1]):
-        k = search.sets[e]
+        k = sets[e]
         if waste[k] > budget:
             continue
-        at = number  # by what they waste
+        at = number
         while at > 0 and waste[options[at - 1]] > waste[k]:
             options[at] = options[at - 1]
             at -= 1

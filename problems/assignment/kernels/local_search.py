@@ -7,14 +7,57 @@ assignment problem*, INFORMS Journal on Computing 16 (2004).
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded, inner
+from colgen.solvers.literals import whole
 from colgen.solvers.tiers import tiered
 
 _DEARER, _CHEAPER = 1.1, 0.93
 """What the penalty is multiplied by after a move to an assignment that does not fit, and to one that does."""
+
+
+_COST, _LEAST, _PENALTY = range(3)
+_MOVE, _OVER = range(2)
+"""Places in the numbers and the counts of a search."""
+
+
+class _Tasks(NamedTuple):
+    """What each machine needs for each task, and whether it may have it; and the capacities of the machines."""
+
+    costs: Any
+    allowed: Any
+    sizes: Any
+    capacities: Any
+
+
+class _Search(NamedTuple):
+    """An assignment, and what is kept of it.
+
+    Attributes
+    ----------
+    machines, loads
+        The machine of each task, and the load of each machine.
+    tabu
+        Shape (machines, tasks): before this move the task does not come back.
+    numbers
+        The cost, the least cost of an assignment that fits, and the penalty.
+    counts
+        The number of the move, and what does not fit.
+    found
+        The best move: how many tasks change their machines, one or two, and task and new machine of each.
+    """
+
+    machines: Any
+    loads: Any
+    tabu: Any
+    numbers: Any
+    counts: Any
+    found: Any
 
 
 @tiered
@@ -32,100 +75,138 @@ def improve(costs, allowed, sizes, capacities, machines, penalty, moves, rng):  
         The best assignment that fits, what it costs (inf if none was found), and the penalty at the end.
     """
     m, n = costs.shape
-    loads = np.zeros(m, np.int64)
+    tasks = _Tasks(costs, allowed, sizes, capacities)
+    numbers, counts, loads, found = np.zeros(3), np.zeros(2, np.int64), np.zeros(m, np.int64), np.zeros(5, np.int64)
+    numbers[_LEAST], numbers[_PENALTY] = np.inf, penalty
+    search = _Search(machines, loads, np.zeros((m, n), np.int64), numbers, counts, found)
     for t in range(n):
         loads[machines[t]] += sizes[machines[t], t]
-    tabu = np.zeros((m, n), np.int64)
-    best, best_cost = machines.copy(), np.inf
-    over, cost = _over(loads, capacities), _cost(costs, machines)
-    if over == 0:
-        best_cost = cost
+    best = machines.copy()
+    _keep_if_best(tasks, search, best)
     for k in range(moves):
-        bar, found = np.inf, np.zeros(5, np.int64)
-        for t in range(n):
-            i = machines[t]
-            for j in range(m):
-                if j == i or not allowed[j, t]:
-                    continue
-                after = over + _change(loads, capacities, i, -sizes[i, t]) + _change(loads, capacities, j, sizes[j, t])
-                now = cost + costs[j, t] - costs[i, t]
-                if tabu[j, t] > k and not (after == 0 and now < best_cost):
-                    continue
-                if now + penalty * after < bar:
-                    bar = now + penalty * after
-                    found[0], found[1], found[2] = 1, t, j
-        for t in range(n):
-            i = machines[t]
-            for s in range(t):
-                j = machines[s]
-                if j == i or not allowed[j, t] or not allowed[i, s]:
-                    continue
-                after = (
-                    over
-                    + _change(loads, capacities, i, sizes[i, s] - sizes[i, t])
-                    + _change(loads, capacities, j, sizes[j, t] - sizes[j, s])
-                )
-                now = cost + costs[j, t] - costs[i, t] + costs[i, s] - costs[j, s]
-                if (tabu[j, t] > k or tabu[i, s] > k) and not (after == 0 and now < best_cost):
-                    continue
-                if now + penalty * after < bar:
-                    bar = now + penalty * after
-                    found[0], found[1], found[2], found[3], found[4] = 2, t, j, s, i
-        if bar >= cost + penalty * over:
-            start = rng.integers(0, n)
-            for u in range(min(n, 10)):
-                t = (start + u) % n
-                i = machines[t]
-                for s in range(n):
-                    j = machines[s]
-                    if j == i or not allowed[j, t]:
-                        continue
-                    first = _change(loads, capacities, i, -sizes[i, t]) + _change(
-                        loads, capacities, j, sizes[j, t] - sizes[j, s]
-                    )
-                    for h in range(m):
-                        if h in (j, i) or not allowed[h, s]:
-                            continue
-                        after = over + first + _change(loads, capacities, h, sizes[h, s])
-                        now = cost + costs[j, t] - costs[i, t] + costs[h, s] - costs[j, s]
-                        if (tabu[j, t] > k or tabu[h, s] > k) and not (after == 0 and now < best_cost):
-                            continue
-                        if now + penalty * after < bar:
-                            bar = now + penalty * after
-                            found[0], found[1], found[2], found[3], found[4] = 2, t, j, s, h
+        counts[_MOVE] = k
+        found[0] = 0
+        bar = _best_swap(tasks, search, _best_shift(tasks, search))
+        if bar >= numbers[_COST] + numbers[_PENALTY] * counts[_OVER]:
+            _best_ejection(tasks, search, bar, rng.integers(0, n))
         for f in range(found[0]):
             t, j = found[2 * f + 1], found[2 * f + 2]
             i = machines[t]
-            tabu[i, t] = k + 10 + rng.integers(0, 10)
+            search.tabu[i, t] = k + 10 + rng.integers(0, 10)
             loads[i] -= sizes[i, t]
             loads[j] += sizes[j, t]
             machines[t] = j
-        over, cost = _over(loads, capacities), _cost(costs, machines)
-        if over == 0 and cost < best_cost:
-            best_cost = cost
-            overwrite(best, machines)
-        penalty *= _CHEAPER if over == 0 else _DEARER if k % 3 == 0 else 1.0
-    return best, best_cost, penalty
+        _keep_if_best(tasks, search, best)
+        numbers[_PENALTY] *= _CHEAPER if counts[_OVER] == 0 else _DEARER if k % 3 == 0 else 1.0
+    return best, numbers[_LEAST], numbers[_PENALTY]
 
 
-@njit(cache=True, nogil=True)
-def _change(loads, capacities, machine, more):  # type: ignore[no-untyped-def]
+@inner
+def _keep_if_best(tasks: _Tasks, search: _Search, best: Any) -> None:
+    """Add up the cost and what does not fit; write the assignment over ``best`` if it fits and costs least so far."""
+    cost, over = 0.0, 0
+    for t in range(len(search.machines)):
+        cost += tasks.costs[search.machines[t], t]
+    for j in range(len(search.loads)):
+        over += max(search.loads[j] - tasks.capacities[j], 0)
+    search.numbers[_COST], search.counts[_OVER] = cost, over
+    if over == 0 and cost < search.numbers[_LEAST]:
+        search.numbers[_LEAST] = cost
+        overwrite(best, search.machines)
+
+
+@folded
+def _best_shift(tasks: _Tasks, search: _Search) -> float:
+    """What an assignment after the best shift weighs."""
+    costs, allowed, sizes, _ = tasks
+    cost, least, penalty = search.numbers[_COST], search.numbers[_LEAST], search.numbers[_PENALTY]
+    move, over = search.counts[_MOVE], search.counts[_OVER]
+    bar = np.inf
+    m, n = costs.shape
+    for t in range(n):
+        i = search.machines[t]
+        for j in range(m):
+            if j == i or not allowed[j, t]:
+                continue
+            after = over + _change(tasks, search, i, -sizes[i, t]) + _change(tasks, search, j, sizes[j, t])
+            now = cost + costs[j, t] - costs[i, t]
+            weight = _weight(now, after, penalty, least, search.tabu[j, t] > move)
+            if weight < bar:
+                bar = weight
+                _note(search, whole(1), t, j, t, j)
+    return bar
+
+
+@folded
+def _best_swap(tasks: _Tasks, search: _Search, bar: float) -> float:
+    """What an assignment after the best swap weighs, or ``bar`` if it is no more."""
+    costs, allowed, sizes, _ = tasks
+    cost, least, penalty = search.numbers[_COST], search.numbers[_LEAST], search.numbers[_PENALTY]
+    move, over = search.counts[_MOVE], search.counts[_OVER]
+    for t in range(len(search.machines)):
+        i = search.machines[t]
+        for s in range(t):
+            j = search.machines[s]
+            if j == i or not allowed[j, t] or not allowed[i, s]:
+                continue
+            after = (
+                over
+                + _change(tasks, search, i, sizes[i, s] - sizes[i, t])
+                + _change(tasks, search, j, sizes[j, t] - sizes[j, s])
+            )
+            now = cost + costs[j, t] - costs[i, t] + costs[i, s] - costs[j, s]
+            barred = search.tabu[j, t] > move or search.tabu[i, s] > move
+            weight = _weight(now, after, penalty, least, barred)
+            if weight < bar:
+                bar = weight
+                _note(search, whole(2), t, j, s, i)
+    return bar
+
+
+@folded
+def _best_ejection(tasks: _Tasks, search: _Search, bar: float, start: int) -> None:
+    """The best ejection by the tasks from ``start`` on, if an assignment after it weighs less than ``bar``."""
+    costs, allowed, sizes, _ = tasks
+    cost, least, penalty = search.numbers[_COST], search.numbers[_LEAST], search.numbers[_PENALTY]
+    move, over = search.counts[_MOVE], search.counts[_OVER]
+    m, n = costs.shape
+    for u in range(min(n, 10)):
+        t = (start + u) % n
+        i = search.machines[t]
+        for s in range(n):
+            j = search.machines[s]
+            if j == i or not allowed[j, t]:
+                continue
+            first = _change(tasks, search, i, -sizes[i, t]) + _change(tasks, search, j, sizes[j, t] - sizes[j, s])
+            for h in range(m):
+                if h in (j, i) or not allowed[h, s]:
+                    continue
+                after = over + first + _change(tasks, search, h, sizes[h, s])
+                now = cost + costs[j, t] - costs[i, t] + costs[h, s] - costs[j, s]
+                barred = search.tabu[j, t] > move or search.tabu[h, s] > move
+                weight = _weight(now, after, penalty, least, barred)
+                if weight < bar:
+                    bar = weight
+                    _note(search, whole(2), t, j, s, h)
+
+
+@folded
+def _weight(cost: float, over: int, penalty: float, least: float, barred: bool) -> float:
+    """What an assignment costs with the penalty; infinite if it is barred, and not the best that fits."""
+    if barred and not (over == 0 and cost < least):
+        return np.inf
+    return float(cost + penalty * over)
+
+
+@folded
+def _note(search: _Search, count: int, t: int, j: int, s: int, h: int) -> None:
+    """Note a move: task t goes to machine j, and if two tasks change their machines, s goes to h."""
+    found = search.found
+    found[0], found[1], found[2], found[3], found[4] = count, t, j, s, h
+
+
+@folded
+def _change(tasks: _Tasks, search: _Search, machine: int, more: int) -> int:
     """By how much what does not fit on a machine grows."""
-    room = capacities[machine] - loads[machine]
-    return max(more - room, 0) - max(-room, 0)
-
-
-@njit(cache=True, nogil=True)
-def _over(loads, capacities):  # type: ignore[no-untyped-def]
-    total = 0
-    for j in range(len(loads)):
-        total += max(loads[j] - capacities[j], 0)
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _cost(costs, machines):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for t in range(len(machines)):
-        total += costs[machines[t], t]
-    return total
+    room = tasks.capacities[machine] - search.loads[machine]
+    return int(max(more - room, 0) - max(-room, 0))

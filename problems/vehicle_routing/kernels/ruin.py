@@ -45,6 +45,14 @@ class _Room(NamedTuple):
     order: Any
 
 
+class _Routings(NamedTuple):
+    """The present routes, those that are tried, and the best ones."""
+
+    now: Tours
+    trial: Tours
+    best: Tours
+
+
 @tiered
 @njit(cache=True)
 def ruin_and_recreate(
@@ -77,19 +85,19 @@ def ruin_and_recreate(
         for k in range(n):
             near[i, k] += 1
     extra = data.distance.sum() / len(data.demand)  # of one route too many
-    now = build(data, routes, ends)
-    trial, best = build(data, routes, ends), build(data, routes, ends)
+    routings = _Routings(build(data, routes, ends), build(data, routes, ends), build(data, routes, ends))
     room = _Room(np.empty(n, np.int64), np.empty(n + 1, np.bool_), np.empty(n), np.empty(n, np.int64))
-    _anneal(data, now, trial, best, near, room, most, extra, steps, hot, cold, rng)
-    return listed(best)
+    _anneal(data, routings, near, room, most, extra, steps, hot, cold, rng)
+    return listed(routings.best)
 
 
 @njit(cache=True, borrows=True)
 def _anneal(
-    data: Data, now: Tours, trial: Tours, best: Tours, near: Ints, room: _Room, most: int, extra: float, steps: int,
-    hot: float, cold: float, rng: np.random.Generator,
+    data: Data, routings: _Routings, near: Ints, room: _Room, most: int, extra: float, steps: int, hot: float,
+    cold: float, rng: np.random.Generator,
 ) -> None:  # fmt: skip
-    """From the routes ``now``, those of ``best`` being the same; better ones are put there."""
+    """Change the present routes again and again; at first they are the best ones."""
+    now, trial, best = routings
     cost = _cost(data, now, most, extra)
     best_cost = cost
     for step in range(steps):
