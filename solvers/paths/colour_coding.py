@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from colgen.solvers.arrays import ArrayError, as_float, as_integer
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded, inner
 from colgen.solvers.paths.walks import Graph, checked
 
 Floats = NDArray[np.float64]
@@ -93,16 +94,19 @@ def iterate(of: Graph, num_colours: int, seeds: Seeds, *, expired: Callable[[], 
         )
     num_classes = int(of.classes.max()) + 1 if n else 0
     seeds = np.ascontiguousarray(seeds, dtype=np.uint64)
-    found, path = np.full(len(seeds), -np.inf), np.full(of.length, -1, np.int64)
-    best = np.full(1, -np.inf)
-    scratch = _scratch(n, r)
-    at = np.zeros(2, np.int64)  # the iteration, and the set of colours that is next in it
-    while at[0] < len(seeds):
-        _iterate(*of, num_classes, r, seeds, at, _PORTION, found, best, path, *scratch)
+    course = _Course(
+        seeds,
+        np.zeros(2, np.int64),
+        np.full(len(seeds), -np.inf),
+        np.full(1, -np.inf),
+        np.full(of.length, -1, np.int64),
+    )
+    tables = _tables(n, r)
+    while course.at[0] < len(seeds):
+        _iterate(of, num_classes, r, course, tables, _PORTION)
         if expired():
-            found = found[: at[0]]
             break
-    return Coloured(found, path[path >= 0])
+    return Coloured(course.found[: course.at[0]], course.path[course.path >= 0])
 
 
 def complete(of: Graph, *, expired: Callable[[], bool] = lambda: False) -> tuple[float, Ints] | None:
@@ -213,19 +217,73 @@ def _deal(seed, num_classes, num_colours):  # type: ignore[no-untyped-def]
     return colours
 
 
-def _scratch(n: int, num_colours: int) -> tuple[NDArray[np.generic], ...]:
-    """What an iteration leaves for its next portion, and for the next iteration: colours, tables."""
+class _Course(NamedTuple):
+    """How far the iterations have come.
+
+    Attributes
+    ----------
+    seeds
+        One an iteration.
+    at
+        The iteration, and the set of colours that is next in it.
+    found
+        The weight of each iteration's heaviest colourful path.
+    best, path
+        Of the heaviest path: its weight, one number, and its vertices.
+    """
+
+    seeds: Seeds
+    at: Ints
+    found: Floats
+    best: Floats
+    path: Ints
+
+
+class _Tables(NamedTuple):
+    """What an iteration leaves for its next portion, and the memory for the next iteration.
+
+    Attributes
+    ----------
+    order, starts
+        The vertices in the order of their colours, and where each colour begins.
+    weights
+        Of the arcs, in that order.
+    rows, values
+        Where the values of the vertices with a colour of a set begin, in that order; and these values.
+    best_to
+        The best weight to each vertex, by extending those of one set.
+    runs
+        The vertices that have no colour of the set, as ranges.
+    popcount
+        How many colours each set has.
+    top
+        Of the heaviest colourful path: weight, colours before its last vertex, last vertex.
+    """
+
+    order: Ints
+    starts: Ints
+    weights: Floats
+    rows: Ints
+    values: Floats
+    best_to: Floats
+    runs: Ints
+    popcount: NDArray[np.int8]
+    top: Floats
+
+
+def _tables(n: int, num_colours: int) -> _Tables:
+    """Room for the iterations."""
     sets = 1 << num_colours
-    return (
-        np.empty(n, np.int64),  # the vertices in the order of their colours
-        np.empty(num_colours + 1, np.int64),  # where each colour begins
-        np.empty((n, n)),  # the weights in that order
-        np.empty(sets + 1, np.int64),  # where the values of the vertices with a colour of a set begin
-        np.empty(table_bytes(num_colours, n) // 8 + n + 1),  # these values
+    return _Tables(
+        np.empty(n, np.int64),
+        np.empty(num_colours + 1, np.int64),
+        np.empty((n, n)),
+        np.empty(sets + 1, np.int64),
+        np.empty(table_bytes(num_colours, n) // 8 + n + 1),
         np.empty(n),
         np.empty((num_colours + 1, 2), np.int64),
         _popcounts(num_colours),
-        np.array([-np.inf, 0.0, -1.0]),  # of the heaviest colourful path: weight, colours before its last, last vertex
+        np.array([-np.inf, 0.0, -1.0]),
     )
 
 
@@ -238,87 +296,94 @@ def _popcounts(num_colours):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _iterate(  # type: ignore[no-untyped-def]
-    weights, first, last, classes, length, num_classes, num_colours, seeds, at, steps, found, best,
-    path, order, starts, sorted_weights, rows, table, best_to, runs, popcount, top,
-):  # fmt: skip
-    """Go on from iteration ``at[0]`` and its set of colours ``at[1]`` until the steps are used up."""
-    n = len(first)
+def _iterate(of, num_classes, num_colours, course, tables, steps):  # type: ignore[no-untyped-def]
+    """Go on with the iterations until the steps are used up."""
+    seeds, at, found, best, path = course
+    popcount, top = tables.popcount, tables.top
     while at[0] < len(seeds) and steps > 0:
         if at[1] == 0:
-            colours = _deal(seeds[at[0]], num_classes, num_colours)
-            _sort(colours, classes, num_colours, order, starts)
-            for a in range(n):
-                row, into = weights[order[a]], sorted_weights[a]
-                for b in range(n):
-                    into[b] = row[order[b]]
-            # rows[S]: where the values of the vertices with a colour in S begin, in the order of the vertices.
-            rows[0] = 0
-            for s in range(1 << num_colours):
-                size = 0
-                if 0 < popcount[s] < length:
-                    for c in range(num_colours):
-                        if s >> c & 1:
-                            size += starts[c + 1] - starts[c]
-                rows[s + 1] = rows[s] + size
-            table[: rows[-1]] = -np.inf
-            if length > 1:
-                for c in range(num_colours):
-                    for a in range(starts[c], starts[c + 1]):
-                        table[rows[1 << c] + a - starts[c]] = first[order[a]]
-            top[0], top[1], top[2] = -np.inf, 0, -1
-            if length == 1:
-                for a in range(n):
-                    if first[order[a]] + last[order[a]] > top[0]:
-                        top[0], top[2] = first[order[a]] + last[order[a]], a
+            steps -= _begin(of, _deal(seeds[at[0]], num_classes, num_colours), num_colours, tables)
             at[1] = 1
-            steps -= n * n + rows[-1] + (1 << num_colours)
         s = at[1]
         while s < 1 << num_colours and steps > 0:
-            if not 0 < popcount[s] < length:
-                s += 1
-                steps -= 1
-                continue
-            num_runs = _free_runs(s, num_colours, starts, runs)
-            free = 0
-            for q in range(num_runs):
-                best_to[runs[q, 0] : runs[q, 1]] = -np.inf
-                free += runs[q, 1] - runs[q, 0]
-            place = rows[s]
-            steps -= (rows[s + 1] - rows[s]) * free + n
-            for c in range(num_colours):
-                if not s >> c & 1:
-                    continue
-                for a in range(starts[c], starts[c + 1]):
-                    reached = table[place]
-                    place += 1
-                    if reached == -np.inf:
-                        continue
-                    row = sorted_weights[a]
-                    for q in range(num_runs):
-                        for b in range(runs[q, 0], runs[q, 1]):
-                            x = reached + row[b]
-                            best_to[b] = x if x > best_to[b] else best_to[b]
-            if popcount[s] == length - 1:
-                for q in range(num_runs):
-                    for b in range(runs[q, 0], runs[q, 1]):
-                        if best_to[b] + last[order[b]] > top[0]:
-                            top[0], top[1], top[2] = best_to[b] + last[order[b]], s, b
-            else:
-                for c in range(num_colours):
-                    if not s >> c & 1:
-                        into_row = rows[s | (1 << c)] + _before(s, c, starts)
-                        for b in range(starts[c], starts[c + 1]):
-                            table[into_row + b - starts[c]] = best_to[b]
+            steps -= _extend(of, num_colours, tables, s) if 0 < popcount[s] < of.length else 1
             s += 1
         at[1] = s
         if s == 1 << num_colours:
             found[at[0]] = top[0]
             if top[0] > best[0]:
                 best[0] = top[0]
-                _trace(int(top[1]), int(top[2]), num_colours, starts, rows, table, sorted_weights, order, path)
+                _trace(int(top[1]), int(top[2]), num_colours, tables, path)
             at[0] += 1
             at[1] = 0
+
+
+@inner
+def _begin(of: Graph, colours: Ints, num_colours: int, tables: _Tables) -> int:
+    """Lay out the graph by colours, and the paths of one vertex; returns how many steps that took."""
+    order, starts, weights, rows, values, _, _, popcount, top = tables
+    n = len(order)
+    _sort(colours, of.classes, num_colours, order, starts)
+    for a in range(n):
+        row, into = of.weights[order[a]], weights[a]
+        for b in range(n):
+            into[b] = row[order[b]]
+    rows[0] = 0
+    for s in range(1 << num_colours):
+        size = 0
+        if 0 < popcount[s] < of.length:
+            for c in range(num_colours):
+                if s >> c & 1:
+                    size += starts[c + 1] - starts[c]
+        rows[s + 1] = rows[s] + size
+    values[: rows[-1]] = -np.inf
+    top[0], top[1], top[2] = -np.inf, 0, -1
+    if of.length > 1:
+        for c in range(num_colours):
+            for a in range(starts[c], starts[c + 1]):
+                values[rows[1 << c] + a - starts[c]] = of.first[order[a]]
+    else:
+        for a in range(n):
+            if of.first[order[a]] + of.last[order[a]] > top[0]:
+                top[0], top[2] = of.first[order[a]] + of.last[order[a]], a
+    return int(n * n + rows[-1] + (1 << num_colours))
+
+
+@folded
+def _extend(of: Graph, num_colours: int, tables: _Tables, s: int) -> int:
+    """Extend the paths of a set of colours by one vertex; returns how many steps that took."""
+    order, starts, weights, rows, values, best_to, runs, popcount, top = tables
+    num_runs = _free_runs(s, num_colours, starts, runs)
+    free = 0
+    for q in range(num_runs):
+        best_to[runs[q, 0] : runs[q, 1]] = -np.inf
+        free += runs[q, 1] - runs[q, 0]
+    place = rows[s]
+    for c in range(num_colours):
+        if not s >> c & 1:
+            continue
+        for a in range(starts[c], starts[c + 1]):
+            reached = values[place]
+            place += 1
+            if reached == -np.inf:
+                continue
+            row = weights[a]
+            for q in range(num_runs):
+                for b in range(runs[q, 0], runs[q, 1]):
+                    x = reached + row[b]
+                    best_to[b] = x if x > best_to[b] else best_to[b]
+    if popcount[s] == of.length - 1:
+        for q in range(num_runs):
+            for b in range(runs[q, 0], runs[q, 1]):
+                if best_to[b] + of.last[order[b]] > top[0]:
+                    top[0], top[1], top[2] = best_to[b] + of.last[order[b]], s, b
+    else:
+        for c in range(num_colours):
+            if not s >> c & 1:
+                into_row = rows[s | (1 << c)] + _before(s, c, starts)
+                for b in range(starts[c], starts[c + 1]):
+                    values[into_row + b - starts[c]] = best_to[b]
+    return int((rows[s + 1] - rows[s]) * free + len(order))
 
 
 @njit(cache=True, nogil=True)
@@ -362,8 +427,9 @@ def _before(s, c, starts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _trace(s, b, num_colours, starts, rows, table, weights, order, path):  # type: ignore[no-untyped-def]
+def _trace(s, b, num_colours, tables, path):  # type: ignore[no-untyped-def]
     """Write the path that ends in sorted vertex b after the colours of S, read off the table."""
+    order, starts, weights, rows, values = tables[:5]
     position = len(path) - 1
     path[position] = order[b]
     while s:
@@ -373,7 +439,7 @@ def _trace(s, b, num_colours, starts, rows, table, weights, order, path):  # typ
             if not s >> c & 1:
                 continue
             for a in range(starts[c], starts[c + 1]):
-                x = table[at] + weights[a, b]
+                x = values[at] + weights[a, b]
                 at += 1
                 if x > most:
                     most, before, colour = x, a, c

@@ -30,11 +30,13 @@ from numpy.typing import NDArray
 from colgen.solvers.arrays import as_booleans, as_float, as_integer
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded, inner
 from colgen.solvers.paths.walks import Relaxed, tolerance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Vertices = NDArray[np.int32]
 
 STATES = 1 << 22
 """States held at once, by default, where they fit into the memory."""
@@ -50,6 +52,8 @@ _BETWEEN_CLOCKS = 1_000_000
 """Extensions that are looked at between two looks at the clock."""
 
 _DONE, _PAUSED, _FULL = range(3)
+
+_ONE = np.uint64(1)
 
 
 class Found(NamedTuple):
@@ -76,6 +80,51 @@ class Found(NamedTuple):
     weight: float
     states: int
     finished: bool
+
+
+class _Program(NamedTuple):
+    """The dynamic program.
+
+    Attributes
+    ----------
+    active
+        Where each vertex may stand.
+    bits
+        Of each vertex that of its class, -1 where that is not remembered.
+    penalty, spread
+        λ of each vertex's class, and Σ λ of all classes.
+    to_go
+        The best penalised weight from each vertex at each position to the sink.
+    """
+
+    weights: Floats
+    first: Floats
+    last: Floats
+    classes: Ints
+    active: Mask
+    bits: Ints
+    penalty: Floats
+    spread: float
+    to_go: Floats
+
+
+class _States(NamedTuple):
+    """States that are held.
+
+    Attributes
+    ----------
+    vertex, parent
+        Where each ends, and the state that it extends.
+    numbers
+        The weight so far, and Σ λ of classes not visited.
+    sets
+        The remembered classes that were visited.
+    """
+
+    vertex: Vertices
+    parent: Vertices
+    numbers: Floats
+    sets: NDArray[np.uint64]
 
 
 def heaviest(
@@ -119,24 +168,27 @@ def heaviest(
     least = (length + 1) * n + 1  # a single state and what follows from it, at each position
     states = min(states, _MEMORY // (24 + 8 * words))
     capacity = max(min(4096, states), least)
-    vertex, parent = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
-    numbers, sets = np.empty((capacity, 2)), np.empty((capacity, words), np.uint64)
+    held = _States(
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int32),
+        np.empty((capacity, 2)),
+        np.empty((capacity, words), np.uint64),
+    )
+    program = _Program(*of[:4], relaxed.active, bits, penalty, relaxed.penalties.sum(), relaxed.to_go)
     levels = np.zeros((length + 1, 3), np.int64)
     counters = np.array([0, 0, _PORTION])  # level, states made, portion
     best = np.array([lower + tolerance(lower, relaxed.scale), -math.inf])  # of walks of interest, of paths
     walks = np.full((2, length), -1, np.int64)
     while True:
-        status = _search(
-            *of[:4], relaxed.active, bits, penalty, relaxed.penalties.sum(), relaxed.to_go,
-            vertex, parent, numbers, sets, levels, counters, best, walks, _BETWEEN_CLOCKS,
-        )  # fmt: skip
+        status = _search(program, held, levels, counters, best, walks, _BETWEEN_CLOCKS)
         if status == _DONE or time.monotonic() > deadline or counters[1] > effort or expired():
             break
-        if status == _FULL and 2 * len(vertex) > states and counters[2] > 1:
+        room = len(held.vertex)
+        if status == _FULL and 2 * room > states and counters[2] > 1:
             counters[2] = max(counters[2] // 4, 1)
         elif status == _FULL:
-            more = len(vertex) if 2 * len(vertex) <= states else least
-            vertex, parent, numbers, sets = (_longer(array, more) for array in (vertex, parent, numbers, sets))
+            more = room if 2 * room <= states else least
+            held = _States(*(_longer(array, more) for array in held))
     walk, path = (relaxed.vertices[row] if row[0] >= 0 else row[:0] for row in walks)
     bound = best[0] if len(walk) else -math.inf
     finished = status == _DONE
@@ -157,37 +209,19 @@ def _bits(classes: Ints, remembered: Mask, penalty: Floats) -> Ints:
 
 
 @njit(cache=True, nogil=True)
-def _search(  # type: ignore[no-untyped-def]
-    weights, first, last, classes, active, bits, penalty, spread, to_go,
-    vertex, parent, numbers, sets, levels, counters, best, walks, budget,
-):  # fmt: skip
+def _search(program, states, levels, counters, best, walks, budget):  # type: ignore[no-untyped-def]
     """Extend states depth first in portions of whole levels, until done, out of budget or out of space.
 
-    The states of one level after the other lie in ``vertex``, ``parent``, ``numbers`` (weight so far, Σ λ of classes
-    not visited) and ``sets``.  ``levels[j]``: begin, next to extend, end.
+    The states of one level lie behind those of the level before; ``levels[j]``: begin, next to extend, end.
     """
-    length, n = active.shape
-    words = sets.shape[1]
-    one = np.uint64(1)
+    vertex, parent, numbers, _ = states
+    length, n = program.active.shape
     if counters[1] == 0:
-        count = 0
-        for v in range(n):
-            if active[0, v] and first[v] > -np.inf:
-                room = spread - (penalty[v] if bits[v] >= 0 else 0.0)
-                if first[v] + to_go[0, v] + room > best[0]:
-                    vertex[count], parent[count] = v, -1
-                    numbers[count, 0], numbers[count, 1] = first[v], room
-                    sets[count] = 0
-                    if bits[v] >= 0:
-                        sets[count, bits[v] >> 6] = one << np.uint64(bits[v] & 63)
-                    count += 1
+        count = _start(program, states, best[0])
         levels[0, 0], levels[0, 1], levels[0, 2] = 0, 0, count
         counters[0], counters[1] = 0, max(count, 1)
-    order = np.empty(0, np.int64)
-    bucket = np.zeros(n + 1, np.int64)
-    candidates, scores = np.empty(n, np.int64), np.empty(n)
-    size = 1 << 12
-    table = np.full(size, -1, np.int32)
+    order, bucket = np.empty(0, np.int64), np.zeros(n + 1, np.int64)
+    table = np.full(1 << 12, -1, np.int32)
     spent = 0
     while True:
         j = counters[0]
@@ -202,104 +236,179 @@ def _search(  # type: ignore[no-untyped-def]
         stop = min(end, begin + counters[2])
         if j == length - 1:  # at the last vertex already: only the sink is left
             for s in range(begin, stop):
-                _finish(s, numbers[s, 0] + last[vertex[s]], vertex, parent, classes, best, walks)
+                _finish(s, numbers[s, 0] + program.last[vertex[s]], vertex, parent, program.classes, best, walks)
             levels[j, 1] = stop
             continue
-        # The states of a portion, by vertex.
-        bucket[:] = 0
-        for s in range(begin, stop):
-            bucket[vertex[s] + 1] += 1
-        for v in range(n):
-            bucket[v + 1] += bucket[v]
         if len(order) < stop - begin:
             order = np.empty(stop - begin, np.int64)
-        for s in range(begin, stop):
-            v = vertex[s]
-            order[bucket[v]] = s
-            bucket[v] += 1
+        _sort(vertex, begin, stop, bucket, order)
         table[:] = -1
-        fresh = count = end
-        from_ = 0
-        for u in range(n):
-            until = bucket[u]
-            if until == from_:
-                continue
-            hope = -np.inf
-            for q in range(from_, until):
-                hope = max(hope, numbers[order[q], 0] + numbers[order[q], 1])
-            found = 0
-            row = weights[u]
-            for v in range(n):
-                score = row[v] + to_go[j + 1, v] - penalty[v]
-                if score + hope > best[0]:
-                    candidates[found], scores[found] = v, score
-                    found += 1
-            spent += n
-            ranked = np.argsort(-scores[:found])
-            for q in range(from_, until):
-                s = order[q]
-                have = numbers[s, 0] + numbers[s, 1]
-                for r in range(found):
-                    v = candidates[ranked[r]]
-                    if have + scores[ranked[r]] <= best[0]:
-                        break
-                    spent += 1
-                    bit = bits[v]
-                    if bit >= 0:
-                        if (sets[s, bit >> 6] >> np.uint64(bit & 63)) & one:
-                            continue
-                    elif classes[v] == classes[u]:
-                        continue
-                    weight = numbers[s, 0] + row[v]
-                    if count == len(vertex):
-                        return _FULL
-                    # The state that this one leads to, among those of the portion so far.
-                    for w in range(words):
-                        sets[count, w] = sets[s, w]
-                    if bit >= 0:
-                        sets[count, bit >> 6] |= one << np.uint64(bit & 63)
-                    slot = _hash(v, sets[count]) & (size - 1)
-                    known = np.int64(-1)
-                    while table[slot] >= 0:
-                        other = np.int64(table[slot])
-                        if vertex[other] == v:
-                            same = True
-                            for w in range(words):
-                                same &= sets[other, w] == sets[count, w]
-                            if same:
-                                known = other
-                                break
-                        slot = (slot + 1) & (size - 1)
-                    if known >= 0:
-                        if weight > numbers[known, 0]:
-                            numbers[known, 0] = weight
-                            parent[known] = s
-                        continue
-                    table[slot] = count
-                    vertex[count], parent[count] = v, s
-                    numbers[count, 0] = weight
-                    numbers[count, 1] = numbers[s, 1] - (penalty[v] if bit >= 0 else 0.0)
-                    count += 1
-                    if 2 * (count - fresh) > size:
-                        size *= 2
-                        table = np.full(size, -1, np.int32)
-                        for t in range(fresh, count):
-                            slot = _hash(vertex[t], sets[t]) & (size - 1)
-                            while table[slot] >= 0:
-                                slot = (slot + 1) & (size - 1)
-                            table[slot] = t
-            from_ = until
+        count, steps, table = _extend(program, states, j, end, bucket, order, best[0], table)
+        if count < 0:
+            return _FULL
+        spent += steps
         levels[j, 1] = stop
-        levels[j + 1, 0], levels[j + 1, 1], levels[j + 1, 2] = fresh, fresh, count
+        levels[j + 1, 0], levels[j + 1, 1], levels[j + 1, 2] = end, end, count
         counters[0] = j + 1
-        counters[1] += count - fresh
+        counters[1] += count - end
+
+
+@inner
+def _start(program: _Program, states: _States, least: float) -> int:
+    """The states of a single vertex from which a walk heavier than ``least`` is possible; returns how many."""
+    count = 0
+    for v in range(len(program.first)):
+        weight, bit = program.first[v], program.bits[v]
+        if program.active[0, v] and weight > -np.inf:
+            room = program.spread - (program.penalty[v] if bit >= 0 else 0.0)
+            if weight + program.to_go[0, v] + room > least:
+                states.vertex[count], states.parent[count] = v, -1
+                states.numbers[count, 0], states.numbers[count, 1] = weight, room
+                states.sets[count] = 0
+                if bit >= 0:
+                    states.sets[count, bit >> 6] = _ONE << np.uint64(bit & 63)
+                count += 1
+    return count
+
+
+@inner
+def _sort(vertex: Vertices, begin: int, end: int, bucket: Ints, order: Ints) -> None:
+    """The states of a portion by vertex, and where those of each vertex end."""
+    n = len(bucket) - 1
+    bucket[:] = 0
+    for s in range(begin, end):
+        bucket[vertex[s] + 1] += 1
+    for v in range(n):
+        bucket[v + 1] += bucket[v]
+    for s in range(begin, end):
+        v = vertex[s]
+        order[bucket[v]] = s
+        bucket[v] += 1
 
 
 @njit(cache=True, nogil=True)
-def _hash(vertex, words):  # type: ignore[no-untyped-def]
+def _extend(program, states, j, fresh, bucket, order, least, table):  # type: ignore[no-untyped-def]
+    """Write what follows from a portion's states, from ``fresh`` on.
+
+    Returns
+    -------
+    count, spent, table
+        Where the new states end, or -1 where there is no room for them; steps; and the table, larger where need be.
+    """
+    weights, penalty, to_go, numbers = program.weights, program.penalty, program.to_go, states.numbers
+    n, count, from_, spent = len(penalty), fresh, 0, 0
+    candidates, scores = np.empty(n, np.int64), np.empty(n)
+    for u in range(n):
+        until = bucket[u]
+        if until == from_:
+            continue
+        hope = -np.inf
+        for q in range(from_, until):
+            hope = max(hope, numbers[order[q], 0] + numbers[order[q], 1])
+        found = 0
+        row = weights[u]
+        for v in range(n):
+            score = row[v] + to_go[j + 1, v] - penalty[v]
+            if score + hope > least:
+                candidates[found], scores[found] = v, score
+                found += 1
+        spent += n
+        ranked = np.argsort(-scores[:found])
+        for q in range(from_, until):
+            if 2 * (count - fresh + found) > len(table):
+                table = _larger(states, fresh, count, 2 * (count - fresh + found))
+            count, steps = _extend_state(program, states, order[q], candidates, scores, ranked, least, count, table)
+            if count < 0:
+                return count, spent, table
+            spent += steps
+        from_ = until
+    return count, spent, table
+
+
+@folded
+def _extend_state(
+    program: _Program,
+    states: _States,
+    s: int,
+    candidates: Ints,
+    scores: Floats,
+    ranked: Ints,
+    least: float,
+    count: int,
+    table: Vertices,
+) -> tuple[int, int]:
+    """Write the states that one leads to: where they end, or -1 where there is no room; and steps."""
+    numbers, sets, u = states.numbers, states.sets, states.vertex[s]
+    row, have, steps = program.weights[u], numbers[s, 0] + numbers[s, 1], 0
+    for r in range(len(ranked)):
+        v = candidates[ranked[r]]
+        if have + scores[ranked[r]] <= least:
+            break
+        steps += 1
+        bit = program.bits[v]
+        if bit >= 0:
+            if (sets[s, bit >> 6] >> np.uint64(bit & 63)) & _ONE:
+                continue
+        elif program.classes[v] == program.classes[u]:
+            continue
+        if count == len(states.vertex):
+            return -1, steps
+        if _reach(states, s, v, bit, row[v], program.penalty[v], count, table):
+            count += 1
+    return count, steps
+
+
+@folded
+def _reach(states: _States, s: int, v: int, bit: int, weight: float, penalty: float, new: int, table: Vertices) -> bool:
+    """Write the state that one leads to, unless the portion has it already; whether it is new."""
+    vertex, parent, numbers, sets = states
+    words = sets.shape[1]
+    total = numbers[s, 0] + weight
+    for w in range(words):
+        sets[new, w] = sets[s, w]
+    if bit >= 0:
+        sets[new, bit >> 6] |= _ONE << np.uint64(bit & 63)
+    mask = len(table) - 1
+    slot = _hash(v, sets[new]) & mask
+    while table[slot] >= 0:
+        other = np.int64(table[slot])
+        if vertex[other] == v:
+            same = True
+            for w in range(words):
+                same &= sets[other, w] == sets[new, w]
+            if same:
+                if total > numbers[other, 0]:
+                    numbers[other, 0] = total
+                    parent[other] = s
+                return False
+        slot = (slot + 1) & mask
+    table[slot] = new
+    vertex[new], parent[new] = v, s
+    numbers[new, 0] = total
+    numbers[new, 1] = numbers[s, 1] - (penalty if bit >= 0 else 0.0)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _larger(states, begin, end, least):  # type: ignore[no-untyped-def]
+    """A table of the states that lie there, with room for so many at least; its size is a power of two."""
+    vertex, sets, size = states.vertex, states.sets, 1 << 12
+    while size < least:
+        size *= 2
+    table = np.full(size, -1, np.int32)
+    for t in range(begin, end):
+        slot = _hash(np.int64(vertex[t]), sets[t]) & (size - 1)
+        while table[slot] >= 0:
+            slot = (slot + 1) & (size - 1)
+        table[slot] = t
+    return table
+
+
+@inner
+def _hash(vertex: int, words: NDArray[np.uint64]) -> int:
     """32 bits that depend on all of a state, in whole numbers that do not overflow."""
     low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
-    h = ((np.int64(vertex) + 1) * 0x3C6EF372) & 0xFFFFFFFF
+    h = ((vertex + 1) * 0x3C6EF372) & 0xFFFFFFFF
     h ^= h >> 15
     for w in range(len(words)):
         h = ((h ^ np.int64(words[w] & low)) * 0x21F0AAAD) & 0xFFFFFFFF

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.solvers.arrays import as_booleans, as_float, as_floats, as_indices, as_integer
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
 from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
@@ -133,6 +134,45 @@ class Relaxed(NamedTuple):
     scale: float = 1.0
 
 
+class _Left(NamedTuple):
+    """What an ascent has left of a graph.
+
+    Attributes
+    ----------
+    vertices
+        By their numbers in the graph.
+    active
+        Shape (k, vertices left): where each of them can stand.
+    """
+
+    vertices: Ints
+    weights: Floats
+    first: Floats
+    last: Floats
+    classes: Ints
+    active: Mask
+
+
+class _Ascent(NamedTuple):
+    """How far an ascent has come.
+
+    Attributes
+    ----------
+    penalties, best
+        λ of the next step, and those of the least bound.
+    path, walk
+        The heaviest path that was met, and the last walk that repeated a class; -1 where there is none.
+    state
+        Steps done, length of the step, steps in vain, bound, weight of the known path.
+    """
+
+    penalties: Floats
+    best: Floats
+    path: Ints
+    walk: Ints
+    state: Floats
+
+
 def graph(weights: ArrayLike, first: ArrayLike, last: ArrayLike, classes: ArrayLike, length: int) -> Graph:
     """A graph of contiguous arrays, without the arcs that no path can use: loops, and arcs within a class.
 
@@ -227,38 +267,23 @@ def ascend(
     begin = np.zeros(num_classes) if penalties is None else penalties
     begin = as_floats(begin, "penalties", shape=(num_classes,), low=0.0)
     scale = scale_of(of)
-    # What the steps change besides the graph: rounds done, step, steps in vain, bound, weight of the known path.
     state = np.array([0.0, 1.0, 0.0, math.inf, lower])
-    penalty, best = begin.copy(), begin.copy()
-    path, walk = np.full(of.length, -1, np.int64), np.full(of.length, -1, np.int64)
-    vertices, weights, first, last, classes, left = np.arange(n), *of[:4], allowed.copy()
+    left = _Left(np.arange(n), *of[:4], allowed.copy())
+    ascent = _Ascent(
+        begin.copy(), begin.copy(), np.full(of.length, -1, np.int64), np.full(of.length, -1, np.int64), state
+    )
     while True:
-        portion = max(1, _PORTION // (3 * of.length * max(len(first), 1) ** 2))
-        finished, vertices, weights, first, last, classes, left = _ascend(
-            vertices,
-            weights,
-            first,
-            last,
-            classes,
-            left,
-            penalty,
-            best,
-            path,
-            walk,
-            state,
-            rounds,
-            SMALL,
-            scale,
-            portion,
-        )
+        portion = max(1, _PORTION // (3 * of.length * max(len(left.first), 1) ** 2))
+        finished, left = _ascend(left, ascent, rounds, SMALL, scale, portion)
         if finished or expired():
             break
+    vertices, weights, first, last, classes, active = left
     to_go = np.empty((of.length, len(first)))
-    _backward(weights, last, left, best[classes], to_go)
+    _backward(weights, last, active, ascent.best[classes], to_go)
     smaller = Graph(weights, first, last, classes, of.length)
-    path, walk = path[path >= 0], walk[walk >= 0]
+    path, walk = ascent.path[ascent.path >= 0], ascent.walk[ascent.walk >= 0]
     bound, weight = float(state[3]), float(state[4])
-    return Relaxed(bound, vertices, smaller, left, best, to_go, path, weight, walk, int(state[0]), scale)
+    return Relaxed(bound, vertices, smaller, active, ascent.best, to_go, path, weight, walk, int(state[0]), scale)
 
 
 def relax(of: Graph, penalties: Floats, lower: float = -math.inf) -> Relaxed:
@@ -280,7 +305,7 @@ def relax(of: Graph, penalties: Floats, lower: float = -math.inf) -> Relaxed:
     lower, scale = as_float(lower, "lower", finite=False), scale_of(of)
     penalty, active = penalties[of.classes], np.ones((of.length, n), dtype=np.bool_)
     walk, value, to_go = np.full(of.length, -1, np.int64), np.empty((of.length, n)), np.empty((of.length, n))
-    bound, repeated = _relax(*of[:4], active, penalty, float(penalties.sum()), value, to_go, walk, lower, scale)
+    bound, repeated = _relax(of, active, penalty, float(penalties.sum()), value, to_go, walk, lower, scale)
     walk = walk[walk >= 0]
     path = walk[:0] if repeated else walk
     weight = of.weight(path) if len(path) else -math.inf
@@ -298,10 +323,9 @@ def relax(of: Graph, penalties: Floats, lower: float = -math.inf) -> Relaxed:
 
 @tiered
 @njit(cache=True, nogil=True)
-def _relax(  # type: ignore[no-untyped-def]
-    weights, first, last, classes, active, penalty, spread, value, to_go, walk, lower, scale
-):
+def _relax(of, active, penalty, spread, value, to_go, walk, lower, scale):  # type: ignore[no-untyped-def]
     """Bound and walk of the best penalised weight, and whether that repeats a class; strikes out what is of no use."""
+    weights, first, last, classes, _ = of
     length, n = value.shape
     _forward(weights, first, active, penalty, value)
     best = _best_walk(weights, value, penalty, last, walk)
@@ -412,17 +436,14 @@ def _margin(weight, scale):  # type: ignore[no-untyped-def]
 
 @tiered
 @njit(cache=True, nogil=True)
-def _ascend(  # type: ignore[no-untyped-def]
-    vertices, weights, first, last, classes, active, penalties, best_penalties, path, repeating, state, rounds, small,
-    scale, portion,
-):  # fmt: skip
+def _ascend(left, ascent, rounds, small, scale, portion):  # type: ignore[no-untyped-def]
     """So many further steps at most; whether that was all, and what of the graph is left."""
+    vertices, weights, first, last, classes, active = left
+    penalties, best, path, repeating, state = ascent
     length, n = len(active), len(first)
-    num_classes = len(penalties)
-    visits = np.zeros(num_classes, np.int64)
-    penalty = np.zeros(n)
-    value, to_go = np.empty((length, n)), np.empty((length, n))
+    visits = np.zeros(len(penalties), np.int64)
     walk = np.empty(length, np.int64)
+    penalty, value, to_go = np.zeros(n), np.empty((length, n)), np.empty((length, n))
     done, step, stalled, bound, lower = int(state[0]), state[1], int(state[2]), state[3], state[4]
     finished = False
     for _ in range(portion):
@@ -432,84 +453,106 @@ def _ascend(  # type: ignore[no-untyped-def]
         spread = penalties.sum()
         relaxed = _best_walk(weights, value, penalty, last, walk) + spread
         if relaxed == -np.inf:  # no walk is left that could be better
-            bound = lower
-            finished = True
+            bound, finished = lower, True
             break
-        visits[:] = 0
-        repeated = False
-        for j in range(length):
-            c = classes[walk[j]]
-            visits[c] += 1
-            repeated |= visits[c] > 1
-        if repeated:
-            for j in range(length):
-                repeating[j] = vertices[walk[j]]
+        if _visit(classes, walk, visits):
+            _note(vertices, walk, repeating)
         else:
             weight = _weight(weights, first, last, walk)
             if weight > lower:
                 lower = weight
-                for j in range(length):
-                    path[j] = vertices[walk[j]]
-        if bound == np.inf or relaxed < bound - 1e-4 * abs(bound):
-            stalled = 0
-        else:
-            stalled += 1
+                _note(vertices, walk, path)
+        stalled = 0 if bound == np.inf or relaxed < bound - 1e-4 * abs(bound) else stalled + 1
         if relaxed < bound:
             bound = relaxed
-            overwrite(best_penalties, penalties)
+            overwrite(best, penalties)
         if bound <= lower + _margin(lower, scale):
-            bound = lower
-            finished = True
+            bound, finished = lower, True
             break
         if stalled == _PATIENCE:
             step *= 0.5
             stalled = 0
-            overwrite(penalties, best_penalties)
-        norm = 0.0
-        for c in range(num_classes):
-            excess = visits[c] - 1.0
-            if excess > 0.0 or (excess < 0.0 and penalties[c] > 0.0):
-                norm += excess * excess
+            overwrite(penalties, best)
+        norm = _norm(visits, penalties)
         if norm == 0.0:  # a path, and no penalty is wasted on a class that it leaves out: it is the best one
-            bound = relaxed
-            finished = True
+            bound, finished = relaxed, True
             break
         if lower > -np.inf:
             _backward(weights, last, active, penalty, to_go)
-            cutoff = lower + _margin(lower, scale)
-            left = 0
-            for v in range(n):
-                stands = False
-                for j in range(length):
-                    if active[j, v] and value[j, v] + to_go[j, v] + spread <= cutoff:
-                        active[j, v] = False
-                    stands |= active[j, v]
-                left += stands
-            if left <= 0.75 * n:
-                keep = np.empty(left, np.int64)
-                left = 0
-                for v in range(n):
-                    if active[:, v].any():
-                        keep[left] = v
-                        left += 1
+            remaining = _strike_out(active, value, to_go, spread, lower + _margin(lower, scale))
+            if remaining <= 0.75 * n:
+                keep = _standing(active, remaining)
                 weights, active = _restricted(weights, active, keep)
                 first, last, classes, vertices = first[keep], last[keep], classes[keep], vertices[keep]
-                n = left
-                penalty = np.zeros(n)
-                value, to_go = np.empty((length, n)), np.empty((length, n))
-            if n <= small:
-                finished = True
-                break
-        if done == rounds or step < _LEAST_STEP:
+                n = remaining
+                penalty, value, to_go = np.zeros(n), np.empty((length, n)), np.empty((length, n))
+        if done == rounds or step < _LEAST_STEP or (lower > -np.inf and n <= small):
             finished = True
             break
         done += 1
         target = lower if lower > -np.inf else relaxed - 0.05 * abs(relaxed) - 1e-3 * scale
         length_of_step = step * (relaxed - target) / norm
-        for c in range(num_classes):
+        for c in range(len(penalties)):
             penalties[c] = max(0.0, penalties[c] + length_of_step * (visits[c] - 1.0))
     state[0], state[1], state[2], state[3], state[4] = done, step, stalled, bound, lower
-    return finished, vertices, weights, first, last, classes, active
+    return finished, _Left(vertices, weights, first, last, classes, active)
+
+
+@inner
+def _visit(classes: Ints, walk: Ints, visits: Ints) -> bool:
+    """Count the visits of each class; whether the walk visits one twice."""
+    visits[:] = 0
+    repeated = False
+    for j in range(len(walk)):
+        c = classes[walk[j]]
+        visits[c] += 1
+        repeated |= visits[c] > 1
+    return repeated
+
+
+@inner
+def _note(vertices: Ints, walk: Ints, out: Ints) -> None:
+    """Write a walk by numbers in the graph."""
+    for j in range(len(walk)):
+        out[j] = vertices[walk[j]]
+
+
+@inner
+def _norm(visits: Ints, penalties: Floats) -> float:
+    """The squared length of the subgradient, without what would make a penalty negative."""
+    norm = 0.0
+    for c in range(len(penalties)):
+        excess = visits[c] - 1.0
+        if excess > 0.0 or (excess < 0.0 and penalties[c] > 0.0):
+            norm += excess * excess
+    return norm
+
+
+@inner
+def _strike_out(active: Mask, value: Floats, to_go: Floats, spread: float, cutoff: float) -> int:
+    """Strike out places through which no walk passes the cutoff; how many vertices still have a place."""
+    length, n = active.shape
+    remaining = 0
+    for v in range(n):
+        stands = False
+        for j in range(length):
+            if active[j, v] and value[j, v] + to_go[j, v] + spread <= cutoff:
+                active[j, v] = False
+            stands |= active[j, v]
+        remaining += stands
+    return remaining
+
+
+@njit(cache=True, nogil=True)
+def _standing(active, count):  # type: ignore[no-untyped-def]
+    """The vertices that have a place, so many."""
+    keep = np.empty(count, np.int64)
+    count = 0
+    for v in range(active.shape[1]):
+        if active[:, v].any():
+            keep[count] = v
+            count += 1
+    return keep
 
 
 @tiered
