@@ -119,14 +119,12 @@ def settle(
     ends = np.cumsum(np.bincount(component)).tolist()
     generator = np.random.default_rng(seed)
     n = len(scores)
-    found, settled = np.arange(n), np.ones(n, dtype=np.bool_)  # of each item the first one of its cluster
-    duals = np.zeros(n)
+    outcome = _Outcome(np.arange(n), np.ones(n, dtype=np.bool_), np.zeros(n))
     first, k = 0, 0
     while k < len(ends):
         if ends[k] - first > _SMALL or expired():
-            _settle_alone(
-                scores, order[first : ends[k]], start, kicks, generator, largest, nodes, expired, found, settled, duals
-            )
+            items = order[first : ends[k]]
+            _settle_alone(scores, items, start, kicks, generator, largest, nodes, expired, outcome)
             first, k = ends[k], k + 1
             continue
         here, work, drawn = [first], 0, 0  # the next few components
@@ -137,9 +135,17 @@ def settle(
             here.append(ends[k])
             k += 1
         draws = generator.random(drawn)
-        _settle(scores, order, np.array(here), start, kicks, draws, largest, nodes, found, settled, duals)
+        _settle(scores, order, np.array(here), start, kicks, draws, largest, nodes, outcome)
         first = here[-1]
-    return _numbered(found), settled, duals
+    return _numbered(outcome.found), outcome.settled, outcome.duals
+
+
+class _Outcome(NamedTuple):
+    """Of each item the first one of its cluster, whether that is proved best, and the dual value."""
+
+    found: Ints
+    settled: Mask
+    duals: Floats
 
 
 def _settle_alone(
@@ -151,11 +157,10 @@ def _settle_alone(
     largest: int,
     nodes: int,
     expired: Expired,
-    found: Ints,
-    settled: Mask,
-    duals: Floats,
+    outcome: _Outcome,
 ) -> None:
     """One component, with looks at the clock."""
+    found, settled, duals = outcome
     m = len(items)
     if m <= 2:
         found[items] = items[0]  # joined by a positive score
@@ -219,11 +224,10 @@ def _settle(
     draws: Floats,
     largest: int,
     nodes: int,
-    found: Ints,
-    settled: Mask,
-    duals: Floats,
+    outcome: _Outcome,
 ) -> None:
     """Components, each the items of ``order`` between two ``ends``."""
+    found, settled, duals = outcome
     drawn = 0
     for c in range(len(ends) - 1):
         items = order[ends[c] : ends[c + 1]]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from colgen.solvers.clusters.concave import concave_bound, curve, not_far_below
 from colgen.solvers.clusters.shares import move_shares
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded
 from colgen.solvers.literals import whole
 
 Floats = NDArray[np.float64]
@@ -177,23 +178,9 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
             stack.curved[d] = stack.curved[d - 1] if d > 0 else -1
         if inside and levels > 0 and size[d] >= _FEW and _worthwhile(stack.place, CONCAVE, nodes):
             visits += _curve(stack, d, fresh)
-        else:
-            inside = False
-        if inside and stack.curved[d] >= 0:
-            most = concave_bound(
-                stack.raised,
-                candidates[d],
-                size[d],
-                gain[d],
-                stack.curvature[stack.curved[d]],
-                value[d],
-                worth,
-                stack.point[d],
-                stack.attracted,
-            )
-            visits += size[d] * size[d]
-            stack.place[CONCAVE + 1] += 1 if most <= worth else 0
-            bound = min(bound, most)
+            if stack.curved[d] >= 0:
+                visits += size[d] * size[d]
+                bound = min(bound, _concave(stack, d, worth))
         if fresh and d < levels and branch >= 0 and bound > worth and _worthwhile(stack.place, SHARED, nodes):
             visits += move_shares(y, candidates[d], size[d], gain[d], share[d], tiny)
             most, _ = _bound(candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack)
@@ -205,46 +192,11 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
             d -= 1
             fresh = False
             continue
-        # Include one candidate on the next level; this level goes on without it.
-        m = size[d] - 1
-        j = candidates[d, branch]
-        candidates[d, branch] = candidates[d, m]
-        candidates[d, m] = j
-        size[d] = m
-        included[d] = j
-        row, here, there = scores[j], attraction[d], attraction[d + 1]
-        own = 0.0
-        for k in range(m):
-            i = candidates[d, k]
-            candidates[d + 1, k] = i
-            gain[d + 1, i] = gain[d, i] + row[i]
-            positive = max(row[i], 0.0)
-            here[i] -= positive
-            there[i] = here[i]
-            share[d, i] -= y[i, j]
-            share[d + 1, i] = share[d, i]
-            stack.point[d + 1, i] = stack.point[d, i]
-            own += positive
-        for q in range(d):
-            i = included[q]
-            gain[d + 1, i] = gain[d, i] + row[i]
-            here[i] -= max(row[i], 0.0)
-            there[i] = here[i]
-        if d < levels:
-            visits += m * m
-            for a in range(m):
-                i = candidates[d, a]
-                for b in range(m):
-                    k = candidates[d, b]
-                    shares[d + 1, i, k] = y[i, k]
-        size[d + 1] = m
-        gain[d + 1, j] = gain[d, j]
-        there[j] = own
-        value[d + 1] = value[d] + gain[d, j]
+        visits += _include(scores, stack, d, branch)
         d += 1
         fresh = True
         if d == 1:
-            _keep_connected(scores, candidates[1], size, j)
+            _keep_connected(scores, candidates[1], size, included[0])
         anchor = included[0]
         if value[d] > values[anchor]:
             values[anchor] = value[d]
@@ -256,6 +208,49 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
     stack.place[LEVEL], stack.place[FRESH] = d, 1 if fresh else 0
     stack.place[NODES], stack.place[VISITS] = nodes, visits
     return bool(d < 0)
+
+
+@folded
+def _include(scores: Floats, stack: Stack, d: int, branch: int) -> int:
+    """Include one candidate on the next level; this level goes on without it.  Returns how much has been visited."""
+    candidates, size, gain = stack.candidates, stack.size, stack.gain
+    share, shares, included = stack.share, stack.shares, stack.included
+    levels = len(shares) - 1
+    y, m = shares[min(d, levels)], size[d] - 1
+    j = candidates[d, branch]
+    candidates[d, branch] = candidates[d, m]
+    candidates[d, m] = j
+    size[d] = m
+    included[d] = j
+    row, here, there = scores[j], stack.attraction[d], stack.attraction[d + 1]
+    own = 0.0
+    for k in range(m):
+        i = candidates[d, k]
+        candidates[d + 1, k] = i
+        gain[d + 1, i] = gain[d, i] + row[i]
+        positive = max(row[i], 0.0)
+        here[i] -= positive
+        there[i] = here[i]
+        share[d, i] -= y[i, j]
+        share[d + 1, i] = share[d, i]
+        stack.point[d + 1, i] = stack.point[d, i]
+        own += positive
+    for q in range(d):
+        i = included[q]
+        gain[d + 1, i] = gain[d, i] + row[i]
+        here[i] -= max(row[i], 0.0)
+        there[i] = here[i]
+    if d < levels:
+        for a in range(m):
+            i = candidates[d, a]
+            for b in range(m):
+                k = candidates[d, b]
+                shares[d + 1, i, k] = y[i, k]
+    size[d + 1] = m
+    gain[d + 1, j] = gain[d, j]
+    there[j] = own
+    stack.value[d + 1] = stack.value[d] + gain[d, j]
+    return int(m * m) if d < levels else 0
 
 
 @njit(cache=True, borrows=True)
@@ -275,6 +270,18 @@ def _curve(stack: Stack, d: int, fresh: bool) -> int:
         stack.curved[d] = d
         return int(curve(stack.raised, stack.candidates[d], stack.size[d], stack.gain[d], stack.curvature[d]))
     return 0
+
+
+@folded
+def _concave(stack: Stack, d: int, worth: float) -> float:
+    """The concave bound on a node; it is counted where that closes the node."""
+    curvature, point = stack.curvature[stack.curved[d]], stack.point[d]
+    most = concave_bound(
+        stack.raised, stack.candidates[d], stack.size[d], stack.gain[d], curvature, stack.value[d], worth, point,
+        stack.attracted,
+    )  # fmt: skip
+    stack.place[CONCAVE + 1] += 1 if most <= worth else 0
+    return float(most)
 
 
 @njit(cache=True, borrows=True)
