@@ -13,6 +13,7 @@ zero all is done in logarithms instead, which is exact at any scale and takes an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +27,30 @@ Ints = NDArray[np.int64]
 
 _FAR = 600.0
 """Logarithms further apart than this do not fit into one scale of floating-point numbers."""
+
+
+class _Forwards(NamedTuple):
+    """What the recursion forwards finds.
+
+    Attributes
+    ----------
+    offsets, steps
+        Of the chains; exp τ up to a factor, or τ where scores are far apart.
+    stepwise, far
+        Whether transitions are given step by step, and whether all is in logarithms.
+    before, into
+        α and z.
+    log_partition
+        log Z, one a chain.
+    """
+
+    offsets: Ints
+    steps: Floats
+    stepwise: bool
+    far: bool
+    before: Floats
+    into: Floats
+    log_partition: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +72,7 @@ class ChainSums:
     labels: Floats
     pairs: Floats
     _scores: Floats
-    _offsets: Ints
-    _steps: Floats
-    _stepwise: bool
-    _far: bool
-    _before: Floats
-    _into: Floats
+    _forwards: _Forwards
 
     def tangent(self, scores: ArrayLike, transitions: ArrayLike) -> tuple[Floats, Floats, Floats]:
         """Derivatives of ``log_partition``, ``labels`` and ``pairs`` in a direction of scores and transitions.
@@ -61,30 +81,20 @@ class ChainSums:
         derivatives by ``labels`` and ``pairs`` are the direction.
         """
         direction = as_floats(scores, "scores", shape=self._scores.shape)
-        shape = self._steps.shape if self._stepwise else self._steps.shape[1:]
-        by_chain = not self._stepwise and np.ndim(transitions) == 3
+        stepwise, own = self._forwards.stepwise, self._forwards.steps.shape
+        shape = own if stepwise else own[1:]
+        by_chain = not stepwise and np.ndim(transitions) == 3
         steps = as_floats(transitions, "transitions", shape=self.pairs.shape if by_chain else shape)
         steps = steps if steps.ndim == 3 else steps[np.newaxis]
         first, labels, pairs = np.zeros_like(self.log_partition), np.zeros_like(self.labels), np.zeros_like(self.pairs)
-        arrays = self._offsets, self._steps, self._stepwise, self._far, self._before, self._into, self.log_partition
-        _tangent(*arrays, direction, steps, by_chain, first, labels, pairs)
+        _tangent(self._forwards, direction, steps, by_chain, first, labels, pairs)
         return first, labels, pairs
 
     def sample(self, generator: np.random.Generator) -> Ints:
         """A labelling of each chain, drawn with its probability, shape (tokens,); -1 where every one is forbidden."""
         labels = np.full(len(self._scores), -1)
         drawn = generator.random(len(self._scores))
-        _sample(
-            self._offsets,
-            self._steps,
-            self._stepwise,
-            self._far,
-            self._before,
-            self._into,
-            self.log_partition,
-            drawn,
-            labels,
-        )
+        _sample(self._forwards, drawn, labels)
         return labels
 
 
@@ -105,12 +115,12 @@ def chain_sums(scores: ArrayLike, offsets: ArrayLike, transitions: ArrayLike) ->
     highest = _highest(steps)
     if not far:
         steps = np.exp(steps - highest)
-    before, into = np.zeros((tokens, num)), np.zeros((tokens, num))
-    log_partition, labels = np.zeros(len(starts) - 1), np.zeros((tokens, num))
-    pairs = np.zeros((tokens if stepwise else len(starts) - 1, num, num))
-    _forward(theta, starts, steps, stepwise, far, 0.0 if far else highest, before, into, log_partition)
-    _backward(starts, steps, stepwise, far, before, into, log_partition, labels, pairs)
-    return ChainSums(log_partition, labels, pairs, theta, starts, steps, stepwise, far, before, into)
+    before, into, log_partition = np.zeros((tokens, num)), np.zeros((tokens, num)), np.zeros(len(starts) - 1)
+    labels, pairs = np.zeros((tokens, num)), np.zeros((tokens if stepwise else len(starts) - 1, num, num))
+    forwards = _Forwards(starts, steps, stepwise, far, before, into, log_partition)
+    _forward(theta, 0.0 if far else highest, forwards)
+    _backward(forwards, labels, pairs)
+    return ChainSums(log_partition, labels, pairs, theta, forwards)
 
 
 def _highest(steps: Floats) -> float:
@@ -137,18 +147,25 @@ def _are_far(scores: Floats, offsets: Ints, steps: Floats) -> bool:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _forward(
-    scores: Floats,
-    offsets: Ints,
-    steps: Floats,
-    stepwise: bool,
-    far: bool,
-    highest: float,
-    before: Floats,
-    into: Floats,
-    log_partition: Floats,
-) -> None:
+def _step_far(earlier: Floats, matrix: Floats, z: Floats) -> None:
+    """Logarithms of z from those of the α before."""
+    num = len(z)
+    for y in range(num):
+        most = -np.inf
+        for x in range(num):
+            most = max(most, earlier[x] + matrix[x, y])
+        z[y] = most
+        if most > -np.inf:
+            value = 0.0
+            for x in range(num):
+                value += np.exp(earlier[x] + matrix[x, y] - most)
+            z[y] += np.log(value)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _forward(scores: Floats, highest: float, forwards: _Forwards) -> None:
     """Fill α (``before``) and z (``into``); in logarithms where they are far, else scaled."""
+    offsets, steps, stepwise, far, before, into, log_partition = forwards
     num = scores.shape[1]
     for chain in range(len(offsets) - 1):
         start, end = offsets[chain], offsets[chain + 1]
@@ -158,16 +175,7 @@ def _forward(
             if i > start:
                 matrix, earlier = steps[i - 1 if stepwise else 0], before[i - 1]
                 if far:
-                    for y in range(num):
-                        most = -np.inf
-                        for x in range(num):
-                            most = max(most, earlier[x] + matrix[x, y])
-                        z[y] = most
-                        if most > -np.inf:
-                            value = 0.0
-                            for x in range(num):
-                                value += np.exp(earlier[x] + matrix[x, y] - most)
-                            z[y] += np.log(value)
+                    _step_far(earlier, matrix, z)
                 else:
                     for y in range(num):
                         z[y] = 0.0
@@ -218,17 +226,9 @@ def _last(far: bool, row: Floats, log_partition: float, out: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _backward(
-    offsets: Ints,
-    steps: Floats,
-    stepwise: bool,
-    far: bool,
-    before: Floats,
-    into: Floats,
-    log_partition: Floats,
-    labels: Floats,
-    pairs: Floats,
-) -> None:
+def _backward(forwards: _Forwards, labels: Floats, pairs: Floats) -> None:
+    """Probabilities of labels and of pairs."""
+    offsets, steps, stepwise, far, before, into, log_partition = forwards
     num = before.shape[1]
     ratio = np.empty(num)
     for chain in range(len(offsets) - 1):
@@ -269,13 +269,7 @@ def _given(far: bool, before: float, step: float, into: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _tangent(
-    offsets: Ints,
-    steps: Floats,
-    stepwise: bool,
-    far: bool,
-    before: Floats,
-    into: Floats,
-    log_partition: Floats,
+    forwards: _Forwards,
     direction: Floats,
     step_direction: Floats,
     by_chain: bool,
@@ -284,6 +278,7 @@ def _tangent(
     pairs: Floats,
 ) -> None:
     """Derivatives in a direction: of log α_i forwards, of the probabilities backwards."""
+    offsets, steps, stepwise, far, before, into, log_partition = forwards
     tokens, num = before.shape
     slope = np.zeros((tokens, num))  # of log α
     rest = np.zeros((tokens, num))  # of log z
@@ -331,17 +326,8 @@ def _tangent(
 
 
 @njit(cache=True, nogil=True)
-def _sample(
-    offsets: Ints,
-    steps: Floats,
-    stepwise: bool,
-    far: bool,
-    before: Floats,
-    into: Floats,
-    log_partition: Floats,
-    drawn: Floats,
-    labels: Ints,
-) -> None:
+def _sample(forwards: _Forwards, drawn: Floats, labels: Ints) -> None:
+    offsets, steps, stepwise, far, before, into, log_partition = forwards
     num = before.shape[1]
     share = np.empty(num)
     for chain in range(len(offsets) - 1):

@@ -59,7 +59,7 @@ from colgen.solvers.chains.vectors import (
 )
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner
+from colgen.solvers.kernels import folded, inner
 from colgen.solvers.tiers import tiered
 
 Scores = NDArray[Any]
@@ -148,6 +148,51 @@ def _exchange(table: Scores, out: Scores, first: int, last: int, finite: bool) -
                 out[x, other] = gain
 
 
+class _Model(NamedTuple):
+    """What a sweep goes by, see :class:`Sweep`."""
+
+    forest: Forest
+    scores: Scores
+    tables: Scores
+    exchanges: Scores
+    slack: Values
+    size: float
+
+
+class _Passed(NamedTuple):
+    """What is known of the nodes that a sweep has passed.
+
+    Attributes
+    ----------
+    starts, labels
+        Their domains.
+    near, below
+        F in the precision of the scores, and in double precision.
+    lowest
+        The least F of each node.
+    position
+        The node that comes next, entries, the tree, and labels kept for rounding alone.
+    error
+        What rounding may have done in the tree by now, one number.
+    """
+
+    starts: Offsets
+    labels: Ints
+    near: Scores
+    below: Values
+    lowest: Values
+    position: Offsets
+    error: Values
+
+
+class _Room(NamedTuple):
+    """F of a node's labels, padded; a row to work in; and a row of zeros."""
+
+    row: Scores
+    scratch: Scores
+    nothing: Scores
+
+
 class Sweep:
     """One sweep from the leaves to the roots, which can be made in pieces.
 
@@ -181,52 +226,42 @@ class Sweep:
         slack: Values | None = None,
         size: float | None = None,
     ) -> None:
-        self._model = (forest, scores, tables, exchanges)
-        self._slack = np.zeros(len(forest.starts) - 1) if slack is None else np.asarray(slack, dtype=np.float64)
-        self._size = largest(tables) if size is None else size
+        slack = np.zeros(len(forest.starts) - 1) if slack is None else np.asarray(slack, dtype=np.float64)
+        size = largest(tables) if size is None else size
+        self._model = _Model(forest, scores, tables, exchanges, slack, size)
         capacity = 2 * len(scores) + exchanges.shape[1]
-        self._starts = np.zeros(forest.num_nodes + 1, dtype=np.int64)
-        self._labels = np.empty(capacity, dtype=np.int32)
-        self._near = np.empty(capacity, dtype=scores.dtype)
-        self._below = np.empty(capacity)
-        self._lowest = np.empty(forest.num_nodes)
-        self._position = np.zeros(4, dtype=np.int64)
-        self._error = np.zeros(1)
+        self._passed = _Passed(
+            np.zeros(forest.num_nodes + 1, dtype=np.int64),
+            np.empty(capacity, dtype=np.int32),
+            np.empty(capacity, dtype=scores.dtype),
+            np.empty(capacity),
+            np.empty(forest.num_nodes),
+            np.zeros(4, dtype=np.int64),
+            np.zeros(1),
+        )
 
     @property
     def nodes(self) -> int:
         """How many nodes the sweep has passed."""
-        return int(self._position[0])
+        return int(self._passed.position[0])
 
     @property
     def is_done(self) -> bool:
-        return self.nodes == len(self._starts) - 1
+        return self.nodes == self._model.forest.num_nodes
 
     @property
     def trees(self) -> int:
         """How many trees it has finished."""
-        return int(self._position[2])
+        return int(self._passed.position[2])
 
     @property
     def doubtful(self) -> int:
-        return int(self._position[3])
+        return int(self._passed.position[3])
 
     def advance(self, nodes: int) -> None:
         """Pass so many more nodes, or all that are left."""
-        end = min(self.nodes + nodes, len(self._starts) - 1)
-        self._labels, self._near, self._below = _sweep(
-            *self._model,
-            self._slack,
-            self._size,
-            end,
-            self._starts,
-            self._labels,
-            self._near,
-            self._below,
-            self._lowest,
-            self._position,
-            self._error,
-        )
+        end = min(self.nodes + nodes, self._model.forest.num_nodes)
+        self._passed = _sweep(self._model, self._passed, end)
 
     @property
     def domains(self) -> Domains:
@@ -234,8 +269,8 @@ class Sweep:
 
         Where no labelling below has a finite score, it is one whose ``below`` is -inf.
         """
-        end = int(self._position[1])
-        return Domains(self._starts, self._labels[:end], self._below[:end])
+        starts, labels, _, below, _, position, _ = self._passed
+        return Domains(starts, labels[: position[1]], below[: position[1]])
 
 
 def sweep(
@@ -293,97 +328,36 @@ def add_message(
 
 @tiered(narrow=True)
 @njit(cache=True)
-def _sweep(
-    forest: Forest,
-    scores: Scores,
-    tables: Scores,
-    exchanges: Scores,
-    slack: Values,
-    size: float,
-    end: int,
-    starts: Offsets,
-    labels: Ints,
-    near: Scores,
-    below: Values,
-    lowest: Values,
-    position: Offsets,
-    errors: Values,
-) -> tuple[Ints, Scores, Values]:
-    """Go on to node ``end``; ``near`` is F in the precision of the scores, ``below`` in double precision."""
-    num, width = scores.shape[1], exchanges.shape[1]
-    row = np.full(width, -np.inf, dtype=scores.dtype)  # F of the node, padded
-    scratch, nothing = np.empty(num, dtype=scores.dtype), np.zeros((1, num), dtype=scores.dtype)
+def _sweep(model: _Model, passed: _Passed, end: int) -> _Passed:
+    """Go on to node ``end``."""
+    num, width, dtype = model.scores.shape[1], model.exchanges.shape[1], model.scores.dtype
+    row = np.full(width, -np.inf, dtype=dtype)
+    room = _Room(row, np.empty(num, dtype=dtype), np.zeros((1, num), dtype=dtype))
     while True:
-        _pass_nodes(
-            forest, scores, tables, exchanges, slack, size, end, starts, labels, near, below, lowest, position, errors,
-            row, scratch, nothing,
-        )  # fmt: skip
-        if position[0] == end:
-            return labels, near, below
-        labels, near, below = _longer(labels, near, below, position[1])
+        _pass_nodes(model, passed, room, end)
+        if passed.position[0] == end:
+            return passed
+        passed = _longer(passed)
 
 
 @inner
-def _pass_nodes(
-    forest: Forest,
-    scores: Scores,
-    tables: Scores,
-    exchanges: Scores,
-    slack: Values,
-    size: float,
-    end: int,
-    starts: Offsets,
-    labels: Ints,
-    near: Scores,
-    below: Values,
-    lowest: Values,
-    position: Offsets,
-    errors: Values,
-    row: Scores,
-    scratch: Scores,
-    nothing: Scores,
-) -> None:
+def _pass_nodes(model: _Model, passed: _Passed, room: _Room, end: int) -> None:
     """Go on until node ``end``, or until there may be no room for the labels of the next one."""
-    num, width = scores.shape[1], exchanges.shape[1]
-    parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table
+    forest, scores, _, exchanges, slack, size = model
+    starts, labels, near, below, lowest, position, errors = passed
+    row, num, width = room.row, scores.shape[1], exchanges.shape[1]
     epsilon = np.float64(np.finfo(scores.dtype).eps)
     node, entry, tree, doubtful = position[0], position[1], position[2], position[3]
     error = errors[0]
     while node < end and entry + width <= len(labels):
         last = min(end, node + len(labels) - entry)
-        passed, error = _by_local_scores(
-            parents, first_child, next_sibling, table, scores, tables, exchanges, nothing, slack[tree], size, node,
-            last, starts, labels, near, below, lowest, error,
-        )  # fmt: skip
-        entry += passed - node
-        node = passed
+        ahead, error = _by_local_scores(model, passed, room.nothing, slack[tree], node, last, error)
+        entry += ahead - node
+        node = ahead
         if node == end or entry + width > len(labels):
             break
-        child = first_child[node]
-        reach, sums = 0.0, 4
-        if child == NONE:
-            for y in range(num):
-                row[y] = scores[node, y]
-            best = row_max(row)
-        elif starts[child + 1] - starts[child] == 1 and next_sibling[child] == NONE:
-            # What happens at most nodes of chains.
-            only = starts[child]
-            best = sum_rows(near[only], tables, table[child] * num + labels[only], scores, node, row)
-            reach, sums = size - lowest[child], 6
-        else:
-            for y in range(num):
-                row[y] = scores[node, y]
-            while child != NONE:
-                add_message(tables, table[child] * num, labels, near, starts[child], starts[child + 1], scratch, row)
-                reach, sums = reach + size - lowest[child], sums + 2
-                child = next_sibling[child]
-            best = row_max(row)
-        label = 0
-        for k in range(0, width, WIDTH):
-            bits = reaching(row, k, best)
-            if bits:
-                label = k + lowest_bit(bits)
-                break
+        best, reach, sums = _add_up(model, passed, room, node)
+        label = _first_reaching(row, best)
         first = entry
         labels[entry] = label
         entry += 1
@@ -393,67 +367,108 @@ def _pass_nodes(
             least = np.float64(best) - slack[tree]
             # Beside a large slack, the numbers that are compared are as large.
             bound = scores.dtype.type(least - error - 2.0 * epsilon * slack[tree])
-            if parents[node] != NONE:
-                i = table[node] * num + label
-                for k in range(0, width, WIDTH):
-                    bits = above(row, k, exchanges, i, bound)
-                    while bits:
-                        other = k + lowest_bit(bits)
-                        labels[entry] = other
-                        entry += 1
-                        doubtful += np.float64(row[other]) + np.float64(exchanges[i, other]) <= least
-                        bits &= bits - 1
+            if forest.parent[node] != NONE:
+                i = forest.table[node] * num + label
+                entry, doubted = _list_above(row, exchanges, i, bound, least, labels, entry)
+                doubtful += doubted
             else:
-                for k in range(0, width, WIDTH):
-                    bits = reaching(row, k, bound)
-                    while bits:
-                        other = k + lowest_bit(bits)
-                        if other != label and row[other] > -np.inf:
-                            labels[entry] = other
-                            entry += 1
-                        bits &= bits - 1
+                entry = _list_reaching(row, label, bound, labels, entry)
         near[first] = best if best == -np.inf else best - best
         below[first] = near[first]
         lowest[node] = 0.0
         if entry - first > 1:
             for k in range(first, entry):
                 near[k] = row[labels[k]] - best
-                below[k] = inside(forest, scores, tables, starts, labels, below, node, labels[k])
                 lowest[node] = min(lowest[node], np.float64(near[k]))
-            highest = below[first]
-            for k in range(first + 1, entry):
-                highest = max(highest, below[k])
-            for k in range(first, entry):
-                below[k] -= highest
+            _fill_below(model, passed, node, first, entry)
         node += 1
         starts[node] = entry
-        if parents[node - 1] == NONE:
+        if forest.parent[node - 1] == NONE:
             tree += 1
             error = 0.0
     position[0], position[1], position[2], position[3] = node, entry, tree, doubtful
     errors[0] = error
 
 
-@inner
+@folded
+def _add_up(model: _Model, passed: _Passed, room: _Room, node: int) -> tuple[Any, float, int]:
+    """Fill in F of a node; its maximum, a of the module's head, and k."""
+    forest, scores, tables, size = model.forest, model.scores, model.tables, model.size
+    starts, labels, near, row = passed.starts, passed.labels, passed.near, room.row
+    num, child = scores.shape[1], forest.first_child[node]
+    if child != NONE and starts[child + 1] - starts[child] == 1 and forest.next_sibling[child] == NONE:
+        # What happens at most nodes of chains.
+        only = starts[child]
+        best = sum_rows(near[only], tables, forest.table[child] * num + labels[only], scores, node, row)
+        return best, size - passed.lowest[child], 6
+    reach, sums = 0.0, 4
+    for y in range(num):
+        row[y] = scores[node, y]
+    while child != NONE:
+        first_row = forest.table[child] * num
+        add_message(tables, first_row, labels, near, starts[child], starts[child + 1], room.scratch, row)
+        reach, sums = reach + size - passed.lowest[child], sums + 2
+        child = forest.next_sibling[child]
+    return row_max(row), reach, sums
+
+
+@folded
+def _first_reaching(row: Scores, bound: Any) -> int:
+    """The first label whose F is not below a bound; 0 if there is none."""
+    for k in range(0, len(row), WIDTH):
+        bits = reaching(row, k, bound)
+        if bits:
+            return k + lowest_bit(bits)
+    return 0
+
+
+@folded
+def _list_above(
+    row: Scores, exchanges: Scores, i: int, bound: Any, least: float, labels: Ints, entry: int
+) -> tuple[int, int]:
+    """List the labels that exchanging leaves; where they end, and how many rounding alone has kept."""
+    doubtful = 0
+    for k in range(0, len(row), WIDTH):
+        bits = above(row, k, exchanges, i, bound)
+        while bits:
+            other = k + lowest_bit(bits)
+            labels[entry] = other
+            entry += 1
+            doubtful += np.float64(row[other]) + np.float64(exchanges[i, other]) <= least
+            bits &= bits - 1
+    return entry, doubtful
+
+
+@folded
+def _list_reaching(row: Scores, label: int, bound: Any, labels: Ints, entry: int) -> int:
+    """List the other labels of a root whose F is not below a bound; where they end."""
+    for k in range(0, len(row), WIDTH):
+        bits = reaching(row, k, bound)
+        while bits:
+            other = k + lowest_bit(bits)
+            if other != label and row[other] > -np.inf:
+                labels[entry] = other
+                entry += 1
+            bits &= bits - 1
+    return entry
+
+
+@folded
+def _fill_below(model: _Model, passed: _Passed, node: int, begin: int, end: int) -> None:
+    """F of a node's labels in double precision, counted from the best."""
+    labels, below = passed.labels, passed.below
+    for k in range(begin, end):
+        below[k] = inside(model.forest, model.scores, model.tables, passed.starts, labels, below, node, labels[k])
+    highest = below[begin]
+    for k in range(begin + 1, end):
+        highest = max(highest, below[k])
+    for k in range(begin, end):
+        below[k] -= highest
+
+
+@folded
 def _by_local_scores(
-    parents: Ints,
-    first_child: Ints,
-    next_sibling: Ints,
-    table: Ints,
-    scores: Scores,
-    tables: Scores,
-    exchanges: Scores,
-    nothing: Scores,
-    slack: float,
-    size: float,
-    node: int,
-    end: int,
-    starts: Offsets,
-    labels: Ints,
-    near: Scores,
-    below: Values,
-    lowest: Values,
-    error: float,
+    model: _Model, passed: _Passed, nothing: Scores, slack: float, node: int, end: int, error: float
 ) -> tuple[int, float]:
     """Pass nodes one after the other while the label of best local score is proved to be enough; none is a root.
 
@@ -462,6 +477,9 @@ def _by_local_scores(
     node, error
         Where it ended, and the error by then.
     """
+    forest, scores, tables, exchanges, _, size = model
+    starts, labels, near, below, lowest, _, _ = passed
+    parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table
     num = scores.shape[1]
     epsilon = np.float64(np.finfo(scores.dtype).eps)
     while node < end and parents[node] != NONE:
@@ -504,15 +522,16 @@ def _by_local_scores(
 
 
 @njit(cache=True)
-def _longer(labels: Ints, near: Scores, below: Values, entry: int) -> tuple[Ints, Scores, Values]:
-    """Arrays with twice the room."""
-    more_labels = np.empty(2 * len(labels), dtype=labels.dtype)
-    more_near = np.empty(2 * len(labels), dtype=near.dtype)
-    more_below = np.empty(2 * len(labels), dtype=below.dtype)
+def _longer(passed: _Passed) -> _Passed:
+    """The same with room for twice as many labels."""
+    starts, labels, near, below, lowest, position, error = passed
+    entry, size = position[1], 2 * len(labels)
+    more_labels, more_below = np.empty(size, dtype=labels.dtype), np.empty(size, dtype=below.dtype)
+    more_near = np.empty(size, dtype=near.dtype)
     overwrite(more_labels[:entry], labels[:entry])
     overwrite(more_near[:entry], near[:entry])
     overwrite(more_below[:entry], below[:entry])
-    return more_labels, more_near, more_below
+    return _Passed(starts, more_labels, more_near, more_below, lowest, position, error)
 
 
 @inner

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from colgen.solvers.chains.forest import NONE, Forest, Ints, Offsets
 from colgen.solvers.chains.tree_domains import Domains
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner, kernel
+from colgen.solvers.kernels import folded, inner, kernel
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -128,96 +128,93 @@ def pass_messages(
     work
         A call ends after about so many sums, or with the last tree.
     """
-    # Arrays are named here, once: to fetch one from a tuple takes longer than some of the loops below.
-    domains, starts, arriving, outside = duals
-    begins, candidates, below = domains
-    firsts, parents, table = forest.starts, forest.parent, forest.table
-    first_child, next_sibling = forest.first_child, forest.next_sibling
-    scores, tops, low, tables, _ = model
-    num = scores.shape[1]
     done = 0.0
     while position[0] < len(active):
         tree = active[position[0]]
-        first, root = firsts[tree], firsts[tree + 1] - 1
-        size = root + 1 - first
+        first, root = forest.starts[tree], forest.starts[tree + 1] - 1
         for node in range(first + position[1], root + 1):
             if done >= work:
                 return
             position[1] += 1
-            begin, end = begins[node], begins[node + 1]
-            for k in range(begin, end):
-                total = _shifted(scores, tops, low, node, candidates[k])
-                child = first_child[node]
-                while child != NONE:
-                    total += arriving[starts[child] + k - begin]
-                    child = next_sibling[child]
-                below[k] = total
-            done += 1 + end - begin
-            if node != root:
-                parent, first_row = parents[node], table[node] * num
-                for k in range(begins[parent], begins[parent + 1]):
-                    y, most = candidates[k], -np.inf
-                    for j in range(begin, end):
-                        here = below[j] + tables[first_row + candidates[j], y]
-                        most = here if here > most else most
-                    arriving[starts[node] + k - begins[parent]] = most
-                done += (end - begin) * (begins[parent + 1] - begins[parent])
+            done += _pass_up(forest, model, duals, node)
         if both_ways:
-            for node in range(root - (position[1] - size), first - 1, -1):
+            for node in range(root - (position[1] - (root + 1 - first)), first - 1, -1):
                 if done >= work:
                     return
                 position[1] += 1
-                begin, end = begins[node], begins[node + 1]
-                for k in range(begin, end):
-                    most = 0.0  # the message from above
-                    if node != root:
-                        parent, first_row = parents[node], table[node] * num
-                        most = -np.inf
-                        for j in range(begins[parent], begins[parent + 1]):
-                            here = outside[starts[node] + j - begins[parent]]
-                            here += tables[first_row + candidates[k], candidates[j]]
-                            most = here if here > most else most
-                        done += begins[parent + 1] - begins[parent]
-                    most += _shifted(scores, tops, low, node, candidates[k])
-                    child = first_child[node]
-                    while child != NONE:
-                        total = most
-                        sibling = first_child[node]
-                        while sibling != NONE:
-                            if sibling != child:
-                                total += arriving[starts[sibling] + k - begin]
-                            sibling = next_sibling[sibling]
-                        outside[starts[child] + k - begin] = total
-                        done += 1
-                        child = next_sibling[child]
-                done += 1
-        values[tree] = _trace(parents, table, scores, tops, low, tables, begins, candidates, below, first, root, labels)
+                done += _pass_down(forest, model, duals, node)
+        values[tree] = _trace(forest, model, duals.domains, first, root, labels)
         position[0] += 1
         position[1] = 0
 
 
+@folded
+def _pass_up(forest: Forest, model: Model, duals: Duals, node: int) -> int:
+    """F of a node, over its domain, and its message up; returns how many sums that took."""
+    begins, candidates, below = duals.domains
+    starts, arriving, tables = duals.starts, duals.arriving, model.tables
+    begin, end, parent = begins[node], begins[node + 1], forest.parent[node]
+    done = 1 + end - begin
+    for k in range(begin, end):
+        total = _shifted(model.scores, model.tops, model.low, node, candidates[k])
+        child = forest.first_child[node]
+        while child != NONE:
+            total += arriving[starts[child] + k - begin]
+            child = forest.next_sibling[child]
+        below[k] = total
+    if parent != NONE:
+        first_row = forest.table[node] * model.scores.shape[1]
+        for k in range(begins[parent], begins[parent + 1]):
+            y, most = candidates[k], -np.inf
+            for j in range(begin, end):
+                here = below[j] + tables[first_row + candidates[j], y]
+                most = here if here > most else most
+            arriving[starts[node] + k - begins[parent]] = most
+        done += (end - begin) * (begins[parent + 1] - begins[parent])
+    return done
+
+
+@folded
+def _pass_down(forest: Forest, model: Model, duals: Duals, node: int) -> int:
+    """G of a node, over its domain, for each of its children; returns how many sums that took."""
+    begins, candidates, _ = duals.domains
+    starts, arriving, outside = duals.starts, duals.arriving, duals.outside
+    begin, parent, done = begins[node], forest.parent[node], 1
+    for k in range(begin, begins[node + 1]):
+        most = 0.0  # the message from above
+        if parent != NONE:
+            row = forest.table[node] * model.scores.shape[1] + candidates[k]
+            most = -np.inf
+            for j in range(begins[parent], begins[parent + 1]):
+                here = outside[starts[node] + j - begins[parent]]
+                here += model.tables[row, candidates[j]]
+                most = here if here > most else most
+            done += begins[parent + 1] - begins[parent]
+        most += _shifted(model.scores, model.tops, model.low, node, candidates[k])
+        child = forest.first_child[node]
+        while child != NONE:
+            total = most
+            sibling = forest.first_child[node]
+            while sibling != NONE:
+                if sibling != child:
+                    total += arriving[starts[sibling] + k - begin]
+                sibling = forest.next_sibling[sibling]
+            outside[starts[child] + k - begin] = total
+            done += 1
+            child = forest.next_sibling[child]
+    return done
+
+
 @inner
-def _trace(
-    parents: Ints,
-    table: Ints,
-    scores: Scores,
-    tops: Values,
-    low: float,
-    tables: Values,
-    starts: Offsets,
-    candidates: Ints,
-    below: Values,
-    first: int,
-    root: int,
-    labels: Ints,
-) -> float:
+def _trace(forest: Forest, model: Model, domains: Domains, first: int, root: int, labels: Ints) -> float:
     """The best labelling of a tree whose F is known; returns its score."""
-    num = scores.shape[1]
+    starts, candidates, below = domains
+    tables, num = model.tables, model.scores.shape[1]
     total = 0.0
     for node in range(root, first - 1, -1):
         chosen, end = starts[node], starts[node + 1]
-        above = labels[parents[node]] if node != root else 0
-        first_row = table[node] * num
+        above = labels[forest.parent[node]] if node != root else 0
+        first_row = forest.table[node] * num
         if end - chosen > 1:
             most = -np.inf
             for k in range(starts[node], end):
@@ -228,7 +225,7 @@ def _trace(
                     chosen, most = k, here
         label = candidates[chosen]
         labels[node] = label
-        total += _shifted(scores, tops, low, node, label)
+        total += _shifted(model.scores, model.tops, model.low, node, label)
         if node != root:
             total += tables[first_row + label, above]
     return total
