@@ -265,10 +265,7 @@ def colour_coding(
     weights: list[float] = []
     path: Path | None = None
     best, finished = -math.inf, True
-    executor = executor or Executor()
-    fitting = max(1, memory // kernels.table_bytes(r, n))
-    if fitting < executor.workers:
-        executor = Executor(fitting)
+    executor = _of_workers(executor, max(1, memory // kernels.table_bytes(r, n)))
     piece = 1 if until < math.inf else min(piece, max(1, -(-wanted // executor.workers)))
     try:
         for found in executor.map(
@@ -292,6 +289,12 @@ def colour_coding(
     seconds = time.perf_counter() - started
     result = PathResult("colour coding", path, weight, dual_bound, probability, finished, seconds, len(course), course)
     return _unproved(result)
+
+
+def _of_workers(executor: Executor | None, most: int) -> Executor:
+    """The executor, or one of so many workers at most."""
+    executor = executor or Executor()
+    return executor if executor.workers <= most else Executor(most)
 
 
 def _unproved(result: PathResult) -> PathResult:
