@@ -121,8 +121,6 @@ def side_of(
         behind = np.arange(own.shape[1] - more, own.shape[1])
         come_from, partner = np.append(come_from, behind), np.append(partner, behind)
     none = np.zeros((network.num_arcs, 0)), np.zeros((n, 0))
-    components = 0 if custom is None else len(custom.start)
-    values = VALUES + mine.consumption.shape[1]
     data = none if custom is None else (custom.arc_data, custom.vertex_data)
     return Side(
         origin=direction.origin,
@@ -137,16 +135,7 @@ def side_of(
         start=mine.start,
         slack=mine.slack,
         critical=mine.critical,
-        rule=rule(
-            compared=min(mine.compared, 1) if relaxed else mine.compared,
-            custom=values if components and not relaxed else 0,
-            memory=values + components,
-            memory_words=own.shape[1],
-            words=0 if relaxed else own.shape[1],
-            same_set=False,
-            states=values + components + own.shape[1],
-            state_words=0 if relaxed else cuts.keep.shape[1],
-        ),
+        rule=_rule_of(mine, own.shape[1], direction.custom_start, cuts, relaxed),
         lowest=float(direction.lowest),
         width=float(direction.width),
         buckets=direction.buckets,
@@ -161,11 +150,26 @@ def side_of(
         boxes=boxes.fields,
         bounds=np.zeros((0, n)),
         cutoff=math.inf,
-        custom=components,
+        custom=len(direction.custom_start),
         order=-1 if custom is None or custom.order is None else custom.order[0],
         arc_data=none[0] if data[0] is None else data[0],
         vertex_data=none[1] if data[1] is None else data[1],
         custom_start=direction.custom_start,
+    )
+
+
+def _rule_of(limits: Limits, words: int, custom_start: Floats, cuts: Fields, relaxed: bool) -> Rule:
+    """What dominance looks at, of labels that remember so many words."""
+    components, values = len(custom_start), VALUES + limits.consumption.shape[1]
+    return rule(
+        compared=min(limits.compared, 1) if relaxed else limits.compared,
+        custom=values if components and not relaxed else 0,
+        memory=values + components,
+        memory_words=words,
+        words=0 if relaxed else words,
+        same_set=False,
+        states=values + components + words,
+        state_words=0 if relaxed else cuts.keep.shape[1],
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen.solvers.kernels import inner
 from colgen.solvers.paths.labelling.bits import NOTHING, ONE, address, lowest
-from colgen.solvers.paths.labelling.layout import COST, SLOTS, VALUES, Floats, Rule, Words
+from colgen.solvers.paths.labelling.layout import COST, SLOTS, VALUES, Floats, Rows, Rule, Words
 from colgen.solvers.paths.labelling.rank_one import Fields
 
 Dominates = Callable[[Any, Any], bool]
@@ -60,16 +60,16 @@ def dominated(
     rule: Rule,
     cuts: Fields,
     dominates: Dominates,
-    words: Words,
-    numbers: Floats,
+    settled: Rows,
     first: int,
     end: int,
-    label_words: Words,
-    label_numbers: Floats,
+    waiting: Rows,
     row: int,
     ahead: Words,
 ) -> int:
     """The place of a label among ``first:end``, which are by increasing cost, that dominates a label; else ``end``."""
+    words, numbers = settled
+    label_words, label_numbers = waiting
     cost, memory = label_numbers[row, COST], rule.memory
     for place in range(first, end):
         slack = cost - numbers[place, COST]

@@ -24,6 +24,7 @@ from colgen.solvers.paths.labelling.layout import (
     WANTED,
     Floats,
     Labels,
+    Rows,
     Side,
     Words,
 )
@@ -126,10 +127,8 @@ def extend_all(side: Side, by: Extend, dominates: Dominates, held: Labels, effor
                 value, others = sought(rule, open_words, open_numbers, new, nobody)
                 place = candidate(rule.memory, pool_words, pool_numbers, place, stop, total, value, others)
                 if not rule.plain and place < stop:
-                    place = dominated(
-                        rule, cuts, dominates, pool_words, pool_numbers, place, stop, open_words, open_numbers, new,
-                        nobody,
-                    )  # fmt: skip
+                    pool, waiting = Rows(pool_words, pool_numbers), Rows(open_words, open_numbers)
+                    place = dominated(rule, cuts, dominates, pool, place, stop, waiting, new, nobody)
                 if place < stop:
                     continue
             if free >= 0:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from colgen.solvers.kernels import inner, kernel
+from colgen.solvers.kernels import folded, inner, kernel
 from colgen.solvers.paths.labelling.bits import ONE, address, count, lowest
 from colgen.solvers.paths.labelling.boxes import charged
-from colgen.solvers.paths.labelling.layout import COST, EDGE, NUMBER, VALUES, Floats, Ints, Labels, Side, Words
+from colgen.solvers.paths.labelling.layout import COST, EDGE, NUMBER, VALUES, Floats, Ints, Labels, Rows, Side, Words
 from colgen.solvers.paths.labelling.rank_one import Fields
 from colgen.solvers.tiers import tiered
 
@@ -45,9 +45,8 @@ def _overflows(cuts: Fields, words: Words, states: int, one: int, words_back: Wo
 
 @inner
 def _cheapest(
-    ahead: Side, joins: Joins, arc: int, words: Words, numbers: Floats, one: int, words_back: Words,
-    numbers_back: Floats, first: int, end: int, best: float,
-) -> tuple[float, int, int]:  # fmt: skip
+    ahead: Side, joins: Joins, arc: int, mine: Rows, one: int, theirs: Rows, first: int, end: int, best: float
+) -> tuple[float, int, int]:
     """Join a label over an arc with the best of ``first:end``.
 
     Returns
@@ -55,6 +54,8 @@ def _cheapest(
     tuple
         The least cost, or ``best`` if none is below that; the place of the label, or -1; how many were looked at.
     """
+    words, numbers = mine
+    words_back, numbers_back = theirs
     consumption, joint, partner, slack = ahead.consumption, ahead.joint, ahead.partner, ahead.slack
     resources, remembered, memory = consumption.shape[1], joint.shape[1], ahead.rule.memory
     head = ahead.heads[arc]
@@ -96,6 +97,28 @@ def _cheapest(
     return best, found, place - first + 1
 
 
+class Pairs(NamedTuple):
+    """The arcs over which labels are joined, and the cheapest pairs by now.
+
+    Attributes
+    ----------
+    tails
+        Of all arcs.
+    order
+        The arcs that are tried, in an order that begins with good ones.
+    at
+        How far a join has come: zeros at first.
+    costs, found
+        Of each pair the cost, and a row of label, label and arc.
+    """
+
+    tails: Ints
+    order: Ints
+    at: Ints
+    costs: Floats
+    found: Ints
+
+
 @inner
 def _dearest(costs: Floats) -> int:
     """The place of the largest: numba's own takes a second to compile."""
@@ -106,80 +129,85 @@ def _dearest(costs: Floats) -> int:
     return found
 
 
+@inner
+def _bar(pairs: Pairs, cutoff: float) -> float:
+    """What a further pair must cost less than."""
+    return min(cutoff, pairs.costs[_dearest(pairs.costs)]) if pairs.at[FOUND] == len(pairs.costs) else cutoff
+
+
+@inner
+def _place(pairs: Pairs) -> int:
+    """Where the pair over this arc is written: in its own place, a free one, or that of the dearest."""
+    at = pairs.at
+    place = at[HELD] - 1
+    if place < 0:
+        place = at[FOUND]
+        if place == len(pairs.costs):
+            place = _dearest(pairs.costs)
+        else:
+            at[FOUND] += 1
+        at[HELD] = place + 1
+    return place
+
+
+@folded
+def _leaves(ahead: Side, numbers: Floats, label: int, arc: int, middle: int, is_last: bool) -> bool:
+    """Whether a path leaves the buckets before ``middle`` over an arc, which may be its last one."""
+    critical, head = ahead.critical, ahead.heads[arc]
+    value = numbers[label, VALUES + critical]
+    if bucket_of(value, ahead.lowest, ahead.width, ahead.buckets) >= middle:
+        return False
+    value = max(value + ahead.consumption[arc, critical], ahead.lower[head, critical])
+    return is_last or bucket_of(value, ahead.lowest, ahead.width, ahead.buckets) >= middle
+
+
 @tiered(narrow=True)
 @kernel
 def join(
-    ahead: Side, held: Labels, held_back: Labels, joins: Joins, sink: int, tails: Ints, order: Ints, middle: int,
-    cutoff: float, every: bool, at: Ints, found_costs: Floats, found: Ints, effort: int,
+    ahead: Side, held: Labels, held_back: Labels, joins: Joins, pairs: Pairs, sink: int, middle: int, cutoff: float,
+    every: bool, effort: int,
 ) -> tuple[bool, int]:  # fmt: skip
-    """The cheapest pairs of labels, at most one an arc, in ``found_costs`` and ``found``: label, label, arc.
+    """The cheapest pairs of labels, at most one an arc.
 
     A path is looked at where it leaves the buckets before ``middle``, so that each occurs once; ``every``: everywhere.
-
-    Parameters
-    ----------
-    order
-        The arcs, in an order that begins with good ones.
-    at
-        How far it has come: to be zeros at first.
 
     Returns
     -------
     tuple
         Whether it is finished, and what is left of the effort.
     """
-    critical = VALUES + ahead.critical
-    most = len(found_costs)
-    best = cutoff
-    if at[FOUND] == most:
-        best = min(cutoff, found_costs[_dearest(found_costs)])
-    while at[PLACE] < len(order):
-        arc = order[at[PLACE]]
-        tail, head = tails[arc], ahead.heads[arc]
+    at = pairs.at
+    mine, theirs = Rows(held.pool_words, held.pool_numbers), Rows(held_back.pool_words, held_back.pool_numbers)
+    bar = _bar(pairs, cutoff)
+    while at[PLACE] < len(pairs.order):
+        arc = pairs.order[at[PLACE]]
+        tail, head = pairs.tails[arc], ahead.heads[arc]
         first, others = held.pool_first[tail], held_back.pool_first[head]
         size, num_others = held.pool_size[tail], held_back.pool_size[head]
-        mine, one_found, other_found = best, -1, -1
-        if at[HELD] > 0:
-            mine = found_costs[at[HELD] - 1]
-        last, paused = head == sink, False
+        best = pairs.costs[at[HELD] - 1] if at[HELD] > 0 else bar
+        one_found, other_found, paused = -1, -1, False
         while at[LABEL] < size and num_others:
             one = first + at[LABEL]
-            cost = held.pool_numbers[one, COST] + ahead.costs[arc]
-            if cost + held_back.pool_numbers[others, COST] >= mine:
+            cost = mine.numbers[one, COST] + ahead.costs[arc]
+            if cost + theirs.numbers[others, COST] >= best:
                 break
             if effort <= 0:
                 paused = True
                 break
             at[LABEL] += 1
-            if not every:
-                value = held.pool_numbers[one, critical]
-                if bucket_of(value, ahead.lowest, ahead.width, ahead.buckets) >= middle:
-                    continue
-                value = max(value + ahead.consumption[arc, ahead.critical], ahead.lower[head, ahead.critical])
-                if not last and bucket_of(value, ahead.lowest, ahead.width, ahead.buckets) < middle:
-                    continue
-            mine, other, looked = _cheapest(
-                ahead, joins, arc, held.pool_words, held.pool_numbers, one, held_back.pool_words,
-                held_back.pool_numbers, others, others + num_others, mine,
-            )  # fmt: skip
+            if not (every or _leaves(ahead, mine.numbers, one, arc, middle, head == sink)):
+                continue
+            best, other, looked = _cheapest(ahead, joins, arc, mine, one, theirs, others, others + num_others, best)
             effort -= looked
             if other >= 0:
                 one_found, other_found = one, other
         if one_found >= 0:
-            place = at[HELD] - 1
-            if place < 0:
-                place = at[FOUND]
-                if place == most:
-                    place = _dearest(found_costs)
-                else:
-                    at[FOUND] += 1
-                at[HELD] = place + 1
-            found_costs[place] = mine
-            found[place, 0] = np.int64(held.pool_words[one_found, NUMBER])
-            found[place, 1] = np.int64(held_back.pool_words[other_found, NUMBER])
-            found[place, 2] = arc
-            if at[FOUND] == most:
-                best = min(cutoff, found_costs[_dearest(found_costs)])
+            place = _place(pairs)
+            pairs.costs[place] = best
+            pairs.found[place, 0] = np.int64(mine.words[one_found, NUMBER])
+            pairs.found[place, 1] = np.int64(theirs.words[other_found, NUMBER])
+            pairs.found[place, 2] = arc
+            bar = _bar(pairs, cutoff)
         if paused:
             return False, effort
         at[PLACE] += 1
@@ -191,18 +219,20 @@ def completions(side: Side, held: Labels, mirrored: Side) -> Floats:
     """By bucket and vertex of the search the other way: what completes a path there costs no less."""
     bounds = np.full((mirrored.buckets, len(side.own)), np.inf)
     value, slack = VALUES + side.critical, float(side.slack[side.critical])
+    pool = Rows(held.pool_words, held.pool_numbers)
     _complete(
-        side.cuts, side.rule.states, held.pool_words, held.pool_numbers, held.pool_first, held.pool_size, value, slack,
-        mirrored.lowest, mirrored.width, bounds,
+        side.cuts, side.rule.states, pool, held.pool_first, held.pool_size, value, slack, mirrored.lowest,
+        mirrored.width, bounds,
     )  # fmt: skip
     return bounds
 
 
 @kernel
 def _complete(
-    cuts: Fields, states: int, words: Words, numbers: Floats, firsts: Ints, sizes: Ints, value: int, slack: float,
-    lowest: float, width: float, bounds: Floats,
+    cuts: Fields, states: int, pool: Rows, firsts: Ints, sizes: Ints, value: int, slack: float, lowest: float,
+    width: float, bounds: Floats,
 ) -> None:  # fmt: skip
+    words, numbers = pool
     buckets = len(bounds)
     for vertex in range(len(firsts)):
         first = firsts[vertex]

@@ -34,6 +34,13 @@ DONE, PAUSED, MORE_LABELS, MORE_OPEN, MORE_POOL = range(5)
 """Why a search comes back: its buckets are done, its effort is used up, or it needs room for more labels."""
 
 
+class Rows(NamedTuple):
+    """Rows of labels: two views of the same memory."""
+
+    words: Words
+    numbers: Floats
+
+
 class Rule(NamedTuple):
     """What dominance looks at.
 

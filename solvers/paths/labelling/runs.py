@@ -80,12 +80,12 @@ def advanced(
 ) -> Labels:
     """One direction, settled and extended before a bucket."""
     mine = task.written[0] if side.origin == task.network.source else task.written[1]
+    until = search.End(end, 0, 2 * end + 1, extending)
     while True:
         given = task.clock.effort
         status, left, _ = search.advance(
-            mine.extend, mine.dominates, mine.extend, mine.dominates, side, held, side, held, end, 0,
-            2 * end + 1, extending, given,
-        )  # fmt: skip
+            mine.extend, mine.dominates, mine.extend, mine.dominates, side, held, side, held, until, given
+        )
         if status == DONE:
             task.clock.left -= given - left
             return held
@@ -96,12 +96,12 @@ def advanced(
 def advanced_both(task: Task, ahead: Side, held: Labels, back: Side, other: Labels) -> tuple[Labels, Labels]:
     """Both directions, until they meet."""
     mine, theirs = task.written
+    end = search.End(ahead.buckets, back.buckets, ahead.buckets + 2, True)
     while True:
         given = task.clock.effort
         status, left, backwards = search.advance(
-            mine.extend, mine.dominates, theirs.extend, theirs.dominates, ahead, held, back, other, ahead.buckets,
-            back.buckets, ahead.buckets + 2, True, given,
-        )  # fmt: skip
+            mine.extend, mine.dominates, theirs.extend, theirs.dominates, ahead, held, back, other, end, given
+        )
         if status == DONE:
             task.clock.left -= given - left
             return held, other
@@ -136,23 +136,22 @@ def joined(
     hoped = one[tails] + ahead.costs + another[ahead.heads]
     order = np.argsort(hoped, kind="stable")
     order = order[: np.searchsorted(hoped[order], cutoff)]
-    at = np.zeros(4, dtype=np.int64)
-    found_costs, found = np.full(wanted, np.inf), np.zeros((wanted, 3), dtype=np.int64)
+    pairs = joins.Pairs(
+        tails, order, np.zeros(4, dtype=np.int64), np.full(wanted, np.inf), np.zeros((wanted, 3), dtype=np.int64)
+    )
     finished = False
     while not finished:
         given = task.clock.effort
         finished, left = joins.join(
-            ahead, held, other, task.written[0].joins, back.origin, tails, order, middle, cutoff, every, at,
-            found_costs, found, given,
-        )  # fmt: skip
+            ahead, held, other, task.written[0].joins, pairs, back.origin, middle, cutoff, every, given
+        )
         if not finished:
             try:
                 task.clock.charge(given, left)
             except OutOfTimeError:
                 break
-    count = int(at[joins.FOUND])
-    pairs = [
-        (float(found_costs[k]), int(found[k, 0]), int(found[k, 1]), int(ahead.numbers[found[k, 2]]))
-        for k in np.argsort(found_costs[:count], kind="stable")
-    ]
-    return pairs, finished
+    costs, found = pairs.costs, pairs.found
+    best = np.argsort(costs[: pairs.at[joins.FOUND]], kind="stable")
+    return [
+        (float(costs[k]), int(found[k, 0]), int(found[k, 1]), int(ahead.numbers[found[k, 2]])) for k in best
+    ], finished

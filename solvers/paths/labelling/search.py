@@ -7,6 +7,8 @@ and wide buckets, bring labels to a bucket that was settled: it is then settled 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from colgen.solvers.kernels import inner, kernel
 from colgen.solvers.paths.labelling.dominance import Dominates
 from colgen.solvers.paths.labelling.extension import Extend, extend_all
@@ -41,20 +43,32 @@ def _bucket(
     return DONE, effort
 
 
+class End(NamedTuple):
+    """Where a search ends.
+
+    Attributes
+    ----------
+    ahead, back
+        The bucket before which each direction ends.
+    meeting
+        Both end where they have come to so many buckets together.
+    extending
+        Whether labels are extended, and not only settled.
+    """
+
+    ahead: int
+    back: int
+    meeting: int
+    extending: bool
+
+
 @tiered(narrow=True)
 @kernel
 def advance(
     extend: Extend, dominates: Dominates, extend_back: Extend, dominates_back: Dominates, ahead: Side, held: Labels,
-    back: Side, held_back: Labels, end: int, end_back: int, meeting: int, extending: bool, effort: int,
+    back: Side, held_back: Labels, end: End, effort: int,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Settle, and extend, the labels of both directions, bucket by bucket, where fewer labels are.
-
-    Parameters
-    ----------
-    end, end_back
-        The bucket before which each direction ends.
-    meeting
-        Both end where they have come to so many buckets together.
 
     Returns
     -------
@@ -62,15 +76,15 @@ def advance(
         Why it came back; what is left of the effort (arcs that labels are extended over, and pairs compared); and
         whether it is the search backwards that needs room.
     """
-    while held.at[BUCKET] + held_back.at[BUCKET] < meeting:
-        more, more_back = held.at[BUCKET] < end, held_back.at[BUCKET] < end_back
+    while held.at[BUCKET] + held_back.at[BUCKET] < end.meeting:
+        more, more_back = held.at[BUCKET] < end.ahead, held_back.at[BUCKET] < end.back
         if not more and not more_back:
             break
         backwards = more_back and (not more or held.at[SETTLED] > held_back.at[SETTLED])
         if backwards:
-            status, effort = _bucket(back, extend_back, dominates_back, held_back, extending, effort)
+            status, effort = _bucket(back, extend_back, dominates_back, held_back, end.extending, effort)
         else:
-            status, effort = _bucket(ahead, extend, dominates, held, extending, effort)
+            status, effort = _bucket(ahead, extend, dominates, held, end.extending, effort)
         if status != DONE:
             return status, effort, backwards
     return DONE, effort, False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from colgen.solvers.kernels import inner
+from colgen.solvers.kernels import folded, inner
 from colgen.solvers.paths.labelling.dominance import Dominates, candidate, dominated, slot_of, sought
 from colgen.solvers.paths.labelling.layout import (
     COST,
@@ -20,6 +20,7 @@ from colgen.solvers.paths.labelling.layout import (
     VERTEX,
     WANTED,
     Labels,
+    Rows,
     Side,
 )
 from colgen.solvers.sorting import order_by
@@ -45,109 +46,140 @@ def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: 
     tuple
         0, or what there must be more room for; and what is left of the effort.
     """
-    # What a loop reads is taken out of the tuples before it: each time costs a count of references.
-    at, rule, cuts = held.at, side.rule, side.cuts
-    words, numbers, vertices, slots, alike = held.words, held.numbers, held.vertices, held.slots, held.alike
-    open_words, open_numbers, open_next, chains = held.open_words, held.open_numbers, held.open_next, held.chains
-    pool_words, pool_numbers = held.pool_words, held.pool_numbers
-    pool_first, pool_size, pool_room = held.pool_first, held.pool_size, held.pool_room
-    unreachable, plain, memory, same_set = side.unreachable, rule.plain, rule.memory, rule.same_set
-    width = words.shape[1]
-    ahead, ids, order, costs = held.ahead, held.together, held.order, held.costs
-    while at[VERTEX] < len(pool_size):
+    at, open_next, chains, same_set = held.at, held.open_next, held.chains, side.rule.same_set
+    while at[VERTEX] < len(held.pool_size):
         vertex = at[VERTEX]
-        label, waiting = chains[bucket, vertex], 0
-        while label >= 0 and waiting < TOGETHER:
-            ids[waiting], costs[waiting] = label, open_numbers[label, COST]
-            waiting += 1
-            label = open_next[label]
+        waiting = _gather(held, bucket, vertex)
         if not waiting:
             at[VERTEX] += 1
             continue
-        if at[SETTLED] + waiting > len(words):
+        if at[SETTLED] + waiting > len(held.words):
             at[WANTED] = at[SETTLED] + waiting
             return MORE_LABELS, effort
-        size = 0 if same_set else pool_size[vertex]
-        if not same_set and size + waiting > pool_room[vertex]:
-            room = 2 * (size + waiting)
-            if at[POOLED] + room > len(pool_words):
-                at[WANTED] = at[POOLED] + room
-                return MORE_POOL, effort
-            begin, moved = pool_first[vertex], at[POOLED]
-            for place in range(size):
-                for w in range(width):
-                    pool_words[moved + place, w] = pool_words[begin + place, w]
-            pool_first[vertex], pool_room[vertex] = moved, room
-            at[POOLED] += room
-        chains[bucket, vertex] = label
-        order_by(costs, waiting, order)
-        begin, base = pool_first[vertex], at[SETTLED]
-        settled = base
-        if len(unreachable):
-            for w in range(len(ahead)):
-                ahead[w] = unreachable[bucket, vertex, w]
+        size = 0 if same_set else held.pool_size[vertex]
+        if not same_set and size + waiting > held.pool_room[vertex] and not _move(held, vertex, 2 * (size + waiting)):
+            return MORE_POOL, effort
+        chains[bucket, vertex] = open_next[held.together[waiting - 1]]
+        order_by(held.costs, waiting, held.order)
+        base = settled = at[SETTLED]
+        if len(side.unreachable):
+            for w in range(len(held.ahead)):
+                held.ahead[w] = side.unreachable[bucket, vertex, w]
         for k in range(waiting):
-            label = ids[order[k]]
+            label = held.together[held.order[k]]
             if effort <= 0 and k:
                 # The others wait on: against many settled labels, all of them would take seconds.
                 open_next[label] = chains[bucket, vertex]
                 chains[bucket, vertex] = label
                 continue
             if same_set:
-                slot = slot_of(rule, open_words, label, vertex)
-                place = slots[slot]
-                while place >= 0 and (
-                    vertices[place] != vertex
-                    or dominated(
-                        rule, cuts, dominates, words, numbers, place, place + 1, open_words, open_numbers, label, ahead
-                    )
-                    != place
-                ):
-                    place = alike[place]
-                    effort -= 1
-                if place < 0:
-                    alike[settled], slots[slot] = slots[slot], settled
-                    _keep(held, label, vertex, settled)
-                    settled += 1
-                open_next[label] = at[FREE]
-                at[FREE] = label
-                continue
-            cost = costs[order[k]]
-            value, others = sought(rule, open_words, open_numbers, label, ahead)
-            place = candidate(memory, pool_words, pool_numbers, begin, begin + size, cost, value, others)
-            if not plain and place < begin + size:
-                place = dominated(
-                    rule, cuts, dominates, pool_words, pool_numbers, place, begin + size, open_words, open_numbers,
-                    label, ahead,
-                )  # fmt: skip
-            effort -= (place - begin) >> 3
-            if place == begin + size:
-                place = candidate(memory, words, numbers, base, settled, cost, value, others)
-                if not plain and place < settled:
-                    place = dominated(
-                        rule, cuts, dominates, words, numbers, place, settled, open_words, open_numbers, label, ahead
-                    )
-                if place == settled:
-                    _keep(held, label, vertex, settled)
-                    settled += 1
+                kept, looked = _is_unlike(side, dominates, held, label, vertex, settled)
+            else:
+                kept, looked = _is_undominated(side, dominates, held, label, vertex, base, settled)
+            effort -= looked
+            if kept:
+                _keep(held, label, vertex, settled)
+                settled += 1
             open_next[label] = at[FREE]
             at[FREE] = label
-        # merge, from the most expensive down
-        place, old = begin + size + (settled - base) - 1, begin + size - 1
-        for new in range(base - 1 if same_set else settled - 1, base - 1, -1):
-            cost = numbers[new, COST]
-            while old >= begin and pool_numbers[old, COST] > cost:
-                for w in range(width):
-                    pool_words[place, w] = pool_words[old, w]
-                place -= 1
-                old -= 1
-            for w in range(width):
-                pool_words[place, w] = words[new, w]
-            place -= 1
-        pool_size[vertex] = 0 if same_set else size + settled - base
+        if same_set:
+            held.pool_size[vertex] = 0
+        else:
+            _merge(held, vertex, base, settled)
         at[SETTLED] = settled
         effort -= waiting
         if effort <= 0:
             return PAUSED, effort
     at[VERTEX] = 0
     return DONE, effort
+
+
+@inner
+def _gather(held: Labels, bucket: int, vertex: int) -> int:
+    """List the labels that wait at a vertex, with their costs; how many they are."""
+    label, waiting = held.chains[bucket, vertex], 0
+    while label >= 0 and waiting < TOGETHER:
+        held.together[waiting], held.costs[waiting] = label, held.open_numbers[label, COST]
+        waiting += 1
+        label = held.open_next[label]
+    return waiting
+
+
+@inner
+def _move(held: Labels, vertex: int, room: int) -> bool:
+    """Move the labels of a vertex to the end of the pool, where there is room for so many; False: there is none."""
+    at, begin, moved = held.at, held.pool_first[vertex], held.at[POOLED]
+    if moved + room > len(held.pool_words):
+        at[WANTED] = moved + room
+        return False
+    for place in range(held.pool_size[vertex]):
+        for w in range(held.words.shape[1]):
+            held.pool_words[moved + place, w] = held.pool_words[begin + place, w]
+    held.pool_first[vertex], held.pool_room[vertex] = moved, room
+    at[POOLED] += room
+    return True
+
+
+@folded
+def _is_unlike(
+    side: Side, dominates: Dominates, held: Labels, label: int, vertex: int, settled: int
+) -> tuple[bool, int]:
+    """Whether no settled label with the same memory dominates a label; how many were passed over.
+
+    If so, it comes into its slot, under the number that it is to have.
+    """
+    rule, kept, waiting = side.rule, Rows(held.words, held.numbers), Rows(held.open_words, held.open_numbers)
+    slot = slot_of(rule, held.open_words, label, vertex)
+    place, looked = held.slots[slot], 0
+    while place >= 0 and (
+        held.vertices[place] != vertex
+        or dominated(rule, side.cuts, dominates, kept, place, place + 1, waiting, label, held.ahead) != place
+    ):
+        place = held.alike[place]
+        looked += 1
+    if place < 0:
+        held.alike[settled], held.slots[slot] = held.slots[slot], settled
+    return place < 0, looked
+
+
+@folded
+def _is_undominated(
+    side: Side, dominates: Dominates, held: Labels, label: int, vertex: int, base: int, settled: int
+) -> tuple[bool, int]:
+    """Whether neither the pool nor a label from ``base`` to ``settled`` dominates a label; what it took."""
+    rule, cuts, ahead = side.rule, side.cuts, held.ahead
+    pool, waiting = Rows(held.pool_words, held.pool_numbers), Rows(held.open_words, held.open_numbers)
+    begin = held.pool_first[vertex]
+    end = begin + held.pool_size[vertex]
+    cost = held.open_numbers[label, COST]
+    value, others = sought(rule, held.open_words, held.open_numbers, label, ahead)
+    place = candidate(rule.memory, held.pool_words, held.pool_numbers, begin, end, cost, value, others)
+    if not rule.plain and place < end:
+        place = dominated(rule, cuts, dominates, pool, place, end, waiting, label, ahead)
+    looked = (place - begin) >> 3
+    if place < end:
+        return False, looked
+    place = candidate(rule.memory, held.words, held.numbers, base, settled, cost, value, others)
+    if not rule.plain and place < settled:
+        kept = Rows(held.words, held.numbers)
+        place = dominated(rule, cuts, dominates, kept, place, settled, waiting, label, ahead)
+    return place == settled, looked
+
+
+@inner
+def _merge(held: Labels, vertex: int, base: int, settled: int) -> None:
+    """Merge the labels from ``base`` to ``settled`` into the pool, from the most expensive down."""
+    words, pool_words, width = held.words, held.pool_words, held.words.shape[1]
+    begin, size = held.pool_first[vertex], held.pool_size[vertex]
+    place, old = begin + size + (settled - base) - 1, begin + size - 1
+    for new in range(settled - 1, base - 1, -1):
+        cost = held.numbers[new, COST]
+        while old >= begin and held.pool_numbers[old, COST] > cost:
+            for w in range(width):
+                pool_words[place, w] = pool_words[old, w]
+            place -= 1
+            old -= 1
+        for w in range(width):
+            pool_words[place, w] = words[new, w]
+        place -= 1
+    held.pool_size[vertex] = size + settled - base
