@@ -7,7 +7,7 @@ that with the further one preferred among equals no more than k derivations are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,32 @@ _STEPS = 400_000
 _STATES, _CELLS, _HEAP, _FOUND = range(4)
 
 
+class Derivations(NamedTuple):
+    """Partial derivations, and the trees that were found.
+
+    Attributes
+    ----------
+    state
+        Of each partial derivation: the one that it came from, the item built, its stack of open items, its depth.
+    cell
+        Of each cell of a stack: the item, and the next cell.
+    key, heap
+        Of each derivation: minus its value; and a heap of those to be carried on.
+    values, trees
+        Of the trees found, best first.
+    counts
+        How many derivations, cells, derivations in the heap and trees there are.
+    """
+
+    state: Ints
+    cell: Ints
+    key: Floats
+    heap: Ints
+    values: Floats
+    trees: Ints
+    counts: Ints
+
+
 def k_best(
     k: int,
     arc: Floats,
@@ -37,39 +63,31 @@ def k_best(
     """
     size = len(arc)
     most = min(k, 64)
-    values, trees = np.empty(most), np.empty((most, size), dtype=np.int64)
-    state, cell = np.empty((1024, 4), dtype=np.int64), np.empty((2048, 2), dtype=np.int64)
-    key, heap = np.empty(1024), np.empty(1024, dtype=np.int64)
-    counts = np.zeros(4, dtype=np.int64)
+    d = Derivations(
+        np.empty((1024, 4), dtype=np.int64),
+        np.empty((2048, 2), dtype=np.int64),
+        np.empty(1024),
+        np.empty(1024, dtype=np.int64),
+        np.empty(most),
+        np.empty((most, size), dtype=np.int64),
+        np.zeros(4, dtype=np.int64),
+    )
     root = goal(rest[0], size)
     if chart[root] > IMPOSSIBLE:
-        state[0], cell[0], key[0], heap[0] = (-1, -1, 0, 0), (root, -1), -chart[root], 0
-        counts[:_FOUND] = 1
+        d.state[0], d.cell[0], d.key[0], d.heap[0] = (-1, -1, 0, 0), (root, -1), -chart[root], 0
+        d.counts[:_FOUND] = 1
     while True:
-        _search(
-            max(_STEPS // size, 1),
-            arc,
-            rest,
-            chart,
-            state,
-            cell,
-            key,
-            heap,
-            counts,
-            values,
-            trees,
-        )
-        found = int(counts[_FOUND])
-        if counts[_HEAP] == 0 or found == k:
-            return values[:found], trees[:found], True
-        if expired():
-            return values[:found], trees[:found], False
-        if found == len(values):
-            values, trees = _longer(values, k), _longer(trees, k)
-        if counts[_STATES] + size + 1 > len(state):
-            state, key, heap = _longer(state), _longer(key), _longer(heap)
-        if counts[_CELLS] + 2 * size + 2 > len(cell):
-            cell = _longer(cell)
+        _search(max(_STEPS // size, 1), arc, rest, chart, d)
+        found = int(d.counts[_FOUND])
+        done = d.counts[_HEAP] == 0 or found == k
+        if done or expired():
+            return d.values[:found], d.trees[:found], bool(done)
+        if found == len(d.values):
+            d = d._replace(values=_longer(d.values, k), trees=_longer(d.trees, k))
+        if d.counts[_STATES] + size + 1 > len(d.state):
+            d = d._replace(state=_longer(d.state), key=_longer(d.key), heap=_longer(d.heap))
+        if d.counts[_CELLS] + 2 * size + 2 > len(d.cell):
+            d = d._replace(cell=_longer(d.cell))
 
 
 def _longer(array: NDArray[Number], most: int = 1 << 62) -> NDArray[Number]:
@@ -77,7 +95,7 @@ def _longer(array: NDArray[Number], most: int = 1 << 62) -> NDArray[Number]:
     return np.concatenate([array, np.empty_like(array)])[:most]
 
 
-@njit(cache=True)
+@njit(cache=True, borrows=True)
 def _before(a: int, b: int, key: Floats, state: Ints) -> bool:
     """Whether state a is taken before b: that of greater value, the further one of equals."""
     if key[a] != key[b]:
@@ -85,69 +103,72 @@ def _before(a: int, b: int, key: Floats, state: Ints) -> bool:
     return bool(state[a, 3] > state[b, 3]) or (state[a, 3] == state[b, 3] and a < b)
 
 
-@njit(cache=True)
-def _search(
-    steps: int,
-    arc: Floats,
-    rest: Rest,
-    chart: Floats,
-    state: Ints,
-    cell: Ints,
-    key: Floats,
-    heap: Ints,
-    counts: Ints,
-    values: Floats,
-    trees: Ints,
-) -> None:
-    """Go on with the search, for so many derivations or until an array is full.
+@njit(cache=True, borrows=True)
+def _take_best(d):  # type: ignore[no-untyped-def]
+    """Take the best derivation from the heap: the last takes its place, and sinks."""
+    heap, key, state = d.heap, d.key, d.state
+    best = heap[0]
+    d.counts[_HEAP] -= 1
+    waiting = d.counts[_HEAP]
+    last, place = heap[waiting], 0
+    while True:
+        child = 2 * place + 1
+        if child >= waiting:
+            break
+        if child + 1 < waiting and _before(heap[child + 1], heap[child], key, state):
+            child += 1
+        if not _before(heap[child], last, key, state):
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = last
+    return best
 
-    Parameters
-    ----------
-    state
-        Of each partial derivation: the one that it came from, the item built, its stack of open items, its depth.
-    cell
-        Of each cell of a stack: the item, and the next cell.
-    key, heap
-        Of each derivation: minus its value; and a heap of those to be carried on.
-    counts
-        How many derivations, cells, derivations in the heap and trees there are.
-    """
+
+@njit(cache=True, borrows=True)
+def _put(d, number):  # type: ignore[no-untyped-def]
+    """Put a derivation into the heap."""
+    heap, place = d.heap, d.counts[_HEAP]
+    while place > 0 and _before(number, heap[(place - 1) // 2], d.key, d.state):
+        heap[place] = heap[(place - 1) // 2]
+        place = (place - 1) // 2
+    heap[place] = number
+    d.counts[_HEAP] += 1
+
+
+@njit(cache=True)
+def _write_tree(d, at, scores, ways):  # type: ignore[no-untyped-def]
+    """Write the tree of a complete derivation."""
+    found = d.counts[_FOUND]
+    d.values[found] = -d.key[at]
+    d.trees[found] = -1
+    step = at
+    while step > 0:
+        _, h, m = expand(d.state[step, 1], scores, ways)
+        if m >= 0:
+            d.trees[found, m] = h
+        step = d.state[step, 0]
+    d.counts[_FOUND] += 1
+
+
+@njit(cache=True)
+def _search(steps: int, arc: Floats, rest: Rest, chart: Floats, d: Derivations) -> None:
+    """Go on with the search, for so many derivations or until an array is full."""
     scores, size = scores_of(arc, rest), len(arc)
     ways = room_for_ways(size)
-    states, cells, waiting, found = counts[0], counts[1], counts[2], counts[3]
+    state, cell, counts = d.state, d.cell, d.counts
     while (
         steps > 0
-        and waiting > 0
-        and found < len(values)
-        and states + size + 1 <= len(state)
-        and cells + 2 * size + 2 <= len(cell)
+        and counts[_HEAP] > 0
+        and counts[_FOUND] < len(d.values)
+        and counts[_STATES] + size + 1 <= len(state)
+        and counts[_CELLS] + 2 * size + 2 <= len(cell)
     ):
         steps -= 1
-        at = heap[0]
-        waiting -= 1
-        last, place = heap[waiting], 0
-        while True:  # the last takes the first one's place, and sinks
-            child = 2 * place + 1
-            if child >= waiting:
-                break
-            if child + 1 < waiting and _before(heap[child + 1], heap[child], key, state):
-                child += 1
-            if not _before(heap[child], last, key, state):
-                break
-            heap[place] = heap[child]
-            place = child
-        heap[place] = last
+        at = _take_best(d)
         top = state[at, 2]
         if top < 0:
-            values[found] = -key[at]
-            trees[found] = -1
-            step = at
-            while step > 0:
-                _, h, m = expand(state[step, 1], scores, ways)
-                if m >= 0:
-                    trees[found, m] = h
-                step = state[step, 0]
-            found += 1
+            _write_tree(d, at, scores, ways)
             continue
         opened, others = cell[top, 0], cell[top, 1]
         count, _, _ = expand(opened, scores, ways)
@@ -155,19 +176,13 @@ def _search(
             value = value_of(ways, way, chart)
             if value < IMPOSSIBLE:
                 continue
-            stack = others
+            stack, new = others, counts[_STATES]
             for item in (ways.second[way], ways.first[way]):
                 if item >= 0:
-                    cell[cells, 0], cell[cells, 1] = item, stack
-                    stack = cells
-                    cells += 1
-            state[states, 0], state[states, 1], state[states, 2], state[states, 3] = at, opened, stack, state[at, 3] + 1
-            key[states] = key[at] + max(chart[opened] - value, 0.0)
-            place = waiting
-            while place > 0 and _before(states, heap[(place - 1) // 2], key, state):
-                heap[place] = heap[(place - 1) // 2]
-                place = (place - 1) // 2
-            heap[place] = states
-            states += 1
-            waiting += 1
-    counts[0], counts[1], counts[2], counts[3] = states, cells, waiting, found
+                    cell[counts[_CELLS], 0], cell[counts[_CELLS], 1] = item, stack
+                    stack = counts[_CELLS]
+                    counts[_CELLS] += 1
+            state[new, 0], state[new, 1], state[new, 2], state[new, 3] = at, opened, stack, state[at, 3] + 1
+            d.key[new] = d.key[at] + max(chart[opened] - value, 0.0)
+            _put(d, new)
+            counts[_STATES] += 1
