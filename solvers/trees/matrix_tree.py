@@ -287,8 +287,26 @@ def _add_to(a, b, impossible):  # type: ignore[no-untyped-def]
 def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, marginals: Numbers) -> float:
     """The same of logarithms, at any scale."""
     size = len(scores)
-    n = size - 1
     w = scores.copy()
+    found = _factor_logarithms(w, single_root, order)
+    if found == -np.inf:
+        return found
+    q = scores.copy()  # logarithms of the derivatives by the weights
+    for h in range(size):
+        for m in range(size):
+            q[h, m] = w[0, 0]
+    _differentiate_logarithms(w, single_root, order, q)
+    for h in range(size):
+        for m in range(size):
+            possible = m > 0 and h != m and scores[h, m].real > -np.inf and q[h, m].real > -np.inf
+            marginals[h, m] = np.exp(q[h, m] + scores[h, m]) if possible else 0.0
+    return found
+
+
+@njit(cache=True, nogil=True, borrows=True)
+def _factor_logarithms(w, single_root, order):  # type: ignore[no-untyped-def]
+    """Eliminate the words in this order, which changes where nothing is left to divide by; log Z."""
+    n = len(w) - 1
     found = 0.0
     for t in range(n):
         last = t == n - 1
@@ -313,10 +331,13 @@ def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, margi
                 m = order[v]
                 if m != h and w[k, m].real > -np.inf:
                     w[h, m] = _add(w[h, m], share + w[k, m])
-    q = scores.copy()  # logarithms of the derivatives by the weights
-    for h in range(size):
-        for m in range(size):
-            q[h, m] = w[0, 0]
+    return found
+
+
+@njit(cache=True, nogil=True, borrows=True)
+def _differentiate_logarithms(w, single_root, order, q):  # type: ignore[no-untyped-def]
+    """Write the derivatives by the weights, from the last word eliminated to the first."""
+    n = len(w) - 1
     k = order[n - 1]
     q[0, k] = -w[k, k]
     for t in range(n - 2, -1, -1):
@@ -347,8 +368,3 @@ def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, margi
                 value = _add_to(value, 1.0 - below, w[0, 0])
             if value.real > -np.inf:
                 q[h, k] = value - total
-    for h in range(size):
-        for m in range(size):
-            possible = m > 0 and h != m and scores[h, m].real > -np.inf and q[h, m].real > -np.inf
-            marginals[h, m] = np.exp(q[h, m] + scores[h, m]) if possible else 0.0
-    return found
