@@ -148,9 +148,15 @@ def enter_active(
     for i in range(count):
         if held[i] == new:
             return count
+    return _go_to_best(linear, factor, held, weight, _take_in(gram, factor, held, weight, count, new, shift))
+
+
+@njit(cache=True, nogil=True)
+def _take_in(gram: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float) -> int:
+    """Hold a column, of weight 0 where it is independent of those held; at most one of these has to leave before."""
     share = 1.0 if count == 0 else 0.0
     row = np.empty(count + 1)
-    while True:  # until the new column is held: at most one other has to leave before
+    while True:
         square = gram[new, new] + shift
         rest = square
         for i in range(count):
@@ -164,8 +170,7 @@ def enter_active(
                 factor[count, i] = row[i]
             factor[count, count] = np.sqrt(rest)
             held[count], weight[count] = new, share
-            count += 1
-            break
+            return count + 1
         for i in range(count - 1, -1, -1):  # the new column is Σ_i row_i of those held, Σ_i row_i = 1
             for j in range(i + 1, count):
                 row[i] -= factor[j, i] * row[j]
@@ -178,13 +183,17 @@ def enter_active(
             weight[i] = max(weight[i] - step * row[i], 0.0)
         share += step
         count = _leave(factor, held, weight, count, leaving)
+
+
+@njit(cache=True, nogil=True)
+def _go_to_best(linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int) -> int:
+    """Move to the optimum of the columns held, those of weight 0 left out on the way; how many are held in the end."""
     ones, best = np.empty(count), np.empty(count)
     while True:
         for i in range(count):
             ones[i] = 1.0
-            best[i] = (
-                linear[held[i]] - linear[held[0]]
-            )  # what all have in common changes no weight, and would drown them
+            # what all have in common changes no weight, and would drown them
+            best[i] = linear[held[i]] - linear[held[0]]
         _solve(factor, count, ones)
         _solve(factor, count, best)
         sum_ones = sum_best = 0.0

@@ -13,6 +13,7 @@ ICML 2018.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -161,6 +162,16 @@ def _best_labelling(
 
 
 @njit(cache=True, nogil=True)
+def _best(  # type: ignore[no-untyped-def]
+    theta: Floats, steps: Floats, backwards: Floats, stepwise: bool, single_root: bool, forward: Floats, places: Ints
+):
+    """Write the places of a best structure's parts, a labelling where there are steps; whether there is one."""
+    if len(steps):
+        return _best_labelling(theta, steps, backwards, stepwise, forward, places)
+    return _best_tree(theta, single_root, places)
+
+
+@njit(cache=True, nogil=True)
 def _step_score(steps: Floats, stepwise: bool, columns: int, places: Ints) -> float:
     """ηᵀ of a labelling; nothing of trees."""
     total = 0.0
@@ -169,6 +180,129 @@ def _step_score(steps: Floats, stepwise: bool, columns: int, places: Ints) -> fl
             x = places[i - 1] - (i - 1) * columns
             total += steps[i - 1 if stepwise else 0, x, places[i] - i * columns]
     return total
+
+
+class _Structures(NamedTuple):
+    """Structures seen so far, and the mean of those held.
+
+    Attributes
+    ----------
+    seen
+        Places of each structure's parts, by position.
+    gram, linear, factor, held, weight
+        See :func:`~colgen.solvers.quadratic.over_simplex.enter_active`.
+    step_scores
+        ηᵀ of each structure.
+    """
+
+    seen: Ints
+    gram: Floats
+    linear: Floats
+    factor: Floats
+    held: Ints
+    weight: Floats
+    step_scores: Floats
+
+
+@njit(cache=True, nogil=True)
+def _room_for_structures(room: int, positions: int) -> _Structures:
+    return _Structures(
+        np.zeros((room, positions), dtype=np.int64),
+        np.zeros((room, room)),
+        np.zeros(room),
+        np.zeros((room, room)),
+        np.zeros(room, dtype=np.int64),
+        np.zeros(room),
+        np.zeros(room),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _in_more_room(s: _Structures) -> _Structures:
+    """The same structures, with room for twice as many."""
+    size, positions = s.seen.shape
+    more = _room_for_structures(2 * size, positions)
+    for i in range(size):
+        for j in range(positions):
+            more.seen[i, j] = s.seen[i, j]
+        for j in range(size):
+            more.gram[i, j], more.factor[i, j] = s.gram[i, j], s.factor[i, j]
+        more.linear[i], more.step_scores[i] = s.linear[i], s.step_scores[i]
+        more.held[i], more.weight[i] = s.held[i], s.weight[i]
+    return more
+
+
+@njit(cache=True, nogil=True)
+def _subtract_mean(s: _Structures, count: int, flat: Floats) -> tuple[float, float, float]:
+    """Subtract the mean of those held from the scores: these are dual values.
+
+    What the structures held gain at these on average, the objective, and the largest of these gains.
+    """
+    positions = s.seen.shape[1]
+    for k in range(count):
+        for i in range(positions):
+            flat[s.seen[s.held[k], i]] -= s.weight[k]
+    average, value, highest = 0.0, 0.0, -np.inf
+    for k in range(count):
+        gain = s.step_scores[s.held[k]]
+        for i in range(positions):
+            gain += flat[s.seen[s.held[k], i]]
+        average += s.weight[k] * gain
+        value += 0.5 * s.weight[k] * (gain + s.linear[s.held[k]])
+        highest = max(highest, gain)
+    return average, value, highest
+
+
+@njit(cache=True, nogil=True)
+def _restore(s: _Structures, count: int, scores: Floats, flat: Floats) -> None:
+    """Write the scores again where the mean was subtracted."""
+    for k in range(count):
+        for place in s.seen[s.held[k]]:
+            flat[place] = scores[place]
+
+
+@njit(cache=True, nogil=True)
+def _number_of(s: _Structures, size: int, new: Ints) -> int:
+    """The number of a structure, ``size`` if it has not been seen; what it has in common with others is noted."""
+    number = size
+    for k in range(size):
+        common = 0
+        for i in range(len(new)):
+            common += s.seen[k, i] == new[i]
+        s.gram[size, k] = s.gram[k, size] = common
+        if common == len(new):
+            number = k
+    return number
+
+
+@njit(cache=True, nogil=True)
+def _is_held(s: _Structures, count: int, number: int) -> bool:
+    for k in range(count):
+        if s.held[k] == number:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _sums(places: Ints, flat: Floats, scores: Floats, step_score: float) -> tuple[float, float, float]:
+    """What a structure gains at dual values, its b, and the size of its scores."""
+    gain, own, absolute = step_score, step_score, 0.0
+    for i in range(len(places)):
+        gain += flat[places[i]]
+        own += scores[places[i]]
+        absolute += abs(scores[places[i]])
+    return gain, own, absolute
+
+
+@njit(cache=True, nogil=True)
+def _transposed(steps: Floats) -> Floats:
+    """Steps by the later label first."""
+    backwards = np.empty(steps.shape)
+    for k in range(steps.shape[0]):
+        for x in range(steps.shape[1]):
+            for y in range(steps.shape[2]):
+                backwards[k, y, x] = steps[k, x, y]
+    return backwards
 
 
 @njit(cache=True, nogil=True)
@@ -182,118 +316,51 @@ def _nearest(  # type: ignore[no-untyped-def]
     rounding: float,
     beaten: float,
 ):
-    columns = theta.shape[1]
-    backwards = np.empty(steps.shape)
-    for k in range(len(steps)):
-        for x in range(columns):
-            for y in range(columns):
-                backwards[k, y, x] = steps[k, x, y]
-    forward = np.empty(theta.shape)
-    scores = theta.ravel()
-    reduced = theta.copy()
+    backwards, forward = _transposed(steps), np.empty(theta.shape)
+    scores, reduced = theta.ravel(), theta.copy()
     flat = reduced.reshape(theta.size)
-    room = 16
-    seen = np.empty((room, positions), dtype=np.int64)
-    gram, factor = np.zeros((room, room)), np.zeros((room, room))
-    linear, step_scores = np.zeros(room), np.zeros(room)
-    held, weight = np.zeros(room, dtype=np.int64), np.zeros(room)
+    s = _room_for_structures(16, positions)
     new = np.empty(positions, dtype=np.int64)
     size = count = asked = 0
     scale = shift = 1.0
     gap, exact, state = np.inf, False, _FOUND
     average = value = highest = 0.0
     while True:
-        if count:  # scores less the mean: the dual values
-            for k in range(count):
-                for i in range(positions):
-                    flat[seen[held[k], i]] -= weight[k]
-            average, value, highest = 0.0, 0.0, -np.inf
-            for k in range(count):
-                gain = step_scores[held[k]]
-                for i in range(positions):
-                    gain += flat[seen[held[k], i]]
-                average += weight[k] * gain
-                value += 0.5 * weight[k] * (gain + linear[held[k]])
-                highest = max(highest, gain)
+        if count:
+            average, value, highest = _subtract_mean(s, count, flat)
             if gap < np.inf and (exact or asked == most):
                 break
-        if len(steps):
-            feasible = _best_labelling(reduced, steps, backwards, stepwise, forward, new)
-        else:
-            feasible = _best_tree(reduced, single_root, new)
-        if not feasible:
+        if not _best(reduced, steps, backwards, stepwise, single_root, forward, new):
             state = _NONE
             break
         asked += 1
-        step_score = _step_score(steps, stepwise, columns, new)
-        score, own, absolute = step_score, step_score, 0.0
-        for i in range(positions):
-            score += flat[new[i]]
-            own += scores[new[i]]
-            absolute += abs(scores[new[i]])
+        step_score = _step_score(steps, stepwise, theta.shape[1], new)
+        gain, own, absolute = _sums(new, flat, scores, step_score)
         if count:
-            if score < highest - beaten * scale:
+            if gain < highest - beaten * scale:
                 state = _BEATEN
                 break
-            gap = max(score - average, 0.0)
+            gap = max(gain - average, 0.0)
             if gap <= rounding * scale:
                 exact = True
                 break
-        known = -1
-        if size == room:
-            room *= 2
-            seen, gram, factor = _larger(seen, room, positions), _larger(gram, room, room), _larger(factor, room, room)
-            linear, step_scores = _longer(linear, room), _longer(step_scores, room)
-            held, weight = _longer(held, room), _longer(weight, room)
-        for k in range(size):
-            common = 0
-            for i in range(positions):
-                common += seen[k, i] == new[i]
-            gram[size, k] = gram[k, size] = common
-            if common == positions:
-                known = k
-        if known < 0:
-            known = size
-            seen[size] = new
-            gram[size, size] = positions
-            linear[size], step_scores[size] = own, step_score
+        if size == len(s.linear):
+            s = _in_more_room(s)
+        number = _number_of(s, size, new)
+        if number == size:
+            s.seen[size], s.gram[size, size] = new, positions
+            s.linear[size], s.step_scores[size] = own, step_score
             if size == 0 and positions:
                 shift = float(positions)
             scale = max(scale, max(abs(own), max(absolute, float(positions))))
             size += 1
-        else:
-            active = False
-            for k in range(count):
-                active |= held[k] == known
-            if active:
-                exact = True
-                break
-        for k in range(count):
-            for i in range(positions):
-                flat[seen[held[k], i]] = scores[seen[held[k], i]]
-        count = enter_active(gram, linear, factor, held, weight, count, known, shift)
-        exact = True  # unless it is held in the end, what it improves is rounding
-        for k in range(count):
-            if held[k] == known:
-                exact = False
+        elif _is_held(s, count, number):
+            exact = True
+            break
+        _restore(s, count, scores, flat)
+        count = enter_active(s.gram, s.linear, s.factor, s.held, s.weight, count, number, shift)
+        exact = not _is_held(s, count, number)  # what it improves is rounding then
     places = np.empty((count, positions), dtype=np.int64)
     for k in range(count):
-        places[k] = seen[held[k]]
-    return state, places, factor, weight[:count].copy(), shift, value, gap, asked, exact
-
-
-@njit(cache=True, nogil=True)
-def _larger(array, rows, columns):  # type: ignore[no-untyped-def]
-    result = np.zeros((rows, columns), dtype=array.dtype)
-    for i in range(array.shape[0]):
-        for j in range(array.shape[1]):
-            result[i, j] = array[i, j]
-    return result
-
-
-@njit(cache=True, nogil=True)
-def _longer(array, room):  # type: ignore[no-untyped-def]
-    result = np.zeros(room, dtype=array.dtype)
-    for i in range(len(array)):
-        result[i] = array[i]
-    return result
+        places[k] = s.seen[s.held[k]]
+    return state, places, s.factor, s.weight[:count].copy(), shift, value, gap, asked, exact
