@@ -278,109 +278,145 @@ def bound_node(
 
     The backbone's ``expired()`` ends it as well.
     """
-    size = backbone.size
-    tilted, marginal = np.empty((size, size)), np.empty((size, size))
-    heads, at_bound = np.empty(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    best: Ints | None = None
-    bound, calls, sweeps, outcome = math.inf, 0, 0, OPEN
-    found = target = cut  # value of the best tree that beats the cut; what the bound could come down to
-
-    def result(outcome: int) -> Bounded:
-        left = NEG if outcome == EMPTY else bound
-        gap = scores.gaps(at_bound)
-        return Bounded(outcome, left, found, best, at_bound, gap, calls, sweeps, (*stages, Stage(scores.p.copy())))
-
     scores.simplify()
     margin = margins(scores.arc) if method == FIXING else scores.arc
     if method == FIXING and fresh and len(scores.score):
         likely_start(scores.start, scores.arcs, scores.score, scores.p, margin)
-    smallest = np.abs(scores.score[scores.score != 0.0]).min(initial=math.inf)
-    length, factor = 1.0 / float(smallest), 1.0
-    before = reference = math.inf
-    since, snaps, fix_at = 0, 0, 3
-    share, absorbing = _FIRST_SHARE, False
-    kept = scores.p.copy()
-    stages: list[Stage] = []
-    while True:
-        try:
-            psi = float(scores.evaluate(backbone, tilted, heads))
-        except TreeTimeError:
-            outcome = LIMIT
-            break
-        calls += 1
-        if psi < _IMPOSSIBLE:
-            return result(EMPTY)
-        gap = scores.gaps(heads)
-        reached = psi - float(gap.sum())
-        target = max(target, reached)
-        if reached > found:
-            found, best = reached, heads.copy()
-            cut = found if raising else cut
-        if psi < bound:
-            bound = psi
-            at_bound[:] = heads
-            kept = scores.p.copy()
-        if meets(bound, cut, grid):
-            scores.p = kept
-            return result(CLOSED)
-        # Progress is measured against the gap: so much of it in so many calls, or the node is given up.
-        if reference == math.inf or bound < reference - _PROGRESS * (reference - target):
-            reference, since = bound, 0
+    descent = _Descent(scores, backbone, cut, raising, grid, method)
+    try:
+        outcome = descent.run(margin, most_calls, patience)
+    except TreeTimeError:
+        outcome = LIMIT
+    if outcome != EMPTY:
+        scores.p = descent.kept
+    return descent.result(outcome)
+
+
+class _Descent:
+    """A descent at one node: what it has found, where it is, and how long its steps are."""
+
+    def __init__(
+        self, scores: NodeScores, backbone: Backbone, cut: float, raising: bool, grid: float, method: int
+    ) -> None:
+        self.scores, self.backbone = scores, backbone
+        self.cut, self.raising, self.grid, self.method = cut, raising, grid, method
+        self.tilted, self.marginal = np.empty((2, backbone.size, backbone.size))
+        self.heads, self.at_bound = np.empty(backbone.size, dtype=np.int64), np.zeros(backbone.size, dtype=np.int64)
+        self.best: Ints | None = None
+        self.found = self.target = cut  # value of the best tree that beats the cut; what the bound could come down to
+        self.psi = self.bound = self.before = self.reference = math.inf
+        self.calls, self.sweeps, self.since = 0, 0, 0
+        self.kept = scores.p.copy()
+        self.stages: list[Stage] = []
+        smallest = np.abs(scores.score[scores.score != 0.0]).min(initial=math.inf)
+        self.length, self.factor = 1.0 / float(smallest), 1.0
+
+    def run(self, margin: Floats, most_calls: int, patience: int) -> int:
+        """Descend until the bound meets the cut, or the node is given up; the outcome."""
+        snaps, fix_at, share, absorbing = 0, 3, _FIRST_SHARE, False
+        fixing = self.method == FIXING
+        while True:
+            if not self.evaluate():
+                return EMPTY
+            if meets(self.bound, self.cut, self.grid):
+                return CLOSED
+            self.count_progress()
+            if self.since >= patience or meets(self.bound, self.target, self.grid):
+                return OPEN
+            if self.calls >= most_calls or self.backbone.expired():
+                return LIMIT
+            if fixing and snaps < _SNAPS:
+                snaps += 1
+                snap(self.scores.start, self.scores.arcs, self.scores.score, self.scores.p, margin, self.heads)
+                continue
+            if fixing and absorbing:
+                absorbing = self.psi <= self.bound
+                share = min(1.0, _LONGER * share) if absorbing else _SHORTER * share
+                fix_at = self.calls if absorbing else self.calls + _BETWEEN_FIXINGS
+            if fixing and self.calls >= fix_at and self.cut > -math.inf:
+                fix_at = self.calls + _BETWEEN_FIXINGS
+                if not self.drop():
+                    self.absorb(share)
+                    absorbing = True
+                continue
+            if not self.step():
+                return OPEN
+
+    def evaluate(self) -> bool:
+        """Find the best tree at p, and keep what it tells; whether there is a tree."""
+        scores = self.scores
+        self.psi = float(scores.evaluate(self.backbone, self.tilted, self.heads))
+        self.calls += 1
+        if self.psi < _IMPOSSIBLE:
+            return False
+        reached = self.psi - float(scores.gaps(self.heads).sum())
+        self.target = max(self.target, reached)
+        if reached > self.found:
+            self.found, self.best = reached, self.heads.copy()
+            self.cut = self.found if self.raising else self.cut
+        if self.psi < self.bound:
+            self.bound = self.psi
+            self.at_bound[:] = self.heads
+            self.kept = scores.p.copy()
+        return True
+
+    def count_progress(self) -> None:
+        """Count the calls since the bound came down by a share of the gap: after too many the node is given up."""
+        if self.reference == math.inf or self.bound < self.reference - _PROGRESS * (self.reference - self.target):
+            self.reference, self.since = self.bound, 0
         else:
-            since += 1
-        if since >= patience or meets(bound, target, grid):
-            break
-        if calls >= most_calls or backbone.expired():
-            outcome = LIMIT
-            break
-        if method == FIXING and snaps < _SNAPS:
-            snaps += 1
-            snap(scores.start, scores.arcs, scores.score, scores.p, margin, heads)
-            continue
-        if method == FIXING and absorbing:
-            absorbing = psi <= bound
-            share = min(1.0, _LONGER * share) if absorbing else _SHORTER * share
-            fix_at = calls if absorbing else calls + _BETWEEN_FIXINGS
-        if method == FIXING and calls >= fix_at and cut > -math.inf:
-            fix_at = calls + _BETWEEN_FIXINGS
-            try:
-                if psi > bound:  # back to the best p
-                    scores.p = kept.copy()
-                    psi = scores.evaluate(backbone, tilted, heads)
-                    calls += 1
-                backbone.marginals(tilted, marginal)
-                sweeps += 1
-            except TreeTimeError:
-                outcome = LIMIT
-                break
-            rest = bound - float(marginal[:, 1].max())  # constants: the best tree has some arc to word 1
-            left, there = scores.arc.copy(), scores.num_arcs
-            if drop_arcs(left, marginal, rest, cut, grid) > _WORTH * (there - size):
-                stages.append(Stage(scores.p.copy(), cut))
-                scores.arc = left
-                scores.simplify()
-                kept = scores.p.copy()
-                since = 0
-                if scores.num_arcs <= _MANY * size:
-                    continue
-            room = share * np.clip(float(marginal.max()) - marginal, 0.0, _MOST_ROOM)
-            absorb(scores.start, scores.arcs, scores.score, scores.p, room.reshape(-1))
-            absorbing = True
-            continue
-        if method == SUBGRADIENT:
-            if psi > before:
-                length *= 0.5
-            before = psi
+            self.since += 1
+
+    def drop(self) -> bool:
+        """Drop the arcs that no better tree has, if they are many; whether they were, and few arcs are left."""
+        scores, backbone = self.scores, self.backbone
+        if self.psi > self.bound:  # back to the best p
+            scores.p = self.kept.copy()
+            self.psi = scores.evaluate(backbone, self.tilted, self.heads)
+            self.calls += 1
+        backbone.marginals(self.tilted, self.marginal)
+        self.sweeps += 1
+        rest = self.bound - float(self.marginal[:, 1].max())  # constants: the best tree has some arc to word 1
+        left, there = scores.arc.copy(), scores.num_arcs
+        if drop_arcs(left, self.marginal, rest, self.cut, self.grid) <= _WORTH * (there - backbone.size):
+            return False
+        self.stages.append(Stage(scores.p.copy(), self.cut))
+        scores.arc = left
+        scores.simplify()
+        self.kept = scores.p.copy()
+        self.since = 0
+        return scores.num_arcs <= _MANY * backbone.size
+
+    def absorb(self, share: float) -> None:
+        """Move shares to the arcs that lack most for being in a best tree, by a share of what they lack."""
+        scores, marginal = self.scores, self.marginal
+        room = share * np.clip(float(marginal.max()) - marginal, 0.0, _MOST_ROOM)
+        absorb(scores.start, scores.arcs, scores.score, scores.p, room.reshape(-1))
+
+    def step(self) -> bool:
+        """Take a subgradient step; whether there is a direction."""
+        scores, heads = self.scores, self.heads
+        if self.method == SUBGRADIENT:
+            if self.psi > self.before:
+                self.length *= 0.5
+            self.before = self.psi
         else:
             norm = slope(scores.start, scores.arcs, scores.score, scores.p, heads, True)
             if norm <= 0.0:
-                break
-            if since > 0 and since % 3 == 0:
-                factor *= 0.6
-            length = factor * (psi - target) / norm
-        descend(scores.start, scores.arcs, scores.score, scores.p, heads, length, method != SUBGRADIENT)
-    scores.p = kept
-    return result(outcome)
+                return False
+            if self.since > 0 and self.since % 3 == 0:
+                self.factor *= 0.6
+            self.length = self.factor * (self.psi - self.target) / norm
+        scaled = self.method != SUBGRADIENT
+        descend(scores.start, scores.arcs, scores.score, scores.p, heads, self.length, scaled)
+        return True
+
+    def result(self, outcome: int) -> Bounded:
+        """What was found, with the stages of its proof."""
+        left = NEG if outcome == EMPTY else self.bound
+        stages = (*self.stages, Stage(self.scores.p.copy()))
+        gap = self.scores.gaps(self.at_bound)
+        return Bounded(outcome, left, self.found, self.best, self.at_bound, gap, self.calls, self.sweeps, stages)
 
 
 def meets(bound: float, cut: float, grid: float) -> bool:
