@@ -78,6 +78,90 @@ def _add(into, key, rows, lists):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _add_alone(codes, templates, rows, lists, by_head, by_modifier):  # type: ignore[no-untyped-def]
+    """Add what templates of one token say, by token, whether the head stands after the modifier, and relation.
+
+    The other templates.
+    """
+    both, pairs = np.empty(len(templates.starts), dtype=np.int64), 0
+    for t in range(len(templates.starts)):
+        constant_head, constant_modifier = templates.joined[t, 0] == 0, templates.joined[t, 1] == 0
+        if templates.joined[t, 2] == PLACES or constant_head == constant_modifier:
+            both[pairs] = t
+            pairs += 1
+            continue
+        first, second = templates.joined[t, 0], templates.joined[t, 1]
+        for token in range(by_head.shape[0]):
+            # The conjunction that is constant has the same code in all tokens.
+            head, modifier = (token, 0) if constant_modifier else (0, token)
+            a, b = np.int64(codes[first, head]), np.int64(codes[second, modifier])
+            if a >= 0 and b >= 0:
+                for side in range(2):
+                    into = by_head[token, side] if constant_modifier else by_modifier[token, side]
+                    _add(into, templates.starts[t] + (a * templates.sizes[t] + b) * SIDES + side, rows, lists)
+    return both[:pairs]
+
+
+@njit(cache=True, nogil=True, borrows=True)
+def _add_arcs(codes, templates, t, h, rows, lists, places, work, totals):  # type: ignore[no-untyped-def]
+    """Add what a template says of all arcs of a head, by modifier and relation."""
+    code, modifiers = np.int64(codes[templates.joined[t, 0], h]), codes[templates.joined[t, 1]]
+    if code < 0:
+        return
+    slots, numbers, weights = rows.slots, rows.rows, lists.weights
+    first, after, named = lists.first, lists.after, lists.relations
+    size, num = totals.shape
+    mask, behind = len(slots) - 1, lists.sizes[0] * num
+    asked, at, held = work[0], work[1], work[2]
+    width, several = templates.joined[t, 2], np.int64(templates.joined[t, 2] == PLACES)
+    begin = templates.starts[t] + code * templates.sizes[t] * width
+    for m in range(1, size):
+        asked[m] = begin + modifiers[m] * width + places[several, m]
+        at[m] = hash_of(asked[m], mask)
+        held[m] = slots[at[m]]
+    for m in range(1, size):
+        if modifiers[m] < 0 or held[m] == EMPTY:
+            continue
+        slot = at[m]
+        if held[m] != asked[m]:
+            slot = find(slots, asked[m])
+            if slot < 0:
+                continue
+        entry = first[numbers[slot]]
+        if entry < NOTHING:
+            row = -(entry + 2) * num
+            for y in range(num):
+                totals[m, y] += weights[row + y, 0]
+        while entry >= 0:
+            totals[m, named[entry]] += weights[behind + entry, 0]
+            entry = after[entry]
+
+
+@njit(cache=True, nogil=True, borrows=True)
+def _choose(h, totals, heads, right, losses, best, which, of_right):  # type: ignore[no-untyped-def]
+    """Write the best relation of each arc of a head, losses added."""
+    wrong, missed, num = np.float32(losses[0]), np.float32(losses[1]), totals.shape[1]
+    for m in range(1, totals.shape[0]):
+        if h == m:
+            continue
+        total = totals[m]
+        if len(heads):
+            if heads[m] == h:
+                of_right[m] = total[right[m]]
+                for y in range(num):
+                    total[y] += wrong
+                total[right[m]] = np.float32(of_right[m])
+            else:
+                for y in range(num):
+                    total[y] += missed
+        arg = 0
+        for y in range(1, num):
+            if total[y] > total[arg]:
+                arg = y
+        best[h, m], which[h, m] = total[arg], arg
+
+
+@njit(cache=True, nogil=True)
 def best_of_arcs(
     codes: Codes,
     templates: Templates,
@@ -105,85 +189,22 @@ def best_of_arcs(
         What the best relations score, shape (n + 1, n + 1), 0 where there is no arc; which these are; and what the
         right relations of the right heads score, by modifier.
     """
-    n = codes.shape[1] - 3
-    best, which = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1), dtype=np.int32)
+    size = codes.shape[1] - 2
+    best, which = np.zeros((size, size)), np.zeros((size, size), dtype=np.int32)
     of_right = np.zeros(len(heads))
-    # What one token says by itself, by token, and whether the head stands after the modifier.
-    shape = (n + 1, 2, num)
-    by_head, by_modifier = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
-    wrong, missed = np.float32(losses[0]), np.float32(losses[1])
-    both, pairs = np.empty(len(templates.starts), dtype=np.int64), 0
-    for t in range(len(templates.starts)):
-        constant_head, constant_modifier = templates.joined[t, 0] == 0, templates.joined[t, 1] == 0
-        if templates.joined[t, 2] == PLACES or constant_head == constant_modifier:
-            both[pairs] = t
-            pairs += 1
-            continue
-        first, second = templates.joined[t, 0], templates.joined[t, 1]
-        for token in range(n + 1):
-            # The conjunction that is constant has the same code in all tokens.
-            head, modifier = (token, 0) if constant_modifier else (0, token)
-            a, b = np.int64(codes[first, head]), np.int64(codes[second, modifier])
-            if a >= 0 and b >= 0:
-                for side in range(2):
-                    into = by_head[token, side] if constant_modifier else by_modifier[token, side]
-                    _add(into, templates.starts[t] + (a * templates.sizes[t] + b) * SIDES + side, rows, lists)
-    slots, numbers = rows.slots, rows.rows
-    first, after, named, weights = lists.first, lists.after, lists.relations, lists.weights
-    mask, behind = len(slots) - 1, lists.sizes[0] * num
-    totals = np.empty((n + 1, num), dtype=np.float32)
-    places = np.empty((2, n + 1), dtype=np.int64)
-    asked, at, held = np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
-    for h in range(n + 1):
-        for m in range(1, n + 1):
+    by_head = np.zeros((size, 2, num), dtype=np.float32)
+    by_modifier = np.zeros((size, 2, num), dtype=np.float32)
+    both = _add_alone(codes, templates, rows, lists, by_head, by_modifier)
+    totals = np.empty((size, num), dtype=np.float32)
+    places, work = np.empty((2, size), dtype=np.int64), np.empty((3, size), dtype=np.int64)
+    for h in range(size):
+        for m in range(1, size):
             places[0, m], places[1, m] = np.int64(h > m), place_of(h, m)
             for y in range(num):
                 totals[m, y] = by_head[h, places[0, m], y] + by_modifier[m, places[0, m], y]
-        for k in range(pairs):
-            t = both[k]
-            code, modifiers = np.int64(codes[templates.joined[t, 0], h]), codes[templates.joined[t, 1]]
-            if code < 0:
-                continue
-            width, several = templates.joined[t, 2], np.int64(templates.joined[t, 2] == PLACES)
-            begin = templates.starts[t] + code * templates.sizes[t] * width
-            for m in range(1, n + 1):
-                asked[m] = begin + modifiers[m] * width + places[several, m]
-                at[m] = hash_of(asked[m], mask)
-                held[m] = slots[at[m]]
-            for m in range(1, n + 1):
-                if modifiers[m] < 0 or held[m] == EMPTY:
-                    continue
-                slot = at[m]
-                if held[m] != asked[m]:
-                    slot = find(slots, asked[m])
-                    if slot < 0:
-                        continue
-                entry = first[numbers[slot]]
-                if entry < NOTHING:
-                    row = -(entry + 2) * num
-                    for y in range(num):
-                        totals[m, y] += weights[row + y, 0]
-                while entry >= 0:
-                    totals[m, named[entry]] += weights[behind + entry, 0]
-                    entry = after[entry]
-        for m in range(1, n + 1):
-            if h == m:
-                continue
-            total = totals[m]
-            if len(heads):
-                if heads[m] == h:
-                    of_right[m] = total[right[m]]
-                    for y in range(num):
-                        total[y] += wrong
-                    total[right[m]] = np.float32(of_right[m])
-                else:
-                    for y in range(num):
-                        total[y] += missed
-            arg = 0
-            for y in range(1, num):
-                if total[y] > total[arg]:
-                    arg = y
-            best[h, m], which[h, m] = total[arg], arg
+        for t in both:
+            _add_arcs(codes, templates, t, h, rows, lists, places, work, totals)
+        _choose(h, totals, heads, right, losses, best, which, of_right)
     return best, which, of_right
 
 

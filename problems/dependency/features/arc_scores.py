@@ -109,6 +109,85 @@ def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
                 sums[distance] += index.worth[number, distance]
 
 
+@njit(cache=True, borrows=True)
+def _add_alone(index, t, tokens, into):  # type: ignore[no-untyped-def]
+    """Add what a template of one token says, by token, whether the head stands after the modifier, and distance."""
+    blocks, begin = index.blocks.blocks, index.blocks.begins[t]
+    many = index.blocks.begins[t + 1] - begin
+    for token in range(into.shape[0]):
+        code = tokens[token]
+        if code < 0 or code >= many or blocks[begin + code, 2] == 0:
+            continue
+        first, mask = blocks[begin + code, 0], blocks[begin + code, 1]
+        for back in range(2):
+            number = find_rest(index.blocks.slots, first, mask, back, back * SPREAD)
+            if number >= 0:
+                for distance in range(NUM_DISTANCES):
+                    into[token, back, distance] += index.worth[number, distance]
+
+
+@njit(cache=True, borrows=True)
+def _add_arcs(index, t, heads, modifiers, bins, work, scores):  # type: ignore[no-untyped-def]
+    """Add what a template of two tokens says of all arcs; ``scores`` by head and modifier, flattened."""
+    width = bins.shape[0]
+    blocks, slots, worth = index.blocks.blocks, index.blocks.slots, index.worth
+    those, asked, spreads, places = work[0], work[1], work[2], work[3]
+    begin, many = index.blocks.begins[t], index.blocks.begins[t + 1] - index.blocks.begins[t]
+    owned_by_head = index.blocks.owners[t] == 0
+    # An owner is at one end of an arc, all other tokens are at the other.
+    if owned_by_head:
+        owners, others, first_owner, first_other, along, across = heads, modifiers, 0, 1, 1, width
+    else:
+        owners, others, first_owner, first_other, along, across = modifiers, heads, 1, 0, width, 1
+    met = 0
+    for other in range(first_other, width):
+        if others[other] >= 0:
+            those[met] = other
+            met += 1
+    for owner in range(first_owner, width):
+        code = owners[owner]
+        if code < 0 or code >= many:
+            continue
+        members = blocks[begin + code, 2]
+        if members == 0:
+            continue
+        first, mask = blocks[begin + code, 0], blocks[begin + code, 1]
+        count = np.int64(0)
+        for k in range(met):
+            other = those[k]
+            # The head stands after the modifier.
+            side = np.int64((owner > other) == owned_by_head)
+            rest = 2 * np.int64(others[other]) + side
+            spread = rest * SPREAD
+            asked[count], spreads[count], places[count] = rest, spread, other
+            count += (members >> element_of(spread)) & np.int64(other != owner)  # nobody could foresee a decision
+        for k in range(count):
+            number = find_rest(slots, first, mask, asked[k], spreads[k])
+            if number >= 0:
+                other = places[k]
+                scores[owner * across + other * along] += worth[number, bins[abs(owner - other)]]
+
+
+@njit(cache=True)
+def _add_kinds(index, codes, bins, by_head, by_modifier, work, table):  # type: ignore[no-untyped-def]
+    """Add what kinds say to each other, and what head and modifier say by themselves."""
+    width = bins.shape[0]
+    kinds, pairs, sides, afresh = work[0], work[1], work[2], np.empty(NUM_DISTANCES)
+    number_kinds(index.kinds, codes, kinds)
+    for h in range(width):
+        for m in range(1, width):
+            sides[m] = np.int64(h > m) if h != m else np.int64(-1)
+        number_pairs(index.kinds, kinds[h], kinds, sides, whole(2), pairs)
+        for m in range(1, width):
+            if h == m:
+                continue
+            sums = afresh if pairs[m] == -1 else index.sums[pairs[m] if pairs[m] >= 0 else -2 - pairs[m]]
+            if pairs[m] < 0:
+                _sum_kinds(index, codes, h, m, sums)
+            distance = bins[abs(h - m)]
+            table[h, m] += sums[distance] + by_head[h, sides[m], distance] + by_modifier[m, sides[m], distance]
+
+
 @njit(cache=True)
 def score_arcs(codes: Codes, index: ArcIndex, tags: Ints, between: Singles) -> Floats:
     """Scores of all arcs of a sentence.
@@ -129,81 +208,24 @@ def score_arcs(codes: Codes, index: ArcIndex, tags: Ints, between: Singles) -> F
     Floats
         Shape (n + 1, n + 1), by head and modifier; -inf in column 0 and on the diagonal.
     """
-    n = codes.shape[1] - 3
-    width = n + 1
-    blocks, slots, worth = index.blocks.blocks, index.blocks.slots, index.worth
+    width = codes.shape[1] - 2
     scores = np.zeros(width * width)
     by_head, by_modifier = np.zeros((width, 2, NUM_DISTANCES)), np.zeros((width, 2, NUM_DISTANCES))
     bins = np.empty(width, dtype=np.int64)
     for apart in range(1, width):
         bins[apart] = distance_bin(whole(0), apart)
     work = np.empty((4, width), dtype=np.int64)
-    those, asked, spreads, places = work[0], work[1], work[2], work[3]
     for t in range(len(index.templates)):
         if index.of_kinds[t]:
             continue
         heads, modifiers = codes[index.templates[t, 0]], codes[index.templates[t, 1]]
-        begin, many = index.blocks.begins[t], index.blocks.begins[t + 1] - index.blocks.begins[t]
-        owned_by_head = index.blocks.owners[t] == 0
-        if index.templates[t, 1] == 0 or index.templates[t, 0] == 0:  # of one token; the other's code is 0
-            tokens, into = (heads, by_head) if index.templates[t, 1] == 0 else (modifiers, by_modifier)
-            for token in range(width):
-                code = tokens[token]
-                if code < 0 or code >= many or blocks[begin + code, 2] == 0:
-                    continue
-                first, mask = blocks[begin + code, 0], blocks[begin + code, 1]
-                for back in range(2):
-                    number = find_rest(slots, first, mask, back, back * SPREAD)
-                    if number >= 0:
-                        for distance in range(NUM_DISTANCES):
-                            into[token, back, distance] += worth[number, distance]
-            continue
-        # An owner is at one end of an arc, all other tokens are at the other.
-        if owned_by_head:
-            owners, others, first_owner, first_other, along, across = heads, modifiers, 0, 1, 1, width
+        if index.templates[t, 1] == 0:  # of one token; the other's code is 0
+            _add_alone(index, t, heads, by_head)
+        elif index.templates[t, 0] == 0:
+            _add_alone(index, t, modifiers, by_modifier)
         else:
-            owners, others, first_owner, first_other, along, across = modifiers, heads, 1, 0, width, 1
-        met = 0
-        for other in range(first_other, width):
-            if others[other] >= 0:
-                those[met] = other
-                met += 1
-        for owner in range(first_owner, width):
-            code = owners[owner]
-            if code < 0 or code >= many:
-                continue
-            members = blocks[begin + code, 2]
-            if members == 0:
-                continue
-            first, mask = blocks[begin + code, 0], blocks[begin + code, 1]
-            count = np.int64(0)
-            for k in range(met):
-                other = those[k]
-                # The head stands after the modifier.
-                side = np.int64((owner > other) == owned_by_head)
-                rest = 2 * np.int64(others[other]) + side
-                spread = rest * SPREAD
-                asked[count], spreads[count], places[count] = rest, spread, other
-                count += (members >> element_of(spread)) & np.int64(other != owner)  # nobody could foresee a decision
-            for k in range(count):
-                number = find_rest(slots, first, mask, asked[k], spreads[k])
-                if number >= 0:
-                    other = places[k]
-                    scores[owner * across + other * along] += worth[number, bins[abs(owner - other)]]
+            _add_arcs(index, t, heads, modifiers, bins, work, scores)
     table = scores.reshape((width, width))
-    kinds, pairs, sides, afresh = work[0], work[1], work[2], np.empty(NUM_DISTANCES)
-    number_kinds(index.kinds, codes, kinds)
-    for h in range(width):
-        for m in range(1, width):
-            sides[m] = np.int64(h > m) if h != m else np.int64(-1)
-        number_pairs(index.kinds, kinds[h], kinds, sides, whole(2), pairs)
-        for m in range(1, width):
-            if h == m:
-                continue
-            sums = afresh if pairs[m] == -1 else index.sums[pairs[m] if pairs[m] >= 0 else -2 - pairs[m]]
-            if pairs[m] < 0:
-                _sum_kinds(index, codes, h, m, sums)
-            distance = bins[abs(h - m)]
-            table[h, m] += sums[distance] + by_head[h, sides[m], distance] + by_modifier[m, sides[m], distance]
+    _add_kinds(index, codes, bins, by_head, by_modifier, work, table)
     add_between(table, tags, between)
     return table

@@ -19,6 +19,7 @@ from colgen.problems.dependency.features.blocks import SPREAD, Blocks, blocks_of
 from colgen.problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
 from colgen.problems.dependency.features.label_scores import PLACES, Codes, Ints, Singles, Templates, place_of
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded
 from colgen.solvers.literals import whole
 
 Floats = NDArray[np.float64]
@@ -115,6 +116,39 @@ def relation_index(
     )
 
 
+class _Tokens(NamedTuple):
+    """What is looked up of a sentence's tokens.
+
+    Attributes
+    ----------
+    by_head, by_modifier
+        What one token says by itself, by token, and whether the head stands after the modifier.
+    both
+        Templates of two tokens.
+    owned
+        By these and token, where the token's block begins, its mask and its members; 0 members if there is none.
+    others
+        By these and token, what the token adds to a key in another one's block; negative if nothing.
+    """
+
+    by_head: Singles
+    by_modifier: Singles
+    both: Ints
+    owned: Ints
+    others: Ints
+
+
+@folded
+def _add(index, feature, into):  # type: ignore[no-untyped-def]
+    """Add what a feature says, by relation."""
+    first, many = index.entries[feature, 0], index.entries[feature, 1]
+    if many < 0:
+        for y in range(len(into)):
+            into[y] += index.rows[first, y]
+    for e in range(first, first + many):
+        into[index.relations[e]] += index.weights[e]
+
+
 @njit(cache=True)
 def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
     """Write what templates say that look at kinds alone, by relation."""
@@ -128,12 +162,7 @@ def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
         owner, other = (head, modifier) if index.blocks.owners[t] == 0 else (modifier, head)
         feature = find(index.blocks, t, owner, other, place)
         if feature >= 0:
-            first, many = index.entries[feature, 0], index.entries[feature, 1]
-            if many < 0:
-                for y in range(len(sums)):
-                    sums[y] += index.rows[first, y]
-            for e in range(first, first + many):
-                sums[index.relations[e]] += index.weights[e]
+            _add(index, feature, sums)
 
 
 @njit(cache=True, fastmath={"nnan", "nsz", "reassoc"})
@@ -145,27 +174,16 @@ def _largest(row):  # type: ignore[no-untyped-def]
     return largest
 
 
-@njit(cache=True)
-def best_relations(codes: Codes, index: RelationIndex) -> tuple[Floats, Shorts]:
-    """What the best relation of each arc scores, and which it is, by head and modifier."""
-    n = codes.shape[1] - 3
-    width = n + 1
-    joined, begins, owners, of_kinds = index.templates.joined, index.blocks.begins, index.blocks.owners, index.of_kinds
-    blocks, slots, entries, rows = index.blocks.blocks, index.blocks.slots, index.entries, index.rows
-    relations, weights, sums = index.relations, index.weights, index.sums
-    num = sums.shape[1]
-    best, which = np.zeros((width, width)), np.zeros((width, width), dtype=np.int32)
-    # What one token says by itself, by token, and whether the head stands after the modifier.
-    by_head, by_modifier = np.zeros((width, 2, num), dtype=np.float32), np.zeros((width, 2, num), dtype=np.float32)
-    both, met = np.empty(len(joined), dtype=np.int64), 0
-    owned = np.zeros((len(joined), width, 3), dtype=np.int64)
-    others = np.empty((len(joined), width), dtype=np.int64)
+@njit(cache=True, borrows=True)
+def _look_up(index, codes, tokens):  # type: ignore[no-untyped-def]
+    """Look up blocks of all tokens, and what they say by themselves; how many templates look at two tokens."""
+    joined, begins, blocks, owned = index.templates.joined, index.blocks.begins, index.blocks.blocks, tokens.owned
+    width, met = owned.shape[1], 0
     for t in range(len(joined)):
-        if of_kinds[t]:
+        if index.of_kinds[t]:
             continue
-        many = begins[t + 1] - begins[t]
-        alone = joined[t, 0] == 0 or joined[t, 1] == 0
-        mine, not_mine = codes[joined[t, owners[t]]], codes[joined[t, 1 - owners[t]]]
+        owner, many = index.blocks.owners[t], begins[t + 1] - begins[t]
+        mine, not_mine = codes[joined[t, owner]], codes[joined[t, 1 - owner]]
         for token in range(width):
             code = mine[token]
             if code >= 0 and code < many:
@@ -173,25 +191,77 @@ def best_relations(codes: Codes, index: RelationIndex) -> tuple[Floats, Shorts]:
                     owned[met, token, k] = blocks[begins[t] + code, k]
             else:
                 owned[met, token, 2] = 0
-            others[met, token] = np.int64(not_mine[token]) * joined[t, 2]
-        if not alone:
-            both[met] = t
+            tokens.others[met, token] = np.int64(not_mine[token]) * joined[t, 2]
+        if joined[t, 0] != 0 and joined[t, 1] != 0:
+            tokens.both[met] = t
             met += 1
             continue
         for token in range(width):
             if owned[met, token, 2] == 0:
                 continue
             for side in range(2):
-                feature = find_rest(slots, owned[met, token, 0], owned[met, token, 1], side, side * SPREAD)
-                if feature < 0:
-                    continue
-                into = by_head[token, side] if owners[t] == 0 else by_modifier[token, side]
-                first, many = entries[feature, 0], entries[feature, 1]
-                if many < 0:
-                    for y in range(num):
-                        into[y] += rows[first, y]
-                for e in range(first, first + many):
-                    into[relations[e]] += weights[e]
+                feature = find_rest(index.blocks.slots, owned[met, token, 0], owned[met, token, 1], side, side * SPREAD)
+                if feature >= 0:
+                    _add(index, feature, tokens.by_head[token, side] if owner == 0 else tokens.by_modifier[token, side])
+    return met
+
+
+@njit(cache=True, borrows=True)
+def _begin_totals(index, codes, tokens, h, sides, pairs, afresh, totals):  # type: ignore[no-untyped-def]
+    """Write what kinds say of a head's arcs, and head and modifier by themselves, by modifier and relation."""
+    for m in range(1, totals.shape[0]):
+        if h == m:
+            continue
+        side = sides[m]
+        number = pairs[m] if pairs[m] >= -1 else -2 - pairs[m]
+        sums = afresh if number < 0 else index.sums[number]
+        if pairs[m] < 0:
+            _sum_kinds(index, codes, h, m, sums)
+        for y in range(totals.shape[1]):
+            totals[m, y] = sums[y] + tokens.by_head[h, side, y] + tokens.by_modifier[m, side, y]
+
+
+@njit(cache=True, borrows=True)
+def _find_features(index, tokens, met, h, places, asked):  # type: ignore[no-untyped-def]
+    """Write the features of a head's arcs by templates of two tokens, and the modifiers; how many these are."""
+    joined, owned, others = index.templates.joined, tokens.owned, tokens.others
+    count = np.int64(0)
+    for k in range(met):
+        t = tokens.both[k]
+        several = np.int64(joined[t, 2] == PLACES)
+        of_head = index.blocks.owners[t] == 0
+        if owned[k, h, 2] == 0 if of_head else others[k, h] < 0:
+            continue
+        for m in range(1, owned.shape[1]):
+            mine, other = (h, m) if of_head else (m, h)
+            rest = others[k, other] + places[several, m]
+            spread = rest * SPREAD
+            asked[0, count], asked[1, count], asked[2, count] = rest, owned[k, mine, 0], owned[k, mine, 1]
+            asked[3, count] = m
+            there = (owned[k, mine, 2] >> element_of(spread)) & np.int64(others[k, other] >= 0)
+            count += there & np.int64(m != h)
+    found = np.int64(0)
+    for k in range(count):
+        feature = find_rest(index.blocks.slots, asked[1, k], asked[2, k], asked[0, k], asked[0, k] * SPREAD)
+        asked[4, found], asked[3, found] = feature, asked[3, k]
+        found += np.int64(feature >= 0)
+    return found
+
+
+@njit(cache=True)
+def best_relations(codes: Codes, index: RelationIndex) -> tuple[Floats, Shorts]:
+    """What the best relation of each arc scores, and which it is, by head and modifier."""
+    width = codes.shape[1] - 2
+    templates, num = len(index.templates.joined), index.sums.shape[1]
+    best, which = np.zeros((width, width)), np.zeros((width, width), dtype=np.int32)
+    tokens = _Tokens(
+        np.zeros((width, 2, num), dtype=np.float32),
+        np.zeros((width, 2, num), dtype=np.float32),
+        np.empty(templates, dtype=np.int64),
+        np.zeros((templates, width, 3), dtype=np.int64),
+        np.empty((templates, width), dtype=np.int64),
+    )
+    met = _look_up(index, codes, tokens)
     totals, afresh = np.empty((width, num), dtype=np.float32), np.empty(num, dtype=np.float32)
     places = np.empty((2, width), dtype=np.int64)
     kinds, pairs = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
@@ -202,47 +272,9 @@ def best_relations(codes: Codes, index: RelationIndex) -> tuple[Floats, Shorts]:
             places[0, m], places[1, m] = np.int64(h > m), place_of(h, m)
         places[1, h] = -1
         number_pairs(index.kinds, kinds[h], kinds, places[1], whole(PLACES), pairs)
-        for m in range(1, width):
-            if h == m:
-                continue
-            side = places[0, m]
-            number = pairs[m] if pairs[m] >= -1 else -2 - pairs[m]
-            if pairs[m] < 0:
-                _sum_kinds(index, codes, h, m, afresh if number < 0 else sums[number])
-            if number < 0:
-                for y in range(num):
-                    totals[m, y] = afresh[y] + by_head[h, side, y] + by_modifier[m, side, y]
-            else:
-                for y in range(num):
-                    totals[m, y] = sums[number, y] + by_head[h, side, y] + by_modifier[m, side, y]
-        count = np.int64(0)
-        for k in range(met):
-            t = both[k]
-            several = np.int64(joined[t, 2] == PLACES)
-            of_head = owners[t] == 0
-            if owned[k, h, 2] == 0 if of_head else others[k, h] < 0:
-                continue
-            for m in range(1, width):
-                mine, other = (h, m) if of_head else (m, h)
-                rest = others[k, other] + places[several, m]
-                spread = rest * SPREAD
-                asked[0, count], asked[1, count], asked[2, count] = rest, owned[k, mine, 0], owned[k, mine, 1]
-                asked[3, count] = m
-                there = (owned[k, mine, 2] >> element_of(spread)) & np.int64(others[k, other] >= 0)
-                count += there & np.int64(m != h)
-        found = np.int64(0)
-        for k in range(count):
-            feature = find_rest(slots, asked[1, k], asked[2, k], asked[0, k], asked[0, k] * SPREAD)
-            asked[4, found], asked[3, found] = feature, asked[3, k]
-            found += np.int64(feature >= 0)
-        for k in range(found):
-            feature, m = asked[4, k], asked[3, k]
-            first, many = entries[feature, 0], entries[feature, 1]
-            if many < 0:
-                for y in range(num):
-                    totals[m, y] += rows[first, y]
-            for e in range(first, first + many):
-                totals[m, relations[e]] += weights[e]
+        _begin_totals(index, codes, tokens, h, places[0], pairs, afresh, totals)
+        for k in range(_find_features(index, tokens, met, h, places, asked)):
+            _add(index, asked[4, k], totals[asked[3, k]])
         for m in range(1, width):
             if h == m:
                 continue
