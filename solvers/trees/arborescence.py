@@ -21,6 +21,8 @@ branchings*, Networks 9 (1979), for the expansion.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -94,6 +96,191 @@ def _weight(weights: Floats, heads: Ints) -> float:
     return float(weights[heads[1:], tokens].sum())
 
 
+# --- vertices and contracted sets ------------------------------------------------------------------------------------
+
+
+class Sets(NamedTuple):
+    """Vertices and contracted sets of them, and the path of best entering arcs that is followed backwards.
+
+    Attributes
+    ----------
+    chosen
+        The arc into each: its tail or its number.
+    parent
+        The set around each, -1 where there is none.
+    first, last
+        The first and the last vertex of each.
+    connected, on_path
+        Whether the root reaches each, and whether it is on the path.
+    path
+        The path.
+    top, following
+        Of vertices: the outermost set around each; the next vertex of the same set, -1 after the last.
+    paid
+        Duals of the sets that contain a vertex, so far.
+    """
+
+    chosen: Ints
+    parent: Ints
+    first: Ints
+    last: Ints
+    connected: Ints
+    on_path: Ints
+    path: Ints
+    top: Ints
+    following: Ints
+    paid: Floats
+
+
+@njit(cache=True)
+def room_for_sets(size: int) -> Sets:
+    """Room for so many vertices and the sets of them."""
+    rows = np.empty((9, 2 * size), dtype=np.int64)
+    return Sets(rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7], rows[8], np.empty(size))
+
+
+@njit(cache=True, borrows=True)
+def part_vertices(sets: Sets) -> None:
+    """Let each vertex be alone, with no arc into it."""
+    size = sets.paid.shape[0]
+    for node in range(2 * size):
+        sets.parent[node], sets.first[node], sets.last[node] = -1, node, node
+        sets.connected[node], sets.on_path[node] = node == 0, 0
+    for vertex in range(size):
+        sets.top[vertex], sets.following[vertex], sets.paid[vertex] = vertex, -1, 0.0
+
+
+@njit(cache=True, borrows=True)
+def pay(sets: Sets, node: int, dual: float) -> None:
+    """Let the vertices of a set pay its dual value."""
+    vertex = sets.first[node]
+    while vertex >= 0:
+        sets.paid[vertex] += dual
+        vertex = sets.following[vertex]
+
+
+@njit(cache=True, borrows=True)
+def extend_path(sets: Sets, length: int, tail: int) -> tuple[int, int]:
+    """Let an arc with this tail lead the path on.
+
+    Its length, 0 where the root reaches it now; and the place where a cycle begins, or -1.
+    """
+    path, other = sets.path, sets.top[tail]
+    if sets.connected[other]:
+        for k in range(length):
+            sets.connected[path[k]], sets.on_path[path[k]] = 1, 0
+        return 0, -1
+    if not sets.on_path[other]:
+        path[length], sets.on_path[other] = other, 1
+        return length + 1, -1
+    position = length - 1
+    while path[position] != other:
+        position -= 1
+    return length, position
+
+
+@njit(cache=True, borrows=True)
+def contract(sets: Sets, position: int, length: int, merged: int) -> None:
+    """Let the sets of a cycle, the path from a position on, become one."""
+    path, first, last = sets.path, sets.first, sets.last
+    for k in range(position, length):
+        member = path[k]
+        sets.parent[member], sets.on_path[member] = merged, 0
+        vertex = first[member]
+        while vertex >= 0:
+            sets.top[vertex] = merged
+            vertex = sets.following[vertex]
+        if k > position:
+            sets.following[last[path[k - 1]]] = first[member]
+    first[merged], last[merged] = first[path[position]], last[path[length - 1]]
+    path[position], sets.on_path[merged] = merged, 1
+
+
+@njit(cache=True, borrows=True)
+def leave_out(sets: Sets, vertex: int, node: int) -> None:
+    """Mark a set, and those in it that its arc into a vertex enters: no other arc into these is in the tree."""
+    decided = sets.on_path  # all 0 once no path is followed
+    while vertex != node:
+        decided[vertex] = 1
+        vertex = sets.parent[vertex]
+    decided[node] = 1
+
+
+@njit(cache=True)
+def root_price(least: float, largest: float, size: int) -> float:
+    """A price of the root's arcs: trees differ in less than ``size`` arcs, whose weights lie between two numbers."""
+    price = size * (largest - least)
+    if price == 0.0:  # any price will do where all trees weigh the same
+        price = abs(largest) if largest != 0.0 else 1.0
+    return price
+
+
+# --- dense matrices --------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, borrows=True)
+def _range(weights):  # type: ignore[no-untyped-def]
+    """The least and the largest weight of an arc."""
+    least, largest = np.inf, -np.inf
+    for h in range(weights.shape[0]):
+        for m in range(1, weights.shape[0]):
+            if weights[h, m] > -np.inf:
+                least = min(least, weights[h, m])
+                largest = max(largest, weights[h, m])
+    return least, largest
+
+
+@njit(cache=True, borrows=True)
+def _best_tail(row, top, node):  # type: ignore[no-untyped-def]
+    """The largest weight from a vertex outside a set, and that vertex, -1 if there is none."""
+    best, arg = -np.inf, -1
+    for h in range(row.shape[0]):
+        if top[h] != node and row[h] > best:
+            best, arg = row[h], h
+    return best, arg
+
+
+@njit(cache=True, borrows=True)
+def _write_inner(sets, position, length, weights, shift, reduced):  # type: ignore[no-untyped-def]
+    """Write the reduced costs of the arcs between the sets of a cycle."""
+    path, first, following = sets.path, sets.first, sets.following
+    for a in range(position, length):
+        v = first[path[a]]
+        while v >= 0:
+            for b in range(position, length):
+                if a != b:
+                    u = first[path[b]]
+                    while u >= 0:
+                        reduced[v, u] = weights[v, u] - (shift if v == 0 else 0.0) - sets.paid[u]
+                        u = following[u]
+            v = following[v]
+
+
+@njit(cache=True, borrows=True)
+def _merge_columns(path, position, length, into, target, dual, merged):  # type: ignore[no-untyped-def]
+    """Write the best arc from each vertex into the set that a cycle becomes."""
+    for h in range(into.shape[1]):
+        best, arg = -np.inf, -1
+        for k in range(position, length):
+            member = path[k]
+            value = into[member, h] - dual[member]
+            if value > best:
+                best, arg = value, target[member, h]
+        into[merged, h] = best
+        target[merged, h] = arg
+
+
+@njit(cache=True, borrows=True)
+def _expand(sets, count, target, heads):  # type: ignore[no-untyped-def]
+    """Write the tree, the outermost sets first: the arc into a set decides which arc of its cycle is left out."""
+    for node in range(count - 1, 0, -1):
+        if not sets.on_path[node]:
+            h = sets.chosen[node]
+            m = target[node, h]
+            heads[m] = h
+            leave_out(sets, m, node)
+
+
 @tiered
 @njit(cache=True)
 def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
@@ -103,145 +290,52 @@ def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
     constant that was taken from the root's arc back in.
     """
     size = weights.shape[0]
-    n = size - 1
-    most = 2 * size
     heads = np.full(size, -1)
     reduced = np.full((size, size), -np.inf)
-    if n == 0:
+    if size == 1:
         return heads, 0.0, reduced, True
-
     shift = 0.0
     if single_root:
-        # Heads differ in at most n arcs, so no two trees differ by more than n times the range.
-        least, largest = np.inf, -np.inf
-        for h in range(size):
-            for m in range(1, size):
-                if weights[h, m] > -np.inf:
-                    least = min(least, weights[h, m])
-                    largest = max(largest, weights[h, m])
+        least, largest = _range(weights)
         if largest == -np.inf:
             return heads, -np.inf, reduced, False
-        shift = (n + 1) * (largest - least)
-        if shift == 0.0:  # any price will do where all trees weigh the same
-            shift = abs(largest) if largest != 0.0 else 1.0
-
-    # Of supernodes: the best arc from each vertex into them (its weight, less the duals of the sets it enters, and
-    # its head); the tail of the arc chosen; the set that contains them.
-    into = np.empty((most, size))
-    target = np.empty((most, size), dtype=np.int64)
+        shift = root_price(least, largest, size)
+    # The best arc from each vertex into a set: its weight, less the duals of the sets it enters, and its head.
+    into = np.empty((2 * size, size))
+    target = np.empty((2 * size, size), dtype=np.int64)
     for m in range(1, size):
         for h in range(size):
             into[m, h] = weights[h, m] - (shift if h == 0 else 0.0)
             target[m, h] = m
-    dual = np.zeros(most)
-    tail = np.full(most, -1)
-    parent = np.full(most, -1)
-    top = np.arange(size)  # the outermost supernode of each vertex
-    paid = np.zeros(size)  # duals of the sets that contain a vertex, so far
-    member_next = np.full(size, -1)  # the vertices of a supernode as a linked list
-    first = np.arange(most)
-    last = np.arange(most)
-    connected = np.zeros(most, dtype=np.bool_)
-    connected[0] = True
-    on_path = np.zeros(most, dtype=np.bool_)
-    path = np.empty(most, dtype=np.int64)
-    count = size
-    objective = 0.0
-
+    dual = np.zeros(2 * size)
+    sets = room_for_sets(size)
+    part_vertices(sets)
+    path, top = sets.path, sets.top
+    count, objective = size, 0.0
     for start in range(1, size):
-        length = 0
-        node = top[start]
-        if connected[node]:
+        if sets.connected[top[start]]:
             continue
-        path[0] = node
-        on_path[node] = True
-        length = 1
-        while True:
+        path[0], sets.on_path[top[start]], length = top[start], 1, 1
+        while length > 0:
             node = path[length - 1]
-            best, arg = -np.inf, -1
-            row = into[node]
-            for h in range(size):
-                if top[h] != node and row[h] > best:
-                    best, arg = row[h], h
+            best, arg = _best_tail(into[node], top, node)
             if arg < 0:
                 return heads, -np.inf, reduced, False
-            dual[node] = best
-            tail[node] = arg
+            dual[node], sets.chosen[node] = best, arg
             objective += best
-            vertex = first[node]
-            while vertex >= 0:
-                paid[vertex] += best
-                vertex = member_next[vertex]
-            other = top[arg]
-            if connected[other]:
-                for k in range(length):
-                    connected[path[k]] = True
-                    on_path[path[k]] = False
-                break
-            if not on_path[other]:
-                path[length] = other
-                on_path[other] = True
-                length += 1
-                continue
-            # A cycle: its supernodes become one.
-            position = length - 1
-            while path[position] != other:
-                position -= 1
-            for a in range(position, length):
-                v = first[path[a]]
-                while v >= 0:
-                    for b in range(position, length):
-                        if a != b:
-                            u = first[path[b]]
-                            while u >= 0:
-                                reduced[v, u] = weights[v, u] - (shift if v == 0 else 0.0) - paid[u]
-                                u = member_next[u]
-                    v = member_next[v]
-            merged = count
-            count += 1
-            for h in range(size):
-                best, arg = -np.inf, -1
-                for k in range(position, length):
-                    member = path[k]
-                    value = into[member, h] - dual[member]
-                    if value > best:
-                        best, arg = value, target[member, h]
-                into[merged, h] = best
-                target[merged, h] = arg
-            first[merged] = first[path[position]]
-            for k in range(position, length):
-                member = path[k]
-                parent[member] = merged
-                on_path[member] = False
-                vertex = first[member]
-                while vertex >= 0:
-                    top[vertex] = merged
-                    vertex = member_next[vertex]
-                if k > position:
-                    member_next[last[path[k - 1]]] = first[member]
-            last[merged] = last[path[length - 1]]
-            path[position] = merged
-            on_path[merged] = True
-            length = position + 1
-
+            pay(sets, node, best)
+            length, position = extend_path(sets, length, arg)
+            if position >= 0:
+                _write_inner(sets, position, length, weights, shift, reduced)
+                _merge_columns(path, position, length, into, target, dual, count)
+                contract(sets, position, length, count)
+                length = position + 1
+                count += 1
     for h in range(size):
         for m in range(1, size):
             if top[h] != top[m]:
-                reduced[h, m] = weights[h, m] - (shift if h == 0 else 0.0) - paid[m]
-
-    # Expansion, the outermost sets first: the arc into a set decides which of its members the arc of the cycle leaves.
-    decided = np.zeros(most, dtype=np.bool_)
-    for node in range(count - 1, 0, -1):
-        if decided[node]:
-            continue
-        h = tail[node]
-        m = target[node, h]
-        heads[m] = h
-        inner = m
-        while inner != node:
-            decided[inner] = True
-            inner = parent[inner]
-        decided[node] = True
+                reduced[h, m] = weights[h, m] - (shift if h == 0 else 0.0) - sets.paid[m]
+    _expand(sets, count, target, heads)
     if single_root:
         roots = 0
         for m in range(1, size):

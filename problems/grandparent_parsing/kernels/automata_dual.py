@@ -27,6 +27,8 @@ automata*, EMNLP (2010), with the grandparent inside the automaton; the fixing i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,9 +36,10 @@ from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
 from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, backward, forward, tree_score
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded
 from colgen.solvers.literals import truth, whole
-from colgen.solvers.trees.arborescence import is_tree, solve_arborescence
-from colgen.solvers.trees.sparse_arborescence import best_of_arcs, workspace
+from colgen.solvers.trees.arborescence import is_tree, room_for_sets, solve_arborescence
+from colgen.solvers.trees.sparse_arborescence import best_of_arcs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -153,13 +156,21 @@ def force(a, alive, values, enters, local, steps, forced):  # type: ignore[no-un
 
 @njit(cache=True)
 def automata_values(a, leaving, entering, values, enters, local):  # type: ignore[no-untyped-def]
-    """Worth of each automaton with each arc into it (``enters``) and at best (``local``); ``values``: -λ by order."""
-    n = a.arc.shape[0] - 1
+    """Worth of each automaton with each arc into it (``enters``) and at best (``local``); ``values``: -λ by order.
+
+    Whether it had to end before its time.
+    """
+    n, steps = a.arc.shape[0] - 1, 0
     path, back = np.empty(n + 2), np.empty(n + 2, dtype=np.int64)
     for k in range(a.order.shape[0]):
         values[k] = -leaving[a.order[k]]
     for p in range(n + 1):
         start, middle, stop = a.outgoing[p], a.split[p], a.outgoing[p + 1]
+        steps += (a.incoming[p + 1] - a.incoming[p] + 1) * ((middle - start) ** 2 + (stop - middle) ** 2)
+        if steps > STEPS:
+            steps = 0
+            if expired():
+                return True
         local[p] = -np.inf
         for e in range(a.incoming[p], a.incoming[p + 1]) if p > 0 else range(-1, 0):
             row = a.grandparent_at[p] + (e - a.incoming[p]) * (stop - start) if p > 0 else -1
@@ -171,6 +182,7 @@ def automata_values(a, leaving, entering, values, enters, local):  # type: ignor
             if p > 0:
                 enters[e] = value
             local[p] = max(local[p], value)
+    return False
 
 
 @njit(cache=True)
@@ -189,14 +201,195 @@ def marginals(a: Automata, leaving: Floats, entering: Floats, single_root: bool)
     if not feasible:
         return found
     values, enters, forced, local = np.empty(arcs), np.empty(arcs), np.empty(arcs), np.empty(n + 1)
-    automata_values(a, leaving, entering, values, enters, local)
-    if force(a, np.ones(arcs, dtype=np.bool_), values, enters, local, whole(0), forced)[1]:
+    alive = np.ones(arcs, dtype=np.bool_)
+    if (
+        automata_values(a, leaving, entering, values, enters, local)
+        or (force(a, alive, values, enters, local, whole(0), forced)[1])
+    ):
         return found
     bound += local.sum()
     for e in range(arcs):
         h, m = a.heads[e], a.modifiers[e]
         found[e] = bound + min(reduced[h, m], 0.0) + (forced[e] - local[h]) + (enters[e] - local[m])
     return found
+
+
+class _Copies(NamedTuple):
+    """Multipliers, and the copies of the arcs that are best at these.
+
+    Attributes
+    ----------
+    leaving, entering
+        λ and μ of each arc.
+    heads
+        The best arborescence.
+    chosen, taken
+        The arc that enters each vertex in its own automaton, and whether each arc leaves its head there.
+    changed
+        Vertices whose arcs have other multipliers than when their automata were run.
+    values, enters, local
+        -λ of the arcs in their ``order``; worth of the automaton that each arc enters if it does; the best of these.
+    path, back
+        For work.
+    """
+
+    leaving: Floats
+    entering: Floats
+    heads: Ints
+    chosen: Ints
+    taken: Mask
+    changed: Mask
+    values: Floats
+    enters: Floats
+    local: Floats
+    path: Floats
+    back: Ints
+
+
+@njit(cache=True)
+def _copies_of(a, leaving, entering):  # type: ignore[no-untyped-def]
+    """Copies that no automaton has been run for."""
+    n, arcs = a.arc.shape[0] - 1, a.heads.shape[0]
+    return _Copies(
+        leaving,
+        entering,
+        np.full(n + 1, -1),
+        np.full(n + 1, -1),
+        np.zeros(arcs, dtype=np.bool_),
+        np.ones(n + 1, dtype=np.bool_),
+        np.empty(arcs),
+        np.empty(arcs),
+        np.empty(n + 1),
+        np.empty(n + 2),
+        np.empty(n + 2, dtype=np.int64),
+    )
+
+
+@folded
+def _run_automata(a, alive, s, bound, steps):  # type: ignore[no-untyped-def]
+    """Run the automata of changed vertices, and add the values of all to a bound.
+
+    The bound, elementary steps since the last look at the clock, and whether it had to end.
+    """
+    incoming, outgoing, order, split, changed = a.incoming, a.outgoing, a.order, a.split, s.changed
+    grandparent_at, grandparents, sibling_at, siblings = a.grandparent_at, a.grandparents, a.sibling_at, a.siblings
+    leaving, entering, values, local = s.leaving, s.entering, s.values, s.local
+    taken, path, back = s.taken, s.path, s.back
+    for p in range(changed.shape[0]):
+        start, middle, stop = outgoing[p], split[p], outgoing[p + 1]
+        if not changed[p]:
+            bound += local[p]
+            continue
+        left, right = middle - start + 1, stop - middle + 1
+        steps += (incoming[p + 1] - incoming[p] + 1) * (left * left + right * right)
+        if steps > STEPS:
+            steps = 0
+            if expired():
+                return bound, steps, True
+        changed[p] = False
+        for k in range(start, stop):
+            e = order[k]
+            values[k] = -leaving[e] if alive[e] else -np.inf
+            taken[e] = False
+        top, arg, row = -np.inf, -1, -1
+        if p == 0:
+            top = forward(siblings, sibling_at[0, 1], right, grandparents, whole(-1), values, middle, path, back)[0]
+        for e in range(incoming[p], incoming[p + 1]):
+            if alive[e]:
+                row = grandparent_at[p] + (e - incoming[p]) * (stop - start)
+                value = -entering[e]
+                if left > 1:
+                    value += forward(siblings, sibling_at[p, 0], left, grandparents, row, values, start, path, back)[0]
+                if right > 1:
+                    at, row = sibling_at[p, 1], row + left - 1
+                    value += forward(siblings, at, right, grandparents, row, values, middle, path, back)[0]
+                s.enters[e] = value
+                if value > top:
+                    top, arg = value, e
+        s.chosen[p], local[p] = arg, top
+        bound += top
+        row = -1 if p == 0 else grandparent_at[p] + (arg - incoming[p]) * (stop - start)
+        for side in range(2):
+            low, width = (start, left) if side == 0 else (middle, right)
+            if width == 1:
+                continue
+            at, own = sibling_at[p, side], row if row < 0 else row + low - start
+            _, k = forward(siblings, at, width, grandparents, own, values, low, path, back)
+            while k > 0:
+                taken[order[low + k - 1]] = True
+                k = back[k]
+    return bound, steps, False
+
+
+@folded
+def _weigh(a, alive, s, worth):  # type: ignore[no-untyped-def]
+    """Write what arcs are worth to the arborescence."""
+    for e in range(worth.shape[0]):
+        worth[e] = a.scores[e] + s.leaving[e] + s.entering[e] if alive[e] else -np.inf
+
+
+@folded
+def _write_matrix(a, worth, weights):  # type: ignore[no-untyped-def]
+    """Write what arcs are worth by head and modifier."""
+    weights[:, :] = -np.inf
+    for e in range(worth.shape[0]):
+        weights[a.heads[e], a.modifiers[e]] = worth[e]
+
+
+@njit(cache=True)
+def _delete(a, alive, s, reduced, bound, limit, steps):  # type: ignore[no-untyped-def]
+    """Delete arcs with which no tree is better than a limit, by their reduced costs.
+
+    Elementary steps since the last look at the clock, whether it had to end, and how many arcs were deleted.
+    """
+    forced, deleted = np.empty(alive.shape[0]), 0
+    steps, ended = force(a, alive, s.values, s.enters, s.local, steps, forced)
+    if ended:
+        return steps, True, 0
+    for e in range(alive.shape[0]):
+        if alive[e]:
+            h, m = a.heads[e], a.modifiers[e]
+            with_arc = bound + min(reduced[h, m], 0.0) + (forced[e] - s.local[h]) + (s.enters[e] - s.local[m])
+            if with_arc <= limit:
+                alive[e] = False
+                s.changed[h] = s.changed[m] = True
+                deleted += 1
+    return steps, False, deleted
+
+
+@folded
+def _disagreement(a, s):  # type: ignore[no-untyped-def]
+    """The square of the subgradient: 0 where all copies agree."""
+    norm = 0.0
+    for m in range(1, s.heads.shape[0]):
+        e = a.arc[s.heads[m], m]
+        if not s.taken[e]:
+            norm += 1.0
+        if s.chosen[m] != e:
+            norm += 2.0
+    for e in range(s.taken.shape[0]):
+        if s.taken[e] and s.heads[a.modifiers[e]] != a.heads[e]:
+            norm += 1.0
+    return norm
+
+
+@folded
+def _step(a, s, step):  # type: ignore[no-untyped-def]
+    """Move the multipliers of copies that disagree."""
+    heads, leaving, entering, changed = s.heads, s.leaving, s.entering, s.changed
+    for m in range(1, heads.shape[0]):
+        e = a.arc[heads[m], m]
+        if not s.taken[e]:
+            leaving[e] -= step
+            changed[heads[m]] = True
+        if s.chosen[m] != e:
+            entering[e] -= step
+            entering[s.chosen[m]] += step
+            changed[m] = True
+    for e in range(s.taken.shape[0]):
+        if s.taken[e] and heads[a.modifiers[e]] != a.heads[e]:
+            leaving[e] += step
+            changed[a.heads[e]] = True
 
 
 @njit(cache=True)
@@ -239,167 +432,54 @@ def relax(
         :func:`~colgen.problems.grandparent_parsing.kernels.deadlines.expired` says so it ends before its time; bound
         and tree hold all the same.
     """
-    n = a.arc.shape[0] - 1
-    arcs = a.heads.shape[0]
-    tails, modifiers, scores, incoming = a.heads, a.modifiers, a.scores, a.incoming
-    outgoing, order, split, arc = a.outgoing, a.order, a.split, a.arc
-    grandparent_at, grandparents, sibling_at, siblings = a.grandparent_at, a.grandparents, a.sibling_at, a.siblings
-    weights = np.empty((n + 1, n + 1))
-    reduced = weights
-    values = np.empty(arcs)  # of the arcs in ``order``
-    heads = np.full(n + 1, -1)
-    worth, work = np.empty(arcs), workspace(n + 1)
-    chosen = np.full(n + 1, -1)
-    taken = np.zeros(arcs, dtype=np.bool_)
-    changed = np.ones(n + 1, dtype=np.bool_)
-    path = np.empty(n + 2)
-    back = np.empty(n + 2, dtype=np.int64)
-    forced = np.empty(arcs)
-    enters = np.empty(arcs)
-    local = np.empty(n + 1)
-    upper = np.inf
-    best_leaving = leaving.copy()
-    best_entering = entering.copy()
-    scale = 1.0
-    since = 0
-    epsilon = EPSILON * unit
-    steps, ended = 0, False
+    n, arcs, epsilon = a.arc.shape[0] - 1, a.heads.shape[0], EPSILON * unit
+    reduced = weights = np.empty((n + 1, n + 1))
+    worth, sets, s = np.empty(arcs), room_for_sets(n + 1), _copies_of(a, leaving, entering)
+    best_leaving, best_entering = leaving.copy(), entering.copy()
+    upper, scale, since, steps, count = np.inf, 1.0, 0, 0, iterations
     for iteration in range(iterations):
-        # --- the arborescence
-        for e in range(arcs):
-            worth[e] = scores[e] + leaving[e] + entering[e] if alive[e] else -np.inf
+        _weigh(a, alive, s, worth)
         if fix:
             steps += _ARBORESCENCE * n * n
-            weights[:, :] = -np.inf
-            for e in range(arcs):
-                weights[tails[e], modifiers[e]] = worth[e]
-            bound, feasible, reduced = best_tree(weights, single_root, heads)
+            _write_matrix(a, worth, weights)
+            bound, feasible, reduced = best_tree(weights, single_root, s.heads)
         else:
             steps += _ARBORESCENCE * arcs
-            bound, feasible = best_of_arcs(tails, modifiers, incoming, worth, single_root, heads, work)
+            bound, feasible = best_of_arcs(a.heads, a.modifiers, a.incoming, worth, single_root, s.heads, sets)
         if not feasible:
             return -np.inf, lower, iteration
-        # --- head automata, of the vertices whose arcs have other multipliers than before
-        for p in range(n + 1):
-            start, middle, stop = outgoing[p], split[p], outgoing[p + 1]
-            if not changed[p]:
-                bound += local[p]
-                continue
-            left, right = middle - start + 1, stop - middle + 1
-            steps += (incoming[p + 1] - incoming[p] + 1) * (left * left + right * right)
-            if steps > STEPS:
-                steps, ended = 0, expired()
-                if ended:
-                    break
-            changed[p] = False
-            for k in range(start, stop):
-                e = order[k]
-                values[k] = -leaving[e] if alive[e] else -np.inf
-                taken[e] = False
-            top, arg, row = -np.inf, -1, -1
-            if p == 0:
-                top = forward(siblings, sibling_at[0, 1], right, grandparents, whole(-1), values, middle, path, back)[0]
-            for e in range(incoming[p], incoming[p + 1]):
-                if alive[e]:
-                    row = grandparent_at[p] + (e - incoming[p]) * (stop - start)
-                    value = -entering[e]
-                    if left > 1:
-                        at = sibling_at[p, 0]
-                        value += forward(siblings, at, left, grandparents, row, values, start, path, back)[0]
-                    if right > 1:
-                        at, row = sibling_at[p, 1], row + left - 1
-                        value += forward(siblings, at, right, grandparents, row, values, middle, path, back)[0]
-                    enters[e] = value
-                    if value > top:
-                        top, arg = value, e
-            chosen[p] = arg
-            local[p] = top
-            bound += top
-            row = -1 if p == 0 else grandparent_at[p] + (arg - incoming[p]) * (stop - start)
-            for side in range(2):
-                low, width = (start, left) if side == 0 else (middle, right)
-                if width == 1:
-                    continue
-                at, own = sibling_at[p, side], row if row < 0 else row + low - start
-                _, k = forward(siblings, at, width, grandparents, own, values, low, path, back)
-                while k > 0:
-                    taken[order[low + k - 1]] = True
-                    k = back[k]
-        # --- the tree as an answer
-        score = tree_score(a, heads)
+        bound, steps, ended = _run_automata(a, alive, s, bound, steps)
+        score = tree_score(a, s.heads)
         if score > lower:
             lower = score
-            overwrite(best_heads, heads)
+            overwrite(best_heads, s.heads)
         if ended:
             break
-        if upper == np.inf or bound < upper - 1e-6 * abs(upper - lower):
-            since = 0
-        else:
-            since += 1
+        since = 0 if upper == np.inf or bound < upper - 1e-6 * abs(upper - lower) else since + 1
         improved = bound < upper
         if improved:
             upper = bound
             overwrite(best_leaving, leaving)
             overwrite(best_entering, entering)
         if upper <= lower + epsilon:
-            overwrite(leaving, best_leaving)
-            overwrite(entering, best_entering)
-            return upper, lower, iteration + 1
-        # --- reduced-cost fixing
+            count = iteration + 1
+            break
         if fix and (improved or bound - lower < 0.5 * scale * unit) and iteration % 3 == 0:
-            steps, ended = force(a, alive, values, enters, local, steps, forced)
-            if ended:
+            steps, ended, deleted = _delete(a, alive, s, reduced, bound, lower + epsilon, steps)
+            done, lower = _enumerate(a, alive, lower, best_heads, single_root) if deleted > 0 else (False, lower)
+            if done:
+                upper, count = lower, iteration + 1
+            if ended or done:
                 break
-            deleted = 0
-            for e in range(arcs):
-                if alive[e]:
-                    h, m = tails[e], modifiers[e]
-                    with_arc = bound + min(reduced[h, m], 0.0) + (forced[e] - local[h]) + (enters[e] - local[m])
-                    if with_arc <= lower + epsilon:
-                        alive[e] = False
-                        changed[h] = changed[m] = True
-                        deleted += 1
-            if deleted > 0:
-                done, lower = _enumerate(a, alive, lower, best_heads, single_root)
-                if done:
-                    overwrite(leaving, best_leaving)
-                    overwrite(entering, best_entering)
-                    return lower, lower, iteration + 1
-        # --- Polyak's step
-        norm = 0.0
-        for m in range(1, n + 1):
-            e = arc[heads[m], m]
-            if not taken[e]:
-                norm += 1.0
-            if chosen[m] != e:
-                norm += 2.0
-        for e in range(arcs):
-            if taken[e] and heads[modifiers[e]] != tails[e]:
-                norm += 1.0
+        norm = _disagreement(a, s)
         if norm == 0.0:  # all copies agree: the bound is this tree's score
-            overwrite(leaving, best_leaving)
-            overwrite(entering, best_entering)
-            return min(upper, lower), lower, iteration + 1
-        if since >= 8:
-            scale *= 0.7
-            since = 0
-        step = scale * (bound - lower) / norm
-        for m in range(1, n + 1):
-            e = arc[heads[m], m]
-            if not taken[e]:
-                leaving[e] -= step
-                changed[heads[m]] = True
-            if chosen[m] != e:
-                entering[e] -= step
-                entering[chosen[m]] += step
-                changed[m] = True
-        for e in range(arcs):
-            if taken[e] and heads[modifiers[e]] != tails[e]:
-                leaving[e] += step
-                changed[tails[e]] = True
+            upper, count = min(upper, lower), iteration + 1
+            break
+        scale, since = (0.7 * scale, 0) if since >= 8 else (scale, since)
+        _step(a, s, scale * (bound - lower) / norm)
     overwrite(leaving, best_leaving)
     overwrite(entering, best_entering)
-    return upper, lower, iterations
+    return upper, lower, count
 
 
 @njit(cache=True)
