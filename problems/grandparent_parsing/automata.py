@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,7 +63,12 @@ from colgen.problems.grandparent_parsing.kernels import tree_parts
 from colgen.problems.grandparent_parsing.kernels.automata_dual import EPSILON, marginals
 from colgen.problems.grandparent_parsing.kernels.deadlines import watching
 from colgen.problems.grandparent_parsing.kernels.head_automata import Automata
-from colgen.problems.grandparent_parsing.kernels.second_order import ascend, bound_at, first_candidates
+from colgen.problems.grandparent_parsing.kernels.second_order import (
+    Candidates,
+    ascend,
+    bound_at,
+    first_candidates,
+)
 from colgen.problems.grandparent_parsing.standard import StandardScores, is_single_root, standard_scores
 from colgen.problems.grandparent_parsing.tree_list import TreeList, first_order
 from colgen.problems.grandparent_parsing.work import Work, is_plain, laid_out
@@ -110,6 +115,11 @@ class Multipliers:
     entering: Floats
     target: float = math.inf
     left: Mask | None = None
+
+    @property
+    def copies(self) -> Candidates:
+        """What kernels take of these."""
+        return Candidates(self.candidates, self.leaving, self.entering)
 
     def extended(self, others: Mask, arcs: Floats) -> Multipliers:
         """Of these and other arcs, as far as they are there: arrays of their own."""
@@ -270,9 +280,7 @@ class AutomataParsing(Problem):
         work = self._work
         heads = np.full(len(arcs), -1) if best is None else best
         found, taken = ascend(
-            duals.candidates,
-            duals.leaving,
-            duals.entering,
+            duals.copies,
             known,
             arcs,
             work.parts,
@@ -423,9 +431,7 @@ class BestAutomataTree(Pricing):
             if context.decisions:  # maxima over the arcs of a node say nothing of other nodes
                 bounds = bounds.copied()
             bound, short, _, _ = bound_at(
-                duals.candidates,
-                duals.leaving,
-                duals.entering,
+                duals.copies,
                 arcs,
                 bounds,
                 work.parts,
@@ -485,6 +491,25 @@ def _holds_all(left: Mask | None, arcs: Floats) -> bool:
     return left is not None and bool((left | (arcs == -math.inf)).all())
 
 
+@dataclass(eq=False)
+class _Here:
+    """A node that is bounded, and how far that has come: ``proved`` is what the last round of the engine's has."""
+
+    node: NodeState
+    parts: Parts
+    oracle: BestAutomataTree
+    work: Work
+    arcs: Floats
+    best: _Best
+    duals: Multipliers
+    proved: Proved = field(init=False)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the node is pruned, or there is no time."""
+        return self.parts.run.expired or self.parts.run.prunes(self.proved.bound)
+
+
 class AutomataAscent(Bounding):
     """Ascends over candidate arcs until no other arc matters, and the bound meets a tree or does not improve."""
 
@@ -493,86 +518,20 @@ class AutomataAscent(Bounding):
         self._proved: list[Proved] = []
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
-        problem, run = self.problem, parts.run
-        if run.expired:
+        problem, run, near = self.problem, parts.run, None
+        here = None if run.expired else self._begin(node, parts)
+        if here is None:
             return Bounded(Outcome.STOPPED, math.inf, None, run.budget.reason)
-        oracle = next(oracle for oracle in parts.oracles if isinstance(oracle, BestAutomataTree))
-        work = problem.prepare(run.budget)
-        arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
-        self._proved = []
-        given: Multipliers | None = node.duals if node.start is None else node.start
-        duals = (
-            problem.first_multipliers(run.budget)[0] if given is None else given
-        )  # of a run that goes on there are none
-        if problem.wants_list and not (problem.listed is not None and problem.listed.is_filled):
-            if problem.k > 1 and problem.listed is None and node.decisions:
-                raise InputError(
-                    "k: one process lists the best trees, without a checkpoint: leave client and resuming out"
-                )
-            duals = problem.begin_list(duals, run.incumbent, run.budget)
-            work = problem.prepare(run.budget)
-            arcs, epsilon = work.usable(node.decisions), EPSILON * work.standard.unit
-        listed, best = problem.listed, problem.best_known(run.incumbent, node.number)
-        if listed is not None:
-            if not listed.is_filled:  # there was no time
-                return Bounded(Outcome.STOPPED, math.inf, None, run.budget.reason)
-            run.state_scale(work.standard.unit)
-        short, known = np.zeros_like(duals.candidates), duals.candidates
-        if node.number == 0 and oracle.short is not None:
-            short = oracle.short  # the guess was priced already
-        iterations, settled = NODE_ITERATIONS if node.number else ITERATIONS, node.number > 0
         with watching(lambda: run.budget.expired):
-            for _ in range(ROUNDS):
-                if not short.any() and not settled:
-                    iterations, settled = 4 * iterations, True
-                duals = duals.extended(short, arcs)
-                self._ascended(parts, arcs, duals, best, iterations, known)
-                short, proved = self._priced(node, parts, oracle, duals)
-                if run.expired or run.prunes(proved.bound) or (settled and not short.any()):
-                    break
-                met = proved.bound - work.standard.constant <= best.score + epsilon
-                if listed is not None and met and not short.any():
-                    break  # the best of all trees is known, be it wanted or not
-                known = duals.candidates
-            near = None
-            if (best.tree is not None or listed is not None) and not run.prunes(proved.bound) and not run.expired:
-                complete = False
-                if listed is not None and best.tree is not None and node.number == 0:
-                    # With good trees known, few arcs have to be looked at.
-                    with suppress(TreeTimeError):
-                        listed.look_around(work, duals.candidates, [best.tree])
-                for _ in range(self._rounds(len(arcs))):
-                    if listed is not None:
-                        duals = replace(duals, target=listed.least, left=None)
-                    else:
-                        # A tree may have been too little better than the incumbent to be taken.
-                        best = best if run.incumbent is None else _Best.of(problem, run.incumbent)
-                        duals = replace(duals, target=best.score, left=_arcs_of(best.tree))
-                    short, proved = self._priced(node, parts, oracle, duals)
-                    complete = not short.any()
-                    if complete or run.expired or run.prunes(proved.bound):
-                        break
-                    # Arcs that a better tree may need become candidates: once none is left, all others are given up.
-                    known = duals.candidates
-                    duals = duals.extended(short, arcs)
-                    self._ascended(parts, arcs, duals, best, TARGET_ITERATIONS, known)
-                lower = (best.score if listed is None else listed.least) + 0.5 * epsilon
-                # Half of what pruning allows: what is left below it must not be too much by a rounding error.
-                left = self._left(duals, arcs, lower, complete)
-                few = (left[:, 1:].sum(axis=0) == 1).all() if listed is None else listed.is_few(left)
-                if few and not run.prunes(proved.bound) and not run.expired:
-                    # One tree is left, or a few, and of all others arcs tell: nothing is there to branch on.
-                    duals = replace(duals, left=left)
-                    short, proved = self._priced(node, parts, oracle, duals)
-                if listed is None or not run.prunes(proved.bound):
-                    tree = best.tree if best.tree is not None or listed is None else listed.last
-                    assert tree is not None
-                    near = self._near(duals, arcs, left, tree, lower)
-        if listed is None:
+            self._settle(here)
+            if (here.best.tree is not None or problem.listed is not None) and not here.is_done:
+                near = self._divide(here)
+        proved = here.proved
+        if problem.listed is None:
             # What more candidates have made of the multipliers may not have settled yet: the best bound proved counts.
             proved = min(self._proved, key=lambda proved: proved.bound)
         outcome = Outcome.STOPPED if run.expired else Outcome.PRUNED if run.prunes(proved.bound) else Outcome.SOLVED
-        start = replace(duals, target=math.inf, left=None)
+        start = replace(here.duals, target=math.inf, left=None)
         return Bounded(
             outcome,
             proved.bound,
@@ -584,6 +543,89 @@ class AutomataAscent(Bounding):
             proved=True,  # by rounds of the engine's
         )
 
+    def _begin(self, node: NodeState, parts: Parts) -> _Here | None:
+        """Multipliers and the best tree to begin with; None if there was no time to list trees."""
+        problem, run = self.problem, parts.run
+        oracle = next(oracle for oracle in parts.oracles if isinstance(oracle, BestAutomataTree))
+        self._proved = []
+        given: Multipliers | None = node.duals if node.start is None else node.start
+        duals = problem.first_multipliers(run.budget)[0] if given is None else given  # none of a run that goes on
+        if problem.wants_list and not (problem.listed is not None and problem.listed.is_filled):
+            if problem.k > 1 and problem.listed is None and node.decisions:
+                raise InputError(
+                    "k: one process lists the best trees, without a checkpoint: leave client and resuming out"
+                )
+            duals = problem.begin_list(duals, run.incumbent, run.budget)
+        work = problem.prepare(run.budget)
+        best = problem.best_known(run.incumbent, node.number)
+        if problem.listed is not None:
+            if not problem.listed.is_filled:
+                return None
+            run.state_scale(work.standard.unit)
+        return _Here(node, parts, oracle, work, work.usable(node.decisions), best, duals)
+
+    def _settle(self, here: _Here) -> None:
+        """Ascend, and add arcs, until no other arc matters."""
+        number, work, listed = here.node.number, here.work, self.problem.listed
+        short, known = np.zeros_like(here.duals.candidates), here.duals.candidates
+        if number == 0 and here.oracle.short is not None:
+            short = here.oracle.short  # the guess was priced already
+        iterations, settled = NODE_ITERATIONS if number else ITERATIONS, number > 0
+        for _ in range(ROUNDS):
+            if not short.any() and not settled:
+                iterations, settled = 4 * iterations, True
+            here.duals = here.duals.extended(short, here.arcs)
+            self._ascend(here, iterations, known)
+            short = self._price(here)
+            if here.is_done or (settled and not short.any()):
+                break
+            met = here.proved.bound - work.standard.constant <= here.best.score + EPSILON * work.standard.unit
+            if listed is not None and met and not short.any():
+                break  # the best of all trees is known, be it wanted or not
+            known = here.duals.candidates
+
+    def _divide(self, here: _Here) -> Solution | None:
+        """Give up arcs that no better tree has, and say where to branch on the others; None if all trees are known."""
+        problem, run, listed = self.problem, here.parts.run, self.problem.listed
+        complete = self._add_for_better(here)
+        lower = (here.best.score if listed is None else listed.least) + 0.5 * EPSILON * here.work.standard.unit
+        # Half of what pruning allows: what is left below it must not be too much by a rounding error.
+        left = self._left(here.duals, here.arcs, lower, complete)
+        few = (left[:, 1:].sum(axis=0) == 1).all() if listed is None else listed.is_few(left)
+        if few and not here.is_done:
+            # One tree is left, or a few, and of all others arcs tell: nothing is there to branch on.
+            here.duals = replace(here.duals, left=left)
+            self._price(here)
+        if problem.listed is not None and run.prunes(here.proved.bound):
+            return None
+        tree = here.best.tree if here.best.tree is not None or listed is None else listed.last
+        assert tree is not None
+        return self._near(here.duals, here.arcs, left, tree, lower)
+
+    def _add_for_better(self, here: _Here) -> bool:
+        """Let arcs become candidates that a better tree may need; whether none is left."""
+        problem, run, listed, complete = self.problem, here.parts.run, self.problem.listed, False
+        if listed is not None and here.best.tree is not None and here.node.number == 0:
+            # With good trees known, few arcs have to be looked at.
+            with suppress(TreeTimeError):
+                listed.look_around(here.work, here.duals.candidates, [here.best.tree])
+        for _ in range(self._rounds(len(here.arcs))):
+            if listed is not None:
+                here.duals = replace(here.duals, target=listed.least, left=None)
+            else:
+                # A tree may have been too little better than the incumbent to be taken.
+                here.best = here.best if run.incumbent is None else _Best.of(problem, run.incumbent)
+                here.duals = replace(here.duals, target=here.best.score, left=_arcs_of(here.best.tree))
+            short = self._price(here)
+            complete = not short.any()
+            if complete or here.is_done:
+                break
+            # Once none is left, all others are given up.
+            known = here.duals.candidates
+            here.duals = here.duals.extended(short, here.arcs)
+            self._ascend(here, TARGET_ITERATIONS, known)
+        return complete
+
     def _rounds(self, size: int) -> int:
         """At most so often are arcs added that better trees may need, with so many vertices.
 
@@ -592,18 +634,17 @@ class AutomataAscent(Bounding):
         listed = self.problem.listed
         return ROUNDS if listed is None or self.problem.k > 1 else min(size // PROJECTIVE_SIZE, ROUNDS)
 
-    def _priced(
-        self, node: NodeState, parts: Parts, oracle: BestAutomataTree, duals: Multipliers
-    ) -> tuple[Mask, Proved]:
-        """A round of the engine's: what the oracle proves, and which arcs have to become candidates."""
-        clock = working_clock()
-        proved = prove(parts.master, parts.oracles, duals, parts.context(node), parts.settings)
+    def _price(self, here: _Here) -> Mask:
+        """A round of the engine's: it proves a bound; which arcs have to become candidates."""
+        parts, clock = here.parts, working_clock()
+        proved = prove(parts.master, parts.oracles, here.duals, parts.context(here.node), parts.settings)
         if self.problem.listed is not None and self.problem.listed.pool.is_full:
             parts.take(self.problem.list_solution(), "head automata")  # the bound speaks of all other trees
-        record(parts.run, parts.master, proved, (node.number, node.depth), clock, parts.settings)
+        record(parts.run, parts.master, proved, (here.node.number, here.node.depth), clock, parts.settings)
         self._proved.append(proved)
-        assert oracle.short is not None
-        return oracle.short, proved
+        here.proved = proved
+        assert here.oracle.short is not None
+        return here.oracle.short
 
     def _left(self, duals: Multipliers, arcs: Floats, lower: float, complete: bool) -> Mask:
         """The arcs that a tree better than ``lower`` can have.
@@ -618,27 +659,20 @@ class AutomataAscent(Bounding):
         alive[a.heads, a.modifiers] = most > lower
         return alive
 
-    def _ascended(
-        self,
-        parts: Parts,
-        arcs: Floats,
-        duals: Multipliers,
-        best: _Best,
-        iterations: int,
-        known: Mask,
-    ) -> None:
+    def _ascend(self, here: _Here, iterations: int, known: Mask) -> None:
         """Bring multipliers down, in place, from those known; a better tree is kept, and the engine is told of it.
 
         Arcs that have become candidates are not known: their prices are those of arcs which nobody looks at, and may be
         as large as all scores together.
         """
-        tree, score = self.problem.ascended(arcs, duals, known, best.score, best.tree, iterations)
+        best = here.best
+        tree, score = self.problem.ascended(here.arcs, here.duals, known, best.score, best.tree, iterations)
         if tree is not None and score > best.score:
             best.tree, best.score = tree, score
             if self.problem.listed is None:
-                parts.take(self.problem.solution(tree, score), "head automata")
+                here.parts.take(self.problem.solution(tree, score), "head automata")
             else:
-                self.problem.listed.keep(self.problem.prepare(parts.run.budget), tree, score)
+                self.problem.listed.keep(self.problem.prepare(here.parts.run.budget), tree, score)
 
     def _near(self, duals: Multipliers, arcs: Floats, left: Mask, best: Ints, lower: float) -> Solution:
         """Where to branch: two heads of the modifier that has most left, half each; 0 for what no better tree has."""

@@ -56,16 +56,7 @@ def compiled_master(
         from_root = np.flatnonzero(heads == 0)
         entries.add(np.repeat(one_root, len(from_root)), z[from_root], 1.0)
     if connectivity == "flow":
-        phi = columns.add("phi", arcs, 0.0, np.inf)
-        source = rows.add("source", [None], float(tokens), float(tokens))
-        consume = rows.add("consume", range(1, tokens + 1), 1.0, 1.0)
-        no_flow = rows.add("no_flow", arcs, -np.inf, 0.0)
-        from_root = np.flatnonzero(heads == 0)
-        entries.add(np.repeat(source, len(from_root)), phi[from_root], 1.0)
-        entries.add(consume[modifiers - 1], phi, 1.0)
-        entries.add(consume[heads[inner] - 1], phi[inner], -1.0)
-        entries.add(no_flow, phi, 1.0)
-        entries.add(no_flow, z, -float(tokens))
+        _add_flow(tokens, rows, columns, entries)
     if tokens > 1:
         no_part = columns.add("no_part", inner_arcs, 0.0, np.inf)
         one_gp = rows.add("one_gp", inner_arcs, 0.0, 0.0)
@@ -96,6 +87,22 @@ def compiled_master(
         row_blocks=rows.blocks,
         column_blocks=columns.blocks,
     )
+
+
+def _add_flow(tokens: int, rows: _Blocks, columns: _Blocks, entries: _Entries) -> None:
+    """Add the flow of one commodity to the arcs of a block ``z``."""
+    heads, modifiers = arc_ends(tokens)
+    arcs, z = columns.blocks["z"].indices, columns.blocks["z"].positions
+    inner, from_root = np.flatnonzero(heads > 0), np.flatnonzero(heads == 0)
+    phi = columns.add("phi", arcs, 0.0, np.inf)
+    source = rows.add("source", [None], float(tokens), float(tokens))
+    consume = rows.add("consume", range(1, tokens + 1), 1.0, 1.0)
+    no_flow = rows.add("no_flow", arcs, -np.inf, 0.0)
+    entries.add(np.repeat(source, len(from_root)), phi[from_root], 1.0)
+    entries.add(consume[modifiers - 1], phi, 1.0)
+    entries.add(consume[heads[inner] - 1], phi[inner], -1.0)
+    entries.add(no_flow, phi, 1.0)
+    entries.add(no_flow, z, -float(tokens))
 
 
 class _Blocks:

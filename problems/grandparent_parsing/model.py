@@ -218,51 +218,59 @@ def complete(
         m.subset = pyo.RangeSet(1, 2**tokens - 1)
         m.cut = pyo.Constraint(m.subset, rule=_cut)
     if formulation != "first_order" and tokens > 1:
-        m.triple = pyo.Set(initialize=grandparent_triples(tokens), dimen=3)
-        m.u = pyo.Var(m.triple, domain=pyo.NonNegativeReals)
-        m.inner = pyo.Set(initialize=[(p, c) for p, c in m.arc if p > 0], dimen=2)
-        if formulation == "gp_arc+arc_gp":
-            m.arc_gp = pyo.Constraint(m.triple, rule=lambda m, g, p, c: m.z[g, p] + m.z[p, c] - m.u[g, p, c] <= 1)
-            m.gp_arc_child = pyo.Constraint(m.triple, rule=lambda m, g, p, c: m.u[g, p, c] - m.z[p, c] <= 0)
-        else:
-            m.one_gp = pyo.Constraint(
-                m.inner,
-                rule=lambda m, p, c: pyo.quicksum(m.u[g, p, c] for g in m.vertex if g not in (p, c)) - m.z[p, c] == 0,
-            )
-        if formulation == "one_gp+no_gp":
-            m.no_gp = pyo.Constraint(
-                m.arc,
-                rule=lambda m, g, p: (
-                    pyo.quicksum(m.u[g, p, c] for c in m.token if c not in (g, p)) - tokens * m.z[g, p] <= 0
-                ),
-            )
-        else:
-            m.gp_arc = pyo.Constraint(m.triple, rule=lambda m, g, p, c: m.u[g, p, c] - m.z[g, p] <= 0)
+        _add_grandparents(m, tokens, formulation)
     if siblings:
-        m.pair = pyo.Set(initialize=sibling_triples(tokens), dimen=3)
-        m.q = pyo.Var(m.pair, domain=pyo.NonNegativeReals)
-        into: dict[tuple[int, int], list[Triple]] = {}
-        out: dict[tuple[int, int], list[Triple]] = {}
-        for h, s, t in m.pair:
-            if t != h:
-                into.setdefault((h, t), []).append((h, s, t))
-            if s != h:
-                out.setdefault((h, s), []).append((h, s, t))
-        m.before = pyo.Constraint(
-            m.arc, rule=lambda m, h, t: pyo.quicksum(m.q[part] for part in into[h, t]) - m.z[h, t] == 0
-        )
-        m.after = pyo.Constraint(
-            m.arc, rule=lambda m, h, t: pyo.quicksum(m.q[part] for part in out[h, t]) - m.z[h, t] == 0
-        )
-        m.side = pyo.Set(initialize=sides(tokens), dimen=2)
-        m.first = pyo.Constraint(
-            m.side,
-            rule=lambda m, h, side: (
-                pyo.quicksum(m.q[h, h, t] for t in (range(1, h) if side == 0 else range(h + 1, tokens + 1))) <= 1
-            ),
-        )
+        _add_siblings(m, tokens)
     m.score = pyo.Objective(expr=0.0 * m.z[0, 1], sense=pyo.maximize)
     return m
+
+
+def _add_grandparents(m: pyo.ConcreteModel, tokens: int, formulation: str) -> None:
+    """Add grandparent parts, and the rows of an outer bound on them."""
+    m.triple = pyo.Set(initialize=grandparent_triples(tokens), dimen=3)
+    m.u = pyo.Var(m.triple, domain=pyo.NonNegativeReals)
+    m.inner = pyo.Set(initialize=[(p, c) for p, c in m.arc if p > 0], dimen=2)
+    if formulation == "gp_arc+arc_gp":
+        m.arc_gp = pyo.Constraint(m.triple, rule=lambda m, g, p, c: m.z[g, p] + m.z[p, c] - m.u[g, p, c] <= 1)
+        m.gp_arc_child = pyo.Constraint(m.triple, rule=lambda m, g, p, c: m.u[g, p, c] - m.z[p, c] <= 0)
+    else:
+        m.one_gp = pyo.Constraint(
+            m.inner,
+            rule=lambda m, p, c: pyo.quicksum(m.u[g, p, c] for g in m.vertex if g not in (p, c)) - m.z[p, c] == 0,
+        )
+    if formulation == "one_gp+no_gp":
+        m.no_gp = pyo.Constraint(
+            m.arc,
+            rule=lambda m, g, p: (
+                pyo.quicksum(m.u[g, p, c] for c in m.token if c not in (g, p)) - tokens * m.z[g, p] <= 0
+            ),
+        )
+    else:
+        m.gp_arc = pyo.Constraint(m.triple, rule=lambda m, g, p, c: m.u[g, p, c] - m.z[g, p] <= 0)
+
+
+def _add_siblings(m: pyo.ConcreteModel, tokens: int) -> None:
+    """Add parts of consecutive siblings, and their rows."""
+    m.pair = pyo.Set(initialize=sibling_triples(tokens), dimen=3)
+    m.q = pyo.Var(m.pair, domain=pyo.NonNegativeReals)
+    into: dict[tuple[int, int], list[Triple]] = {}
+    out: dict[tuple[int, int], list[Triple]] = {}
+    for h, s, t in m.pair:
+        if t != h:
+            into.setdefault((h, t), []).append((h, s, t))
+        if s != h:
+            out.setdefault((h, s), []).append((h, s, t))
+    m.before = pyo.Constraint(
+        m.arc, rule=lambda m, h, t: pyo.quicksum(m.q[part] for part in into[h, t]) - m.z[h, t] == 0
+    )
+    m.after = pyo.Constraint(m.arc, rule=lambda m, h, t: pyo.quicksum(m.q[part] for part in out[h, t]) - m.z[h, t] == 0)
+    m.side = pyo.Set(initialize=sides(tokens), dimen=2)
+    m.first = pyo.Constraint(
+        m.side,
+        rule=lambda m, h, side: (
+            pyo.quicksum(m.q[h, h, t] for t in (range(1, h) if side == 0 else range(h + 1, tokens + 1))) <= 1
+        ),
+    )
 
 
 def _cut(m: pyo.ConcreteModel, subset: int) -> object:

@@ -11,9 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.problems.grandparent_parsing.kernels.automata_dual import EPSILON, best_tree, root_price
+from colgen.problems.grandparent_parsing.kernels.automata_dual import (
+    EPSILON,
+    automata_values,
+    best_tree,
+    root_price,
+)
 from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
-from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, forward
+from colgen.problems.grandparent_parsing.kernels.head_automata import Automata
 from colgen.problems.grandparent_parsing.kernels.tree_parts import (
     WORK,
     TreeParts,
@@ -23,6 +28,7 @@ from colgen.problems.grandparent_parsing.kernels.tree_parts import (
 )
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded
 from colgen.solvers.literals import truth, whole
 
 Floats = NDArray[np.float64]
@@ -88,15 +94,30 @@ class _Pricing(NamedTuple):
     steps: Ints
 
 
-@njit(cache=True, borrows=True)
-def _extended(  # type: ignore[no-untyped-def]
-    p, step, arc, modifiers, order, siblings, before_bounds, last_bounds, gained, costs, short, all_arcs, path, back
-):
+class _Vertex(NamedTuple):
+    """A vertex's arcs, by modifier but for ``modifiers``, which goes by arc.
+
+    ``arc``: number of each candidate.  ``before``, ``last``, ``gained``: bounds on sibling parts, on last ones, and
+    grandparent parts or bounds on these.  ``costs``, ``short``: see :class:`_Pricing`.  ``path``: for work.
+    """
+
+    arc: Ints
+    modifiers: Ints
+    before: Floats
+    last: Floats
+    gained: Floats
+    costs: Floats
+    short: Mask
+    path: Floats
+
+
+@folded
+def _extended(v, p, step, order, siblings, all_arcs, back):  # type: ignore[no-untyped-def]
     """Upper bound on the best path of p's modifiers in one direction; its last one, those before it are in ``back``.
 
-    All but ``order`` and ``siblings``, those of the side, goes by modifier.  ``gained``: grandparent parts, or bounds.
-    ``all_arcs``: not candidates alone.
+    ``order``, ``siblings``: those of the side.  ``all_arcs``: not candidates alone.
     """
+    arc, costs, gained, path = v.arc, v.costs, v.gained, v.path
     n = arc.shape[0] - 1
     width = order.shape[0] + 1
     value, last = 0.0, 0
@@ -109,19 +130,19 @@ def _extended(  # type: ignore[no-untyped-def]
             k += 1
             top, arg = siblings[k], 0
             for j in range(1, k):
-                before = modifiers[order[j - 1]]
+                before = v.modifiers[order[j - 1]]
                 through = path[before] + siblings[j * width + k]
                 if through > top:
                     top, arg = through, before
-            if other + before_bounds[m] > top:
-                top, arg = other + before_bounds[m], others
+            if other + v.before[m] > top:
+                top, arg = other + v.before[m], others
             path[m] = top + gained[m] - costs[m]
             back[m] = arg
             end = path[m] + siblings[k * width]
-        elif all_arcs and costs[m] < np.inf and not short[m]:
-            path[m] = reach + before_bounds[m] + gained[m] - costs[m]
+        elif all_arcs and costs[m] < np.inf and not v.short[m]:
+            path[m] = reach + v.before[m] + gained[m] - costs[m]
             back[m] = reached
-            end = path[m] + last_bounds[m]
+            end = path[m] + v.last[m]
             if path[m] > other:
                 other, others = path[m], m
         else:
@@ -177,14 +198,12 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     s.exact[g, p] = True
     s.steps[0] += a.arc.shape[0] * (2 + a.outgoing[p + 1] - a.outgoing[p])
     _write_gains(s, g, p, s.gained)
+    v = _Vertex(a.arc[p], a.modifiers, s.bounds.siblings[p], s.bounds.last[p], s.gained, s.costs[p], s.short[p], s.path)
     value = -s.local[p]
     for side in range(2):
         low, high = (a.outgoing[p], a.split[p]) if side == 0 else (a.split[p], a.outgoing[p + 1])
-        value += _extended(
-            p, 2 * side - 1, a.arc[p], a.modifiers, a.order[low:high], a.siblings[a.sibling_at[p, side] :],
-            s.bounds.siblings[p], s.bounds.last[p], s.gained, s.costs[p], s.short[p], truth(False), s.path,
-            s.passing,
-        )[0]  # fmt: skip
+        siblings = a.siblings[a.sibling_at[p, side] :]
+        value += _extended(v, p, 2 * side - 1, a.order[low:high], siblings, truth(False), s.passing)[0]
     # What it does not pay at p it can pay at g.
     s.costs[g, p] += s.pays[g, p] - value
     s.pays[g, p] = value
@@ -204,6 +223,39 @@ def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
     s.wanted[:] = False
 
 
+@folded
+def _refine_path(s, p, g, first, second, final, repay):  # type: ignore[no-untyped-def]
+    """Replace bounds on p's best path, which ends in these two modifiers, by scores; whether there were any.
+
+    The cheapest to replace come first, and no others in the same call; see :func:`_settle`.
+    """
+    arc, refined, exact, short, back = s.a.arc[p], s.bounds.refined[p], s.exact[p], s.short[p], s.back
+    begun, known, met = s.parts.begun[p], s.parts.grandparent_known[p], s.met
+    changed = False
+    for stage in range(4):
+        for m in (first, second):
+            while m > 0:
+                if stage == 0:
+                    if not refined[m]:
+                        _refine_siblings(s, p, m)
+                        changed = True
+                elif arc[m] < 0:
+                    if stage == 1:
+                        if g >= 0 and not met[m] and not (begun[g] and known[g, m]):
+                            _refine_grandparents(s, p, m, g)
+                            changed = True
+                    elif stage == 2:
+                        if repay and not exact[m]:
+                            _refine_entering(s, p, m)
+                            changed = True
+                    elif final:
+                        short[m] = changed = True
+                m = back[m]
+        if changed:
+            break
+    return changed
+
+
 @njit(cache=True, borrows=True)
 def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-untyped-def]
     """Upper bounds on p's automaton with the arcs from ``sources``, brought down to the limits as far as can be done.
@@ -213,13 +265,10 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
     values replace the limits.  ``repay``: μ of arcs on it may fall to what their own parts ask for, because the
     automata that they enter are looked at again.  Whether it had to end before its time.
     """
-    a, bounds, gained, back, path = s.a, s.bounds, s.gained, s.back, s.path
-    arc, costs, short, exact = a.arc[p], s.costs[p], s.short[p], s.exact[p]
-    sibling_bounds, last_bounds, grandparent_bounds = bounds.siblings[p], bounds.last[p], bounds.grandparents[p]
-    refined, begun, known, met = bounds.refined[p], s.parts.begun[p], s.parts.grandparent_known[p], s.met
+    a, bounds, gained, met = s.a, s.bounds, s.gained, s.met
+    v = _Vertex(a.arc[p], a.modifiers, bounds.siblings[p], bounds.last[p], gained, s.costs[p], s.short[p], s.path)
     left, right = a.order[a.outgoing[p] : a.split[p]], a.order[a.split[p] : a.outgoing[p + 1]]
     left_siblings, right_siblings = a.siblings[a.sibling_at[p, 0] :], a.siblings[a.sibling_at[p, 1] :]
-    modifiers = a.modifiers
     for k in range(sources.shape[0]):
         g = sources[k]
         met[:] = False
@@ -230,49 +279,138 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
                     if met[m]:
                         gained[m] = s.scores[m]
             else:
-                overwrite(gained, grandparent_bounds)
-            value, first = _extended(
-                p, whole(-1), arc, modifiers, left, left_siblings, sibling_bounds, last_bounds,
-                gained, costs, short, all_arcs, path, back,
-            )  # fmt: skip
-            more, second = _extended(
-                p, whole(1), arc, modifiers, right, right_siblings, sibling_bounds, last_bounds,
-                gained, costs, short, all_arcs, path, back,
-            )  # fmt: skip
+                overwrite(gained, bounds.grandparents[p])
+            value, first = _extended(v, p, whole(-1), left, left_siblings, all_arcs, s.back)
+            more, second = _extended(v, p, whole(1), right, right_siblings, all_arcs, s.back)
             value += more
-            s.steps[0] += arc.shape[0] * (left.shape[0] + right.shape[0] + 2)
+            s.steps[0] += a.arc.shape[0] * (left.shape[0] + right.shape[0] + 2)
             if s.steps[0] > STEPS:
                 s.steps[0] = 0
                 if expired():
                     return True
             if value <= limits[k] + s.epsilon or not all_arcs:
                 break
-            changed = False
-            for stage in range(4):
-                for m in (first, second):
-                    while m > 0:
-                        if stage == 0:
-                            if not refined[m]:
-                                _refine_siblings(s, p, m)
-                                changed = True
-                        elif arc[m] < 0:
-                            if stage == 1:
-                                if g >= 0 and not met[m] and not (begun[g] and known[g, m]):
-                                    _refine_grandparents(s, p, m, g)
-                                    changed = True
-                            elif stage == 2:
-                                if repay and not exact[m]:
-                                    _refine_entering(s, p, m)
-                                    changed = True
-                            elif final:
-                                short[m] = changed = True
-                        m = back[m]
-                if changed:
-                    break
-            if not changed:
+            if not _refine_path(s, p, g, first, second, final, repay):
                 break
         limits[k] = value
     return False
+
+
+@njit(cache=True)
+def _pricing_of(a, bounds, parts, possible, local, leaving, entering, unit):  # type: ignore[no-untyped-def]
+    """What is known before any arc has been priced."""
+    size = possible.shape[0]
+    costs, pays = np.full((size, size), np.inf), np.zeros((size, size))
+    for e in range(a.heads.shape[0]):
+        costs[a.heads[e], a.modifiers[e]] = leaving[e]
+        pays[a.heads[e], a.modifiers[e]] = entering[e]
+    return _Pricing(
+        a,
+        bounds,
+        parts,
+        possible,
+        local,
+        np.full(size, np.inf),
+        costs,
+        pays,
+        np.zeros((size, size), dtype=np.bool_),
+        np.zeros((size, size), dtype=np.bool_),
+        np.zeros(size, dtype=np.bool_),
+        np.empty(size),
+        np.empty(size),
+        np.zeros(size, dtype=np.bool_),
+        np.empty(size),
+        np.empty(size + 1),
+        np.zeros(size + 1, dtype=np.int64),
+        np.zeros(size + 1, dtype=np.int64),  # the path in ``back`` is being followed while others are looked at
+        EPSILON * unit,
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+@njit(cache=True)
+def _tree_prices(a, leaving, entering, possible, single_root, unit):  # type: ignore[no-untyped-def]
+    """The best arborescence of candidates, the weight that no other arc may have, and reduced costs at that weight."""
+    n = possible.shape[0] - 1
+    weights = np.full((n + 1, n + 1), -np.inf)
+    least, largest = np.inf, -np.inf
+    for e in range(a.heads.shape[0]):
+        weight = a.scores[e] + leaving[e] + entering[e]
+        weights[a.heads[e], a.modifiers[e]] = weight
+        least, largest = min(least, weight), max(largest, weight)
+    heads = np.full(n + 1, -1)
+    bound, _, reduced = best_tree(weights, single_root, heads)
+    # Arcs that are no candidates get a weight that no best tree has, to learn their prices.
+    charge = root_price(weights, heads, unit) if single_root else 0.0
+    never = least - n * (largest - least) - charge - unit
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            if possible[h, m] and a.arc[h, m] < 0:
+                weights[h, m] = never
+    for m in range(1, n + 1):
+        weights[0, m] -= charge
+    _, _, reduced = best_tree(weights, truth(False), heads)
+    return bound, never, reduced
+
+
+@folded
+def _list_sources(s, p, phase, entering, rises, sources, limits):  # type: ignore[no-untyped-def]
+    """Write heads of arcs into p to look at in a phase, and what its automaton may be worth with them; how many."""
+    a, local, pays = s.a, s.local, s.pays
+    count, kind = 0, (phase - 1) % 3
+    if phase == 0 or kind == 1:  # any arc into p that is no candidate
+        if p > 0:
+            sources[0], limits[0], count = -1, s.usual[p], 1
+    elif kind == 0:  # the candidates
+        if p == 0:
+            sources[0], limits[0], count = -1, local[0], 1
+        for e in range(a.incoming[p], a.incoming[p + 1]):
+            sources[count], limits[count] = a.heads[e], local[p] + entering[e]
+            count += 1
+    else:  # other arcs into p that have a price of their own, or have to
+        for g in range(local.shape[0]):
+            if a.arc[g, p] < 0 and s.possible[g, p] and not s.short[g, p]:
+                if s.exact[g, p] or (phase > 3 and rises[p] > 0.0):
+                    sources[count], limits[count] = g, local[p] + pays[g, p]
+                    count += 1
+                elif rises[p] > 0.0:
+                    pays[g, p] += rises[p]
+                    s.costs[g, p] -= rises[p]
+    return count
+
+
+@folded
+def _note_values(s, p, phase, rises, sources, values):  # type: ignore[no-untyped-def]
+    """Take in what p's automaton is worth with the arcs that were looked at; whether others are to pay more for it."""
+    kind, repetition, risen = (phase - 1) % 3, phase > 3, False
+    if phase == 0:
+        s.usual[p] = values[0]
+    elif kind == 1:
+        rises[p] = max(values[0] - s.usual[p] - s.epsilon, 0.0)
+        if not repetition:
+            s.usual[p] += rises[p]
+            risen = rises[p] > 0.0
+    elif kind == 2:
+        for k in range(sources.shape[0]):
+            g = sources[k]
+            rise = values[k] - s.local[p] - s.pays[g, p]
+            if rise > s.epsilon and repetition:
+                s.short[g, p] = True  # nobody looks at the automaton of g again
+            elif rise > s.epsilon:
+                risen = True
+                s.pays[g, p] += rise
+                s.costs[g, p] -= rise
+    return risen
+
+
+@folded
+def _share_prices(s, arcs, reduced, never, gap):  # type: ignore[no-untyped-def]
+    """Let each arc that is no candidate pay what its modifier's automaton gains by any: what is left is its λ."""
+    for h in range(arcs.shape[0]):
+        for m in range(1, arcs.shape[0]):
+            if s.possible[h, m] and s.a.arc[h, m] < 0:
+                s.pays[h, m] = s.usual[m] - s.local[m]
+                s.costs[h, m] = never - min(reduced[h, m], 0.0) - arcs[h, m] - gap - s.pays[h, m]
 
 
 @njit(cache=True)
@@ -309,134 +447,30 @@ def price_arcs(
         were given up, which have to become candidates; λ and μ by head and modifier.
     """
     n = arcs.shape[0] - 1
-    weights = np.full((n + 1, n + 1), -np.inf)
-    values = np.empty(a.heads.shape[0])
-    least, largest = np.inf, -np.inf
-    for e in range(a.heads.shape[0]):
-        weight = a.scores[e] + leaving[e] + entering[e]
-        weights[a.heads[e], a.modifiers[e]] = weight
-        least, largest = min(least, weight), max(largest, weight)
-        values[e] = -leaving[a.order[e]]
     possible = arcs > -np.inf
-    heads = np.full(n + 1, -1)
-    bound, _, reduced = best_tree(weights, single_root, heads)
-    # Arcs that are no candidates get a weight that no best tree has, to learn their prices.
-    charge = root_price(weights, heads, unit) if single_root else 0.0
-    never = least - n * (largest - least) - charge - unit
-    for h in range(n + 1):
-        for m in range(1, n + 1):
-            if possible[h, m] and a.arc[h, m] < 0:
-                weights[h, m] = never
-    for m in range(1, n + 1):
-        weights[0, m] -= charge
-    _, _, reduced = best_tree(weights, truth(False), heads)
-
-    path, back = np.empty(n + 2), np.zeros(n + 2, dtype=np.int64)
-    local, rises = np.zeros(n + 1), np.zeros(n + 1)
-    usual = np.full(n + 1, np.inf)
-    steps = 0
+    bound, never, reduced = _tree_prices(a, leaving, entering, possible, single_root, unit)
+    values, enters, local = np.empty(a.heads.shape[0]), np.empty(a.heads.shape[0]), np.empty(n + 1)
+    if automata_values(a, leaving, entering, values, enters, local):
+        return np.inf, possible, reduced, reduced
     for p in range(n + 1):
-        start, middle, stop = a.outgoing[p], a.split[p], a.outgoing[p + 1]
-        steps += (a.incoming[p + 1] - a.incoming[p] + 1) * ((middle - start) ** 2 + (stop - middle) ** 2)
-        if steps > STEPS:
-            steps = 0
-            if expired():
-                return np.inf, possible, weights, weights
-        local[p] = -np.inf
-        for e in range(a.incoming[p], a.incoming[p + 1]) if p > 0 else range(-1, 0):
-            row = a.grandparent_at[p] + (e - a.incoming[p]) * (stop - start) if p > 0 else -1
-            value = -entering[e] if p > 0 else 0.0
-            for side in range(2):
-                low, width = (start, middle - start + 1) if side == 0 else (middle, stop - middle + 1)
-                at, own = a.sibling_at[p, side], row if row < 0 else row + low - start
-                value += forward(a.siblings, at, width, a.grandparents, own, values, low, path, back)[0]
-            local[p] = max(local[p], value)
         bound += local[p]
-    epsilon = EPSILON * unit
-    gap = max(bound - lower - epsilon, 0.0)
-
-    square = (n + 1, n + 1)
-    costs, pays = np.full(square, np.inf), np.zeros(square)
-    for e in range(a.heads.shape[0]):
-        costs[a.heads[e], a.modifiers[e]] = leaving[e]
-        pays[a.heads[e], a.modifiers[e]] = entering[e]
-    s = _Pricing(
-        a,
-        bounds,
-        parts,
-        possible,
-        local,
-        usual,
-        costs,
-        pays,
-        np.zeros(square, dtype=np.bool_),
-        np.zeros(square, dtype=np.bool_),
-        np.zeros(n + 1, dtype=np.bool_),
-        np.empty(n + 1),
-        np.empty(n + 1),
-        np.zeros(n + 1, dtype=np.bool_),
-        np.empty(n + 1),
-        path,
-        back,
-        np.zeros(n + 2, dtype=np.int64),  # the path in ``back`` is being followed while other automata are looked at
-        epsilon,
-        np.zeros(1, dtype=np.int64),
-    )
+    s = _pricing_of(a, bounds, parts, possible, local, leaving, entering, unit)
+    gap = max(bound - lower - s.epsilon, 0.0)
     # One call of the kernel: each place that it is called from takes seconds to compile.
-    sources, limits = np.empty(n + 1, dtype=np.int64), np.empty(n + 1)
+    sources, limits, rises = np.empty(n + 1, dtype=np.int64), np.empty(n + 1), np.zeros(n + 1)
     risen = False
     for phase in range(7):
         if phase == 4 and not risen:
             break
-        repetition = phase > 3
         kind = (phase - 1) % 3
         for p in range(n + 1):
-            count = 0
-            if phase == 0 or kind == 1:  # any arc into p that is no candidate
-                if p > 0:
-                    sources[0], count = -1, 1
-                    limits[0] = usual[p]
-            elif kind == 0:  # the candidates
-                if p == 0:
-                    sources[0], limits[0], count = -1, local[0], 1
-                for e in range(a.incoming[p], a.incoming[p + 1]):
-                    sources[count], limits[count] = a.heads[e], local[p] + entering[e]
-                    count += 1
-            else:  # other arcs into p that have a price of their own, or have to
-                for g in range(n + 1):
-                    if a.arc[g, p] < 0 and possible[g, p] and not s.short[g, p]:
-                        if s.exact[g, p] or (repetition and rises[p] > 0.0):
-                            sources[count], limits[count] = g, local[p] + pays[g, p]
-                            count += 1
-                        elif rises[p] > 0.0:
-                            pays[g, p] += rises[p]
-                            costs[g, p] -= rises[p]
+            count = _list_sources(s, p, phase, entering, rises, sources, limits)
             if count == 0:
                 continue
-            final = phase > 0 and (kind == 0 or (kind == 2 and repetition))
+            final = phase > 0 and (kind == 0 or (kind == 2 and phase > 3))
             if _settle(s, p, sources[:count], limits[:count], phase > 0, final, kind < 2):
-                return np.inf, s.short, costs, pays
-            if phase == 0:
-                usual[p] = limits[0]
-            elif kind == 1:
-                rises[p] = max(limits[0] - usual[p] - epsilon, 0.0)
-                if not repetition:
-                    usual[p] += rises[p]
-                    risen |= rises[p] > 0.0
-            elif kind == 2:
-                for k in range(count):
-                    g = sources[k]
-                    rise = limits[k] - local[p] - pays[g, p]
-                    if rise > epsilon and repetition:
-                        s.short[g, p] = True  # nobody looks at the automaton of g again
-                    elif rise > epsilon:
-                        risen = True
-                        pays[g, p] += rise
-                        costs[g, p] -= rise
+                return np.inf, s.short, s.costs, s.pays
+            risen |= _note_values(s, p, phase, rises, sources[:count], limits)
         if phase == 0:
-            for h in range(n + 1):
-                for m in range(1, n + 1):
-                    if possible[h, m] and a.arc[h, m] < 0:
-                        pays[h, m] = usual[m] - local[m]
-                        costs[h, m] = never - min(reduced[h, m], 0.0) - arcs[h, m] - gap - pays[h, m]
-    return bound, s.short, costs, pays
+            _share_prices(s, arcs, reduced, never, gap)
+    return bound, s.short, s.costs, s.pays

@@ -59,8 +59,8 @@ class Automata(NamedTuple):
 
 
 @njit(cache=True)
-def lay_out(candidates: Mask, scores: Floats) -> Automata:
-    """The automata of candidate arcs, with all parts worth 0."""
+def _list_arcs(candidates, scores):  # type: ignore[no-untyped-def]
+    """Heads, modifiers and scores of candidate arcs, where those into each vertex begin, and their numbers."""
     n = candidates.shape[0] - 1
     total = 0
     for h in range(n + 1):
@@ -80,14 +80,20 @@ def lay_out(candidates: Mask, scores: Floats) -> Automata:
                 heads[e], modifiers[e], weights[e], arc[h, m] = h, m, scores[h, m], e
                 e += 1
     incoming[n + 1] = e
+    return heads, modifiers, weights, incoming, arc
+
+
+@njit(cache=True)
+def lay_out(candidates: Mask, scores: Floats) -> Automata:
+    """The automata of candidate arcs, with all parts worth 0."""
+    n = candidates.shape[0] - 1
+    heads, modifiers, weights, incoming, arc = _list_arcs(candidates, scores)
     outgoing = np.zeros(n + 2, dtype=np.int64)
-    order = np.empty(total, dtype=np.int64)
+    order = np.empty(heads.shape[0], dtype=np.int64)
     split = np.empty(n + 1, dtype=np.int64)
     grandparent_at = np.zeros(n + 2, dtype=np.int64)
     sibling_at = np.zeros((n + 1, 2), dtype=np.int64)
-    k = 0
-    block = 0
-    square = 0
+    k = block = square = 0
     for p in range(n + 1):
         outgoing[p] = k
         for m in range(p - 1, 0, -1):

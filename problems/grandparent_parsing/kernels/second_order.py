@@ -17,6 +17,8 @@ Source: after S. Riedel, D. Smith, A. McCallum, *Parse, price and cut*, EMNLP (2
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,22 @@ from colgen.solvers.literals import truth
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+
+class Candidates(NamedTuple):
+    """Candidate arcs and their multipliers, by head and modifier, shape (n + 1, n + 1) each.
+
+    Attributes
+    ----------
+    there
+        Which arcs are candidates.
+    leaving, entering
+        λ and μ.
+    """
+
+    there: Mask
+    leaving: Floats
+    entering: Floats
 
 
 @njit(cache=True)
@@ -83,9 +101,7 @@ def first_candidates(arcs: Floats, bounds: Bounds, single_root: bool, width: int
 
 @njit(cache=True)
 def ascend(
-    candidates: Mask,
-    leaving: Floats,
-    entering: Floats,
+    candidates: Candidates,
     known: Mask,
     arcs: Floats,
     parts: TreeParts,
@@ -99,10 +115,8 @@ def ascend(
 
     Parameters
     ----------
-    candidates
-        By head and modifier, shape (n + 1, n + 1).
-    leaving, entering
-        λ and μ by head and modifier: those of arcs ``known`` are started from; better ones are left in them.
+    candidates, known
+        Multipliers of arcs ``known`` are started from; better ones are left in them.
     arcs
         Scores by head and modifier, -inf where there is no arc.
     lower, best
@@ -117,7 +131,8 @@ def ascend(
     tuple[float, int]
         The score of the best tree, and iterations taken.
     """
-    a = automata_of(candidates, arcs, parts)
+    leaving, entering = candidates.leaving, candidates.entering
+    a = automata_of(candidates.there, arcs, parts)
     total = a.heads.shape[0]
     alive = np.ones(total, dtype=np.bool_)
     leaves, enters = optimistic(a, alive), np.zeros(total)
@@ -134,9 +149,7 @@ def ascend(
 
 @njit(cache=True)
 def bound_at(
-    candidates: Mask,
-    leaving: Floats,
-    entering: Floats,
+    candidates: Candidates,
     arcs: Floats,
     bounds: Bounds,
     parts: TreeParts,
@@ -148,7 +161,7 @@ def bound_at(
 
     Parameters
     ----------
-    candidates, leaving, entering, arcs
+    candidates, arcs
         See :func:`ascend`.
     bounds
         Upper bounds on parts; replaced by maxima where that is needed.
@@ -162,11 +175,11 @@ def bound_at(
         +inf if nothing is proved; -inf if there is no tree at all.  Which arcs have to become candidates; λ and μ by
         head and modifier.
     """
-    size = arcs.shape[0]
+    size, leaving, entering = arcs.shape[0], candidates.leaving, candidates.entering
     short, heads = np.zeros((size, size), dtype=np.bool_), np.full(size, -1)
     if not best_tree(arcs, single_root, heads)[1]:
         return -np.inf, short, leaving, entering
-    a = automata_of(candidates, arcs, parts)
+    a = automata_of(candidates.there, arcs, parts)
     total = a.heads.shape[0]
     weights = np.full((size, size), -np.inf)
     leaves, enters = np.empty(total), np.empty(total)
@@ -176,6 +189,6 @@ def bound_at(
         weights[h, m] = arcs[h, m] + leaves[e] + enters[e]
     if not best_tree(weights, single_root, np.full(size, -1))[1]:  # no tree of candidates
         for m in range(1, size):
-            short[heads[m], m] = not candidates[heads[m], m]
+            short[heads[m], m] = not candidates.there[heads[m], m]
         return np.inf, short, leaving, entering
     return price_arcs(a, leaves, enters, arcs, bounds, parts, single_root, lower, unit)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen.problems.grandparent_parsing.kernels.automata_dual import marginals
-from colgen.problems.grandparent_parsing.kernels.second_order import ascend, bound_at, first_candidates
+from colgen.problems.grandparent_parsing.kernels.second_order import Candidates, ascend, bound_at, first_candidates
 from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
 from tests.problems.grandparent_parsing.kernels.test_arc_prices import bounds_of
 from tests.problems.grandparent_parsing.kernels.test_automata_dual import scores, trees, worth
@@ -41,9 +41,8 @@ def test_any_multipliers_bound_all_trees(n, unit, penalty):
         for spread in (0.0, 0.5, 2.0):
             parts = given_parts(n + 1, grandparents, siblings)
             leaving, entering = spread * unit * rng.normal(size=(2, n + 1, n + 1))
-            bound, short, _, _ = bound_at(
-                candidates, leaving, entering, arcs, bounds_of(grandparents, siblings), parts, single_root, np.inf, unit
-            )
+            copies, bounds = Candidates(candidates, leaving, entering), bounds_of(grandparents, siblings)
+            bound, short, _, _ = bound_at(copies, arcs, bounds, parts, single_root, np.inf, unit)
             assert not (short & candidates).any()
             if bound < np.inf and not short.any():
                 proved += 1
@@ -61,10 +60,9 @@ def test_where_an_ascent_ends_is_proved_anew(seed):
     leaving, entering = np.zeros((2, n + 1, n + 1))
     known, heads, lower = np.zeros_like(candidates), np.full(n + 1, -1), -np.inf
     for _ in range(20):
-        lower, _ = ascend(candidates, leaving, entering, known, arcs, parts, lower, heads, 100, single_root, unit)
-        bound, short, leaving, entering = bound_at(
-            candidates, leaving, entering, arcs, bounds, parts, single_root, np.inf, unit
-        )
+        copies = Candidates(candidates, leaving, entering)
+        lower, _ = ascend(copies, known, arcs, parts, lower, heads, 100, single_root, unit)
+        bound, short, leaving, entering = bound_at(copies, arcs, bounds, parts, single_root, np.inf, unit)
         if not short.any():
             break
         candidates = candidates | short
@@ -82,11 +80,10 @@ def test_trees_with_other_arcs_are_no_better_than_asked(seed):
     parts = given_parts(n + 1, grandparents, siblings)
     leaving, entering = np.zeros((2, n + 1, n + 1))
     heads = np.full(n + 1, -1)
-    lower, _ = ascend(
-        candidates, leaving, entering, np.zeros_like(candidates), arcs, parts, -np.inf, heads, 50, single_root, 1.0
-    )
+    copies = Candidates(candidates, leaving, entering)
+    lower, _ = ascend(copies, np.zeros_like(candidates), arcs, parts, -np.inf, heads, 50, single_root, 1.0)
     bounds = bounds_of(grandparents, siblings)
-    bound, short, _, _ = bound_at(candidates, leaving, entering, arcs, bounds, parts, single_root, lower, 1.0)
+    bound, short, _, _ = bound_at(copies, arcs, bounds, parts, single_root, lower, 1.0)
     a = automata_of(candidates, arcs, parts)
     most = marginals(a, leaving[a.heads, a.modifiers], entering[a.heads, a.modifiers], single_root)
     limits = {(h, m): top for h, m, top in zip(a.heads.tolist(), a.modifiers.tolist(), most.tolist(), strict=True)}
@@ -104,8 +101,8 @@ def test_candidates_that_hold_no_tree_prove_nothing():
     zeros = np.zeros((4, 4))
     candidates = np.zeros((4, 4), dtype=np.bool_)
     candidates[1, 2] = candidates[2, 1] = candidates[0, 3] = True
-    bound, short, _, _ = bound_at(candidates, zeros, zeros, arcs, bounds, parts, False, np.inf, 1.0)
+    bound, short, _, _ = bound_at(Candidates(candidates, zeros, zeros), arcs, bounds, parts, False, np.inf, 1.0)
     assert bound == np.inf
     assert short.any()
     arcs[0, 1:] = -np.inf
-    assert bound_at(candidates, zeros, zeros, arcs, bounds, parts, False, np.inf, 1.0)[0] == -np.inf
+    assert bound_at(Candidates(candidates, zeros, zeros), arcs, bounds, parts, False, np.inf, 1.0)[0] == -np.inf
