@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
 from colgen.solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -224,7 +225,7 @@ def _prepare(search: CoverSearch, level: int) -> bool:
     return _list_options(search, level)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _list_holders(search: CoverSearch, level: int) -> int:
     """List the fitting sets that hold each item; how many items are left, -1 if no set holds one of these."""
     starts, items, values = search.starts, search.items, search.values[level]
@@ -252,7 +253,7 @@ def _list_holders(search: CoverSearch, level: int) -> int:
     return left
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _raise_values(search: CoverSearch, level: int, order: Ints) -> None:
     """Raise the values of items in turn, each as far as no set wastes less than nothing (dual ascent)."""
     values, waste, first, sets = search.values[level], search.waste[level], search.first, search.sets
@@ -269,7 +270,7 @@ def _raise_values(search: CoverSearch, level: int, order: Ints) -> None:
                 waste[sets[e]] -= least
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _list_options(search: CoverSearch, level: int) -> bool:
     """List the fitting sets with the item that fewest of them hold, by what they waste; False if there are none."""
     values, waste, first, sets = search.values[level], search.waste[level], search.first, search.sets
