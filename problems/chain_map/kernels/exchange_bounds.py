@@ -15,7 +15,7 @@ from colgen.problems.chain_map.kernels.pair_prices import Side, room_for_side
 from colgen.solvers.chains.forest import NONE, Forest, Ints
 from colgen.solvers.chains.tree_messages import Duals
 from colgen.solvers.chains.vectors import WIDTH, above, lowest_bit, max_sum, row_max, sum_rows
-from colgen.solvers.kernels import inner
+from colgen.solvers.kernels import folded, inner
 from colgen.solvers.literals import whole
 
 Rows = NDArray[Any]
@@ -92,9 +92,31 @@ def _lay(left: Rows, i: int, scores: Rows, node: int, row: Rows) -> None:
     sum_rows(row.dtype.type(0), left, i, scores, node, row)
 
 
-@inner
-def most_gained(left: Rows, i: int, scores: Rows, node: int, gains: Rows, h: int, nothing: Rows, label: int) -> float:
-    """The greatest bound of a node's other labels, less the label's own; -1 for ``i``: there is no message."""
+class End(NamedTuple):
+    """One end of an edge, with a single label there and at its neighbour beyond.
+
+    Attributes
+    ----------
+    node, label
+        The end and its label.
+    messages, i
+        The message from beyond is row i, up to a constant; -1: there is none.
+    gains, h
+        What exchanging the label gains across the edge is row h.
+    """
+
+    node: int
+    label: int
+    messages: Rows
+    i: int
+    gains: Rows
+    h: int
+
+
+@folded
+def most_gained(end: End, scores: Rows, nothing: Rows) -> float:
+    """The greatest bound of a node's other labels, less the label's own."""
+    node, label, left, i, gains, h = end
     if i < 0:
         return np.float64(max_of_rows(nothing, whole(0), scores, node, gains, h)) - np.float64(scores[node, label])
     most = np.float64(max_of_rows(left, i, scores, node, gains, h))
@@ -103,16 +125,11 @@ def most_gained(left: Rows, i: int, scores: Rows, node: int, gains: Rows, h: int
 
 @inner
 def look_at(
-    left: Rows,
-    i: int,
+    end: End,
     scores: Rows,
-    node: int,
-    gains: Rows,
-    h: int,
     nothing: Rows,
-    label: int,
-    slack: float,
     row: Rows,
+    slack: float,
     across: Values,
     other: int,
     weight: float,
@@ -124,6 +141,7 @@ def look_at(
     node's; the upper one's T is S with rows and columns in each other's place, and the shares of the roots: ``across``
     is τ by rows of the label at the other end, whose row is ``other``.
     """
+    node, label, left, i, gains, h = end
     if i < 0:
         _lay(nothing, whole(0), scores, node, row)
     else:

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.problems.chain_map.kernels.exchange_bounds import (
+    End,
     Exchanges,
     Room,
     candidates,
@@ -43,6 +44,7 @@ from colgen.problems.chain_map.kernels.exchange_bounds import (
     most_gained,
 )
 from colgen.problems.chain_map.kernels.pair_prices import (
+    LookedAt,
     PairList,
     Prices,
     Side,
@@ -119,10 +121,10 @@ def price_by_exchanges(
                 if excess > tolerance:
                     gap = shares[node] * excess
                     if not inside:
-                        full = here == len(pairs.nodes)
+                        here = note_end(node, where, gap, pairs, here)
+                        full = here < 0
                         if full:
                             break
-                        here = note_end(node, where, gap, pairs, here)
             if parent != NONE:
                 priced += 1
                 w, v = beyond[node], 1.0 - beyond[node]
@@ -146,24 +148,24 @@ def price_by_exchanges(
                     asked = quiet[node] != around
                     under = table[child] * num + lowest if child != NONE else -1
                     over = column + highest if above_it != NONE else -1
+                    lower = End(node, x, rows, under, gains, row + x)
+                    upper = End(int(parent), y, transposed, over, gains_above, row + y)
                     a = b = -np.inf
                     if asked:
-                        a = most_gained(rows, under, scores, node, gains, row + x, nothing, x)
-                        b = most_gained(transposed, over, scores, parent, gains_above, row + y, nothing, y)
+                        a, b = most_gained(lower, scores, nothing), most_gained(upper, scores, nothing)
                     else:
                         priced -= 1
                     if asked and not (a >= -small or b >= -small):
                         quiet[node] = around
                     elif asked:
                         done += num
+                        slack, slack_above = (max(v * b, 0.0) + small) / w, (max(w * a, 0.0) + small) / v
                         num_lower = look_at(
-                            rows, under, scores, node, gains, row + x, nothing, x, (max(v * b, 0.0) + small) / w, row0,
-                            model.transposed, row + y, w, room.lower,
-                        )  # fmt: skip
+                            lower, scores, nothing, row0, slack, model.transposed, row + y, w, room.lower
+                        )
                         num_upper = look_at(
-                            transposed, over, scores, parent, gains_above, row + y, nothing, y,
-                            (max(w * a, 0.0) + small) / v, row0, model.tables, row + x, v, room.upper,
-                        )  # fmt: skip
+                            upper, scores, nothing, row0, slack_above, model.tables, row + x, v, room.upper
+                        )
                 else:
                     done += 4 * num
                     known, known_above = starts[node + 1] - starts[node], starts[parent + 1] - starts[parent]
@@ -173,10 +175,9 @@ def price_by_exchanges(
                     num_lower = _kept(room.lower, known, num_lower, row_bounds, table[node], least)
                     least = tolerance - greatest(room.lower.sums, num_lower)
                     num_upper = _kept(room.upper, known_above, num_upper, column_bounds, table[node], least)
-                    most, here = note_pairs(
-                        model.tables, row, node, room.lower, known, num_lower, room.upper, known_above, num_upper,
-                        tolerance, pairs, here,
-                    )  # fmt: skip
+                    some = LookedAt(room.lower, known, num_lower)
+                    others = LookedAt(room.upper, known_above, num_upper)
+                    most, here = note_pairs(model.tables, row, node, some, others, tolerance, pairs, here)
                     full = here < 0
                     if full:
                         break

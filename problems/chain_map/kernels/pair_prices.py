@@ -108,6 +108,14 @@ def room_for_side(width: int) -> Side:
     return Side(np.empty(width + 1, dtype=np.int32), np.empty(width + 1))
 
 
+class LookedAt(NamedTuple):
+    """How many labels of a side are looked at: those of the domain, which come first, and all."""
+
+    side: Side
+    known: int
+    count: int
+
+
 @inner
 def greatest(sums: Values, count: int) -> float:
     """The greatest of the first of some sums."""
@@ -119,7 +127,9 @@ def greatest(sums: Values, count: int) -> float:
 
 @inner
 def note_end(node: int, label: int, cost: float, pairs: PairList, found: int) -> int:
-    """Write down the label of an end of a tree; returns how many pairs there are by then."""
+    """Write down the label of an end of a tree; how many pairs there are by then, -1 where it does not fit."""
+    if found == len(pairs.nodes):
+        return -1
     pairs.nodes[found], pairs.lower[found], pairs.upper[found], pairs.reduced[found] = node, label, NONE, cost
     return found + 1
 
@@ -129,12 +139,8 @@ def note_pairs(
     tables: Values,
     first_row: int,
     node: int,
-    below: Side,
-    known: int,
-    num: int,
-    above: Side,
-    known_above: int,
-    num_above: int,
+    below: LookedAt,
+    above: LookedAt,
     tolerance: float,
     pairs: PairList,
     found: int,
@@ -145,8 +151,8 @@ def note_pairs(
     ----------
     first_row
         Of the edge's table.
-    known, known_above
-        The first labels of each side are those of the domains: pairs of these are passed over.
+    below, above
+        Pairs of labels that are both in the domains are passed over.
 
     Returns
     -------
@@ -154,15 +160,16 @@ def note_pairs(
         The greatest reduced cost, or 0, and how many pairs are written by then; -1 where they do not all fit.
     """
     nodes, lower, upper, reduced = pairs
+    (some, costs), (others, more) = below.side, above.side
     most = 0.0
-    for k in range(num):
-        x, cost = below.labels[k], below.sums[k]
-        for h in range(known_above if k < known else 0, num_above):
-            here = cost + tables[first_row + x, above.labels[h]] + above.sums[h]
+    for k in range(below.count):
+        x, cost = some[k], costs[k]
+        for h in range(above.known if k < below.known else 0, above.count):
+            here = cost + tables[first_row + x, others[h]] + more[h]
             if here > tolerance:
                 if found == len(nodes):
                     return most, -1
-                nodes[found], lower[found], upper[found], reduced[found] = node, x, above.labels[h], here
+                nodes[found], lower[found], upper[found], reduced[found] = node, x, others[h], here
                 found += 1
                 most = max(most, here)
     return most, found

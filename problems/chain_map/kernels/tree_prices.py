@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.problems.chain_map.kernels.pair_prices import (
+    LookedAt,
     PairList,
     Prices,
     Side,
@@ -149,10 +150,10 @@ def price(
                 if excess > tolerance:
                     gap = shares[node] * excess
                     if not _holds(domains, node, where):
-                        full = here == len(pairs.nodes)
+                        here = note_end(node, where, gap, pairs, here)
+                        full = here < 0
                         if full:
                             break
-                        here = note_end(node, where, gap, pairs, here)
             if parents[node] != NONE:
                 _sides(forest, first, scores, up, down, node, beyond[node], split, left, right)
                 known_above, num_above = _candidates(
@@ -162,10 +163,8 @@ def price(
                 if num_above:
                     least = tolerance - greatest(upper.sums, num_above)
                     known, num_below = _candidates(domains, node, left, row_bounds, table[node], least, held, lower)
-                    most, here = note_pairs(
-                        model.tables, table[node] * num, node, lower, known, num_below, upper, known_above, num_above,
-                        tolerance, pairs, here,
-                    )  # fmt: skip
+                    some, others = LookedAt(lower, known, num_below), LookedAt(upper, known_above, num_above)
+                    most, here = note_pairs(model.tables, table[node] * num, node, some, others, tolerance, pairs, here)
                     full = here < 0
                     if full:
                         break

@@ -14,7 +14,7 @@ largest |τ|, u (d + 2) (|θ(x)| + 2 d T) for either of them, where the right si
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,15 @@ Scores = NDArray[Any]
 
 _AT_ONCE = 2**22
 """Scores that are looked at between two looks at the clock."""
+
+
+class _Extremes(NamedTuple):
+    """Minima and maxima of τ over the labels of the parent, and over those of the node; shape (tables, labels)."""
+
+    row_minima: Scores
+    row_maxima: Scores
+    column_minima: Scores
+    column_maxima: Scores
 
 
 def prune_by_bounds(
@@ -54,14 +63,14 @@ def prune_by_bounds(
     slack = as_float(slack, "slack", finite=False)
     starts = np.empty(forest.num_nodes + 1, dtype=np.int64)
     labels = np.empty(scores.size, dtype=np.int32)
-    extremes = (tables.min(axis=2), tables.max(axis=2), tables.min(axis=1), tables.max(axis=1))
+    extremes = _Extremes(tables.min(axis=2), tables.max(axis=2), tables.min(axis=1), tables.max(axis=1))
     size = largest(np.ascontiguousarray(tables))
     starts[0] = 0
     step = max(1, _AT_ONCE // num)
     for first in range(0, len(scores), step):
         require()
         end = min(first + step, len(scores))
-        _prune(forest, scores, *extremes, float(slack), size, first, end, starts, labels)
+        _prune(forest, scores, extremes, float(slack), size, first, end, starts, labels)
     return Domains(starts, labels[: starts[-1]], np.empty(int(starts[-1])))
 
 
@@ -69,10 +78,7 @@ def prune_by_bounds(
 def _prune(
     forest: Forest,
     scores: Scores,
-    row_minima: Scores,
-    row_maxima: Scores,
-    column_minima: Scores,
-    column_maxima: Scores,
+    extremes: _Extremes,
     slack: float,
     size: float,
     first: int,
@@ -80,6 +86,7 @@ def _prune(
     starts: Offsets,
     labels: Ints,
 ) -> None:
+    row_minima, row_maxima, column_minima, column_maxima = extremes
     num = scores.shape[1]
     row = np.empty(num, dtype=scores.dtype)
     epsilon = np.float64(np.finfo(scores.dtype).eps)
