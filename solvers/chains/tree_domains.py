@@ -343,9 +343,11 @@ def _sweep(model: _Model, passed: _Passed, end: int) -> _Passed:
 @inner
 def _pass_nodes(model: _Model, passed: _Passed, room: _Room, end: int) -> None:
     """Go on until node ``end``, or until there may be no room for the labels of the next one."""
-    forest, scores, _, exchanges, slack, size = model
+    forest, scores, tables, exchanges, slack, size = model
     starts, labels, near, below, lowest, position, errors = passed
-    row, num, width = room.row, scores.shape[1], exchanges.shape[1]
+    row, scratch, _ = room
+    num, width = scores.shape[1], exchanges.shape[1]
+    parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table
     epsilon = np.float64(np.finfo(scores.dtype).eps)
     node, entry, tree, doubtful = position[0], position[1], position[2], position[3]
     error = errors[0]
@@ -356,8 +358,31 @@ def _pass_nodes(model: _Model, passed: _Passed, room: _Room, end: int) -> None:
         node = ahead
         if node == end or entry + width > len(labels):
             break
-        best, reach, sums = _add_up(model, passed, room, node)
-        label = _first_reaching(row, best)
+        child = first_child[node]
+        reach, sums = 0.0, 4
+        if child == NONE:
+            for y in range(num):
+                row[y] = scores[node, y]
+            best = row_max(row)
+        elif starts[child + 1] - starts[child] == 1 and next_sibling[child] == NONE:
+            # What happens at most nodes of chains.
+            only = starts[child]
+            best = sum_rows(near[only], tables, table[child] * num + labels[only], scores, node, row)
+            reach, sums = size - lowest[child], 6
+        else:
+            for y in range(num):
+                row[y] = scores[node, y]
+            while child != NONE:
+                add_message(tables, table[child] * num, labels, near, starts[child], starts[child + 1], scratch, row)
+                reach, sums = reach + size - lowest[child], sums + 2
+                child = next_sibling[child]
+            best = row_max(row)
+        label = 0
+        for k in range(0, width, WIDTH):
+            bits = reaching(row, k, best)
+            if bits:
+                label = k + lowest_bit(bits)
+                break
         first = entry
         labels[entry] = label
         entry += 1
@@ -367,103 +392,45 @@ def _pass_nodes(model: _Model, passed: _Passed, room: _Room, end: int) -> None:
             least = np.float64(best) - slack[tree]
             # Beside a large slack, the numbers that are compared are as large.
             bound = scores.dtype.type(least - error - 2.0 * epsilon * slack[tree])
-            if forest.parent[node] != NONE:
-                i = forest.table[node] * num + label
-                entry, doubted = _list_above(row, exchanges, i, bound, least, labels, entry)
-                doubtful += doubted
+            if parents[node] != NONE:
+                i = table[node] * num + label
+                for k in range(0, width, WIDTH):
+                    bits = above(row, k, exchanges, i, bound)
+                    while bits:
+                        other = k + lowest_bit(bits)
+                        labels[entry] = other
+                        entry += 1
+                        doubtful += np.float64(row[other]) + np.float64(exchanges[i, other]) <= least
+                        bits &= bits - 1
             else:
-                entry = _list_reaching(row, label, bound, labels, entry)
+                for k in range(0, width, WIDTH):
+                    bits = reaching(row, k, bound)
+                    while bits:
+                        other = k + lowest_bit(bits)
+                        if other != label and row[other] > -np.inf:
+                            labels[entry] = other
+                            entry += 1
+                        bits &= bits - 1
         near[first] = best if best == -np.inf else best - best
         below[first] = near[first]
         lowest[node] = 0.0
         if entry - first > 1:
             for k in range(first, entry):
                 near[k] = row[labels[k]] - best
+                below[k] = inside(forest, scores, tables, starts, labels, below, node, labels[k])
                 lowest[node] = min(lowest[node], np.float64(near[k]))
-            _fill_below(model, passed, node, first, entry)
+            highest = below[first]
+            for k in range(first + 1, entry):
+                highest = max(highest, below[k])
+            for k in range(first, entry):
+                below[k] -= highest
         node += 1
         starts[node] = entry
-        if forest.parent[node - 1] == NONE:
+        if parents[node - 1] == NONE:
             tree += 1
             error = 0.0
     position[0], position[1], position[2], position[3] = node, entry, tree, doubtful
     errors[0] = error
-
-
-@folded
-def _add_up(model: _Model, passed: _Passed, room: _Room, node: int) -> tuple[Any, float, int]:
-    """Fill in F of a node; its maximum, a of the module's head, and k."""
-    forest, scores, tables, size = model.forest, model.scores, model.tables, model.size
-    starts, labels, near, row = passed.starts, passed.labels, passed.near, room.row
-    num, child = scores.shape[1], forest.first_child[node]
-    if child != NONE and starts[child + 1] - starts[child] == 1 and forest.next_sibling[child] == NONE:
-        # What happens at most nodes of chains.
-        only = starts[child]
-        best = sum_rows(near[only], tables, forest.table[child] * num + labels[only], scores, node, row)
-        return best, size - passed.lowest[child], 6
-    reach, sums = 0.0, 4
-    for y in range(num):
-        row[y] = scores[node, y]
-    while child != NONE:
-        first_row = forest.table[child] * num
-        add_message(tables, first_row, labels, near, starts[child], starts[child + 1], room.scratch, row)
-        reach, sums = reach + size - passed.lowest[child], sums + 2
-        child = forest.next_sibling[child]
-    return row_max(row), reach, sums
-
-
-@folded
-def _first_reaching(row: Scores, bound: Any) -> int:
-    """The first label whose F is not below a bound; 0 if there is none."""
-    for k in range(0, len(row), WIDTH):
-        bits = reaching(row, k, bound)
-        if bits:
-            return k + lowest_bit(bits)
-    return 0
-
-
-@folded
-def _list_above(
-    row: Scores, exchanges: Scores, i: int, bound: Any, least: float, labels: Ints, entry: int
-) -> tuple[int, int]:
-    """List the labels that exchanging leaves; where they end, and how many rounding alone has kept."""
-    doubtful = 0
-    for k in range(0, len(row), WIDTH):
-        bits = above(row, k, exchanges, i, bound)
-        while bits:
-            other = k + lowest_bit(bits)
-            labels[entry] = other
-            entry += 1
-            doubtful += np.float64(row[other]) + np.float64(exchanges[i, other]) <= least
-            bits &= bits - 1
-    return entry, doubtful
-
-
-@folded
-def _list_reaching(row: Scores, label: int, bound: Any, labels: Ints, entry: int) -> int:
-    """List the other labels of a root whose F is not below a bound; where they end."""
-    for k in range(0, len(row), WIDTH):
-        bits = reaching(row, k, bound)
-        while bits:
-            other = k + lowest_bit(bits)
-            if other != label and row[other] > -np.inf:
-                labels[entry] = other
-                entry += 1
-            bits &= bits - 1
-    return entry
-
-
-@folded
-def _fill_below(model: _Model, passed: _Passed, node: int, begin: int, end: int) -> None:
-    """F of a node's labels in double precision, counted from the best."""
-    labels, below = passed.labels, passed.below
-    for k in range(begin, end):
-        below[k] = inside(model.forest, model.scores, model.tables, passed.starts, labels, below, node, labels[k])
-    highest = below[begin]
-    for k in range(begin + 1, end):
-        highest = max(highest, below[k])
-    for k in range(begin, end):
-        below[k] -= highest
 
 
 @folded
