@@ -171,7 +171,7 @@ def _pass_up(forest: Forest, model: Model, duals: Duals, node: int) -> int:
                 most = here if here > most else most
             arriving[starts[node] + k - begins[parent]] = most
         done += (end - begin) * (begins[parent + 1] - begins[parent])
-    return done
+    return int(done)
 
 
 @folded

@@ -405,7 +405,7 @@ def _larger(states, begin, end, least):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _hash(vertex: int, words: NDArray[np.uint64]) -> int:
+def _hash(vertex: Any, words: NDArray[np.uint64]) -> Any:
     """32 bits that depend on all of a state, in whole numbers that do not overflow."""
     low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     h = ((vertex + 1) * 0x3C6EF372) & 0xFFFFFFFF

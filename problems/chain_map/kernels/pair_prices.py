@@ -113,7 +113,7 @@ class LookedAt(NamedTuple):
 
     side: Side
     known: int
-    count: int
+    num: int
 
 
 @inner
@@ -162,9 +162,9 @@ def note_pairs(
     nodes, lower, upper, reduced = pairs
     (some, costs), (others, more) = below.side, above.side
     most = 0.0
-    for k in range(below.count):
+    for k in range(below.num):
         x, cost = some[k], costs[k]
-        for h in range(above.known if k < below.known else 0, above.count):
+        for h in range(above.known if k < below.known else 0, above.num):
             here = cost + tables[first_row + x, others[h]] + more[h]
             if here > tolerance:
                 if found == len(nodes):

@@ -147,7 +147,7 @@ def _place(pairs: Pairs) -> int:
         else:
             at[FOUND] += 1
         at[HELD] = place + 1
-    return place
+    return int(place)
 
 
 @folded
