@@ -22,7 +22,7 @@ from colgen.solvers.arrays import as_float, as_floats, as_integer
 from colgen.solvers.chains.viterbi import advance, best_sum
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import truth
+from colgen.solvers.literals import truth, whole
 from colgen.solvers.quadratic.over_simplex import ActiveSet, enter_active
 from colgen.solvers.trees.arborescence import solve_arborescence
 
@@ -319,7 +319,7 @@ def _nearest(  # type: ignore[no-untyped-def]
     backwards, forward = _transposed(steps), np.empty(theta.shape)
     scores, reduced = theta.ravel(), theta.copy()
     flat = reduced.reshape(theta.size)
-    s = _room_for_structures(16, positions)
+    s = _room_for_structures(whole(16), positions)
     new = np.empty(positions, dtype=np.int64)
     size = count = asked = 0
     scale = shift = 1.0

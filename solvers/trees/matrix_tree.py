@@ -288,7 +288,7 @@ def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, margi
     """The same of logarithms, at any scale."""
     size = len(scores)
     w = scores.copy()
-    found = _factor_logarithms(w, single_root, order)
+    found: float = _factor_logarithms(w, single_root, order)
     if found == -np.inf:
         return found
     q = scores.copy()  # logarithms of the derivatives by the weights
@@ -304,7 +304,7 @@ def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, margi
 
 
 @njit(cache=True, nogil=True, borrows=True)
-def _factor_logarithms(w, single_root, order):  # type: ignore[no-untyped-def]
+def _factor_logarithms(w: Numbers, single_root: bool, order: Ints) -> float:
     """Eliminate the words in this order, which changes where nothing is left to divide by; log Z."""
     n = len(w) - 1
     found = 0.0

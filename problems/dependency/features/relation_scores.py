@@ -139,7 +139,7 @@ class _Tokens(NamedTuple):
 
 
 @folded
-def _add(index, feature, into):  # type: ignore[no-untyped-def]
+def _add(index: RelationIndex, feature: int, into: Singles) -> None:
     """Add what a feature says, by relation."""
     first, many = index.entries[feature, 0], index.entries[feature, 1]
     if many < 0:

@@ -112,7 +112,9 @@ class _Vertex(NamedTuple):
 
 
 @folded
-def _extended(v, p, step, order, siblings, all_arcs, back):  # type: ignore[no-untyped-def]
+def _extended(
+    v: _Vertex, p: int, step: int, order: Ints, siblings: Floats, all_arcs: bool, back: Ints
+) -> tuple[float, int]:
     """Upper bound on the best path of p's modifiers in one direction; its last one, those before it are in ``back``.
 
     ``order``, ``siblings``: those of the side.  ``all_arcs``: not candidates alone.
@@ -224,7 +226,7 @@ def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
 
 
 @folded
-def _refine_path(s, p, g, first, second, final, repay):  # type: ignore[no-untyped-def]
+def _refine_path(s: _Pricing, p: int, g: int, first: int, second: int, final: bool, repay: bool) -> bool:
     """Replace bounds on p's best path, which ends in these two modifiers, by scores; whether there were any.
 
     The cheapest to replace come first, and no others in the same call; see :func:`_settle`.
@@ -354,7 +356,9 @@ def _tree_prices(a, leaving, entering, possible, single_root, unit):  # type: ig
 
 
 @folded
-def _list_sources(s, p, phase, entering, rises, sources, limits):  # type: ignore[no-untyped-def]
+def _list_sources(
+    s: _Pricing, p: int, phase: int, entering: Floats, rises: Floats, sources: Ints, limits: Floats
+) -> int:
     """Write heads of arcs into p to look at in a phase, and what its automaton may be worth with them; how many."""
     a, local, pays = s.a, s.local, s.pays
     count, kind = 0, (phase - 1) % 3
@@ -380,7 +384,7 @@ def _list_sources(s, p, phase, entering, rises, sources, limits):  # type: ignor
 
 
 @folded
-def _note_values(s, p, phase, rises, sources, values):  # type: ignore[no-untyped-def]
+def _note_values(s: _Pricing, p: int, phase: int, rises: Floats, sources: Ints, values: Floats) -> bool:
     """Take in what p's automaton is worth with the arcs that were looked at; whether others are to pay more for it."""
     kind, repetition, risen = (phase - 1) % 3, phase > 3, False
     if phase == 0:
@@ -404,7 +408,7 @@ def _note_values(s, p, phase, rises, sources, values):  # type: ignore[no-untype
 
 
 @folded
-def _share_prices(s, arcs, reduced, never, gap):  # type: ignore[no-untyped-def]
+def _share_prices(s: _Pricing, arcs: Floats, reduced: Floats, never: float, gap: float) -> None:
     """Let each arc that is no candidate pay what its modifier's automaton gains by any: what is left is its λ."""
     for h in range(arcs.shape[0]):
         for m in range(1, arcs.shape[0]):

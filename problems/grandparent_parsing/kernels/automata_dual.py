@@ -266,7 +266,7 @@ def _copies_of(a, leaving, entering):  # type: ignore[no-untyped-def]
 
 
 @folded
-def _run_automata(a, alive, s, bound, steps):  # type: ignore[no-untyped-def]
+def _run_automata(a: Automata, alive: Mask, s: _Copies, bound: float, steps: int) -> tuple[float, int, bool]:
     """Run the automata of changed vertices, and add the values of all to a bound.
 
     The bound, elementary steps since the last look at the clock, and whether it had to end.
@@ -322,14 +322,14 @@ def _run_automata(a, alive, s, bound, steps):  # type: ignore[no-untyped-def]
 
 
 @folded
-def _weigh(a, alive, s, worth):  # type: ignore[no-untyped-def]
+def _weigh(a: Automata, alive: Mask, s: _Copies, worth: Floats) -> None:
     """Write what arcs are worth to the arborescence."""
     for e in range(worth.shape[0]):
         worth[e] = a.scores[e] + s.leaving[e] + s.entering[e] if alive[e] else -np.inf
 
 
 @folded
-def _write_matrix(a, worth, weights):  # type: ignore[no-untyped-def]
+def _write_matrix(a: Automata, worth: Floats, weights: Floats) -> None:
     """Write what arcs are worth by head and modifier."""
     weights[:, :] = -np.inf
     for e in range(worth.shape[0]):
@@ -358,7 +358,7 @@ def _delete(a, alive, s, reduced, bound, limit, steps):  # type: ignore[no-untyp
 
 
 @folded
-def _disagreement(a, s):  # type: ignore[no-untyped-def]
+def _disagreement(a: Automata, s: _Copies) -> float:
     """The square of the subgradient: 0 where all copies agree."""
     norm = 0.0
     for m in range(1, s.heads.shape[0]):
@@ -374,7 +374,7 @@ def _disagreement(a, s):  # type: ignore[no-untyped-def]
 
 
 @folded
-def _step(a, s, step):  # type: ignore[no-untyped-def]
+def _step(a: Automata, s: _Copies, step: float) -> None:
     """Move the multipliers of copies that disagree."""
     heads, leaving, entering, changed = s.heads, s.leaving, s.entering, s.changed
     for m in range(1, heads.shape[0]):
