@@ -125,9 +125,10 @@ class GrandparentParsing(Problem):
         Raise dual values before pricing.
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
-    iterations
-        Of the combinatorial dual, at most.
     """
+
+    iterations = ITERATIONS
+    """Of the combinatorial dual, at most."""
 
     takes_pairs = False
     """Whether scores of arbitrary pairs of modifiers count, and trees may have to be projective."""
@@ -147,10 +148,7 @@ class GrandparentParsing(Problem):
         start: str | None = None,
         tighten: bool = True,
         single_root: bool | None = None,
-        iterations: int = ITERATIONS,
     ) -> None:
-        if iterations < 1:
-            raise InputError(f"expected one iteration of the combinatorial dual or more, not {iterations}")
         if isinstance(scores, GrandparentInstance | SentenceScorer | PartScores):
             if grandparent_scores is not None or sibling_scores is not None:
                 raise InputError("a scorer has the scores of its parts itself: give arrays, or a scorer, not both")
@@ -172,7 +170,6 @@ class GrandparentParsing(Problem):
         self.arc_formulation = formulation
         self.connectivity = connectivity
         self.tighten = tighten
-        self.iterations = iterations
         self.start = self._checked_start(start)
         self.dual: CombinatorialDual | None = None
         self.first: FirstTree | None = None

@@ -58,8 +58,10 @@ def ask(drawn: Drawn) -> tuple[Truths, Said]:
         proved, heads, words = found.termination.is_proof, found.heads, found.termination.name
         objective, bound = found.score, found.bound
     else:
-        options = {name: how[name] for name in ("connectivity", "formulation", "start", "tighten", "iterations")}
-        result = solve(GrandparentParsing(instance, **options))
+        options = {name: how[name] for name in ("connectivity", "formulation", "start", "tighten")}
+        problem = GrandparentParsing(instance, **options)
+        problem.iterations = how["iterations"]
+        result = solve(problem)
         proved, heads, words = result.termination.is_proof, result.answer, result.termination.name
         objective, bound = result.objective, result.dual_bound
     if heads is None:

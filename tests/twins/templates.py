@@ -237,14 +237,20 @@ def chain_map(name: str, **how: Any) -> Twin:
 # --- second-order parsing --------------------------------------------------------------------------------------------
 
 
-def grandparent_parsing(name: str, **options: Any) -> Twin:
+class HardlyDescended(GrandparentParsing):
+    """Second-order parsing whose linear program has to find what the combinatorial dual would."""
+
+    iterations = 1
+
+
+def grandparent_parsing(name: str, kind: type[GrandparentParsing] = GrandparentParsing, **options: Any) -> Twin:
     sentences = sentences_with_scores(3)
-    if "iterations" in options:  # which the combinatorial dual alone has, and it has no siblings
+    if kind is HardlyDescended:  # the combinatorial dual has no siblings
         sentences = sentences.map(lambda instance: replace(instance, sibling_scores=None))
     return Twin(
         name,
         sentences,
-        lambda instance: GrandparentParsing(instance, **options),
+        lambda instance: kind(instance, **options),
         best_tree,
         lambda instance, answer: instance.check(answer),
     )
@@ -272,5 +278,5 @@ TWINS = [
     Twin("parsing_by_columns", parsing(), ParsingByColumns, best_parse, lambda i, answer: i.check(answer)),
     grandparent_parsing("grandparent_parsing"),
     grandparent_parsing("grandparent_parsing_with_flow", connectivity="flow"),
-    grandparent_parsing("grandparent_parsing_by_arcs", iterations=1),
+    grandparent_parsing("grandparent_parsing_by_arcs", HardlyDescended),
 ]

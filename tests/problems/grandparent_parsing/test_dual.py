@@ -156,8 +156,6 @@ def test_a_subclass_that_states_rows_is_not_decided_beforehand():
         GrandparentParsing(instance, connectivity="flow", start="dual")
     with pytest.raises(InputError, match="one of dual, tree, parts"):
         GrandparentParsing(instance, start="warm")
-    with pytest.raises(InputError, match="one iteration"):
-        GrandparentParsing(instance, iterations=0)
 
 
 def test_a_subclass_with_a_master_of_its_own_does_not_get_another_ones():

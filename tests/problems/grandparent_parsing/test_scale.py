@@ -155,7 +155,9 @@ def test_a_first_tree_with_a_part_that_is_ruled_out_is_not_offered(start):
     grandparents[0, 2, 1], grandparents[2, 2, 2] = -1e9, -1.0
     instance = GrandparentInstance(arcs, grandparents)
     for iterations in (1, 2, 5):
-        result = solve(GrandparentParsing(instance, start=start, iterations=iterations))
+        problem = GrandparentParsing(instance, start=start)
+        problem.iterations = iterations
+        result = solve(problem)
         assert result.is_optimal
         assert result.objective == pytest.approx(optimum(instance))
 
@@ -193,9 +195,9 @@ def test_no_tree_is_said_whatever_rows_are_still_to_come(way):
     arcs = np.full((4, 4), -np.inf)
     arcs[1, 2], arcs[1, 3], arcs[2, 1], arcs[2, 3], arcs[3, 1] = 0.8, 0.01, -7.4, 145.0, -127.0  # none from the root
     grandparents = np.random.default_rng(0).normal(0.0, 50.0, (4, 4, 4))
-    result = solve(
-        GrandparentParsing(GrandparentInstance(arcs, grandparents), iterations=1, tighten=False, **WAYS[way])
-    )
+    problem = GrandparentParsing(GrandparentInstance(arcs, grandparents), tighten=False, **WAYS[way])
+    problem.iterations = 1
+    result = solve(problem)
     assert result.termination is Termination.INFEASIBLE
 
 

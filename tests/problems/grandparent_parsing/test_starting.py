@@ -57,6 +57,8 @@ def test_arcs_are_not_fixed_at_dual_values_of_trees():
     arcs[[0, 1, 3, 3], [3, 3, 1, 2]] = 3, 2, 3, 3
     parts[[0, 1, 2, 3, 3], [3, 3, 1, 2, 3], [1, 2, 3, 1, 2]] = -2, 2, 1, 1, 3
     instance = GrandparentInstance(1e-5 * arcs, 1e-5 * parts)
-    result = solve(GrandparentParsing(instance, start="dual", tighten=True, iterations=100))
+    problem = GrandparentParsing(instance, start="dual", tighten=True)
+    problem.iterations = 100
+    result = solve(problem)
     assert result.is_optimal
     assert result.objective == pytest.approx(max(map(instance.objective, all_trees(3))))

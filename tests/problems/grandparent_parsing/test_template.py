@@ -86,11 +86,12 @@ def test_parts_of_the_root_make_phase_1_needless(single_root, connectivity, monk
 def test_arcs_that_were_left_out_are_priced(seed, monkeypatch):
     """One head a modifier at the start, and a dual that has hardly begun: other arcs have to come as columns."""
     monkeypatch.setattr(dual, "WIDTH", 1)
+    monkeypatch.setattr(GrandparentParsing, "iterations", 2)
     instance = random(6, seed, strength=2.0, single_root=seed % 2 == 0)
     complete = LinearMaster(compile_model(full(instance, "all", connectivity="cuts"))).solve()
     came = set()
     for stabilization in (None, Wentges(0.9)):
-        problem = GrandparentParsing(instance, start="dual", siblings=False, iterations=2)
+        problem = GrandparentParsing(instance, start="dual", siblings=False)
         result = solve(problem, relaxation=True, method=Method(stabilization=stabilization, clean_up_after=1))
         assert result.objective == pytest.approx(complete.objective)
         assert result.dual_bound == pytest.approx(complete.objective)
@@ -98,7 +99,7 @@ def test_arcs_that_were_left_out_are_priced(seed, monkeypatch):
         assert problem.present.sum() < (~np.isneginf(instance.arcs)).sum()
         came.update(column.key for column in arcs)
         whole = solve(
-            GrandparentParsing(instance, iterations=1), method=Method(clean_up_after=1, stabilization=stabilization)
+            GrandparentParsing(instance), method=Method(clean_up_after=1, stabilization=stabilization)
         )
         assert whole.objective == pytest.approx(optimum(instance))
         assert instance.check(whole.answer) == pytest.approx(optimum(instance))
@@ -189,7 +190,8 @@ def test_arc_gp_is_never_violated_where_columns_bring_their_rows(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_problem_can_be_solved_again(seed):
     instance = random(6, seed, strength=2.0)
-    problem = GrandparentParsing(instance, iterations=1)
+    problem = GrandparentParsing(instance)
+    problem.iterations = 1
     first, second = (solve(problem, relaxation=True) for _ in range(2))
     assert second.objective == pytest.approx(first.objective)
     assert solve(problem).objective == pytest.approx(optimum(instance))
