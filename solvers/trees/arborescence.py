@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_floats, as_indices, as_numbers
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import folded
 from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
@@ -150,7 +151,7 @@ def part_vertices(sets: Sets) -> None:
         sets.top[vertex], sets.following[vertex], sets.paid[vertex] = vertex, -1, 0.0
 
 
-@njit(cache=True, borrows=True)
+@folded
 def pay(sets: Sets, node: int, dual: float) -> None:
     """Let the vertices of a set pay its dual value."""
     vertex = sets.first[node]
@@ -159,7 +160,7 @@ def pay(sets: Sets, node: int, dual: float) -> None:
         vertex = sets.following[vertex]
 
 
-@njit(cache=True, borrows=True)
+@folded
 def extend_path(sets: Sets, length: int, tail: int) -> tuple[int, int]:
     """Let an arc with this tail lead the path on.
 
@@ -179,7 +180,7 @@ def extend_path(sets: Sets, length: int, tail: int) -> tuple[int, int]:
     return length, position
 
 
-@njit(cache=True, borrows=True)
+@folded
 def contract(sets: Sets, position: int, length: int, merged: int) -> None:
     """Let the sets of a cycle, the path from a position on, become one."""
     path, first, last = sets.path, sets.first, sets.last
@@ -196,7 +197,7 @@ def contract(sets: Sets, position: int, length: int, merged: int) -> None:
     path[position], sets.on_path[merged] = merged, 1
 
 
-@njit(cache=True, borrows=True)
+@folded
 def leave_out(sets: Sets, vertex: int, node: int) -> None:
     """Mark a set, and those in it that its arc into a vertex enters: no other arc into these is in the tree."""
     decided = sets.on_path  # all 0 once no path is followed
@@ -218,8 +219,8 @@ def root_price(least: float, largest: float, size: int) -> float:
 # --- dense matrices --------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, borrows=True)
-def _range(weights):  # type: ignore[no-untyped-def]
+@folded
+def _range(weights: Floats) -> tuple[float, float]:
     """The least and the largest weight of an arc."""
     least, largest = np.inf, -np.inf
     for h in range(weights.shape[0]):
@@ -230,8 +231,8 @@ def _range(weights):  # type: ignore[no-untyped-def]
     return least, largest
 
 
-@njit(cache=True, borrows=True)
-def _best_tail(row, top, node):  # type: ignore[no-untyped-def]
+@folded
+def _best_tail(row: Floats, top: Ints, node: int) -> tuple[float, int]:
     """The largest weight from a vertex outside a set, and that vertex, -1 if there is none."""
     best, arg = -np.inf, -1
     for h in range(row.shape[0]):
@@ -240,8 +241,8 @@ def _best_tail(row, top, node):  # type: ignore[no-untyped-def]
     return best, arg
 
 
-@njit(cache=True, borrows=True)
-def _write_inner(sets, position, length, weights, shift, reduced):  # type: ignore[no-untyped-def]
+@folded
+def _write_inner(sets: Sets, position: int, length: int, weights: Floats, shift: float, reduced: Floats) -> None:
     """Write the reduced costs of the arcs between the sets of a cycle."""
     path, first, following = sets.path, sets.first, sets.following
     for a in range(position, length):
@@ -256,8 +257,10 @@ def _write_inner(sets, position, length, weights, shift, reduced):  # type: igno
             v = following[v]
 
 
-@njit(cache=True, borrows=True)
-def _merge_columns(path, position, length, into, target, dual, merged):  # type: ignore[no-untyped-def]
+@folded
+def _merge_columns(
+    path: Ints, position: int, length: int, into: Floats, target: Ints, dual: Floats, merged: int
+) -> None:
     """Write the best arc from each vertex into the set that a cycle becomes."""
     for h in range(into.shape[1]):
         best, arg = -np.inf, -1
