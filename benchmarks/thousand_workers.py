@@ -20,7 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colgen import NodeLimit, NodeVisit, Record, solve
+from colgen import NodeLimit, Record, solve
+from colgen.core.result import NodeVisit
 from colgen.problems.assignment import Assignment, random
 
 PARTS = 8

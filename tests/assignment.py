@@ -15,13 +15,13 @@ from colgen import (
     Best,
     Column,
     Duals,
-    NoStructure,
     OnOriginalVariable,
     OraclePricing,
     PricingContext,
     Problem,
     artificial,
 )
+from colgen.pricing.oracles import NoStructure
 
 
 @dataclass

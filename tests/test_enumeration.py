@@ -7,7 +7,9 @@ import itertools
 import pytest
 
 import colgen
-from colgen import Enumerated, Enumeration, Heuristic, LinearMaster, Method, Solution, WarmStart, Wentges, solve
+from colgen import Heuristic, LinearMaster, Method, Solution, WarmStart, Wentges, solve
+from colgen.enumeration import Enumerated, Enumeration, PathEnumeration
+from colgen.fixing import ReducedCostFixing
 from colgen.master.protocol import MasterStatus
 from tests.pricing.test_labelling import Routing, arcs_of
 from tests.zoo import Listed, Partitioning
@@ -124,13 +126,13 @@ class Reduced(Routing):
         return self.oracle
 
     def reductions(self):
-        return (colgen.ReducedCostFixing(self.oracle.exactly(), arcs_of, "arc", share=0.0),)
+        return (ReducedCostFixing(self.oracle.exactly(), arcs_of, "arc", share=0.0),)
 
     def enumeration(self):
         return Noted(self.oracle, self.enumerated)
 
 
-class Noted(colgen.PathEnumeration):
+class Noted(PathEnumeration):
     def __init__(self, oracle, lists) -> None:
         super().__init__(oracle)
         self.lists = lists
@@ -156,4 +158,4 @@ def test_paths_are_not_listed_where_arcs_touch_rows() -> None:
     plain = Routing(0).pricing()
     oracle = colgen.Labelling(plain.solver, plain.costs, plain.vertex_rows, arc_rows=[(0, ("noise", 0), 1.0)])
     with pytest.raises(colgen.InputError, match="without arc_rows"):
-        colgen.PathEnumeration(oracle)
+        PathEnumeration(oracle)

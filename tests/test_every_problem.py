@@ -11,7 +11,6 @@ from colgen import (
     Diving,
     Duals,
     IterationLimit,
-    LagrangianMaster,
     Method,
     NoStabilization,
     Parallel,
@@ -23,6 +22,7 @@ from colgen import (
     Wentges,
     solve,
 )
+from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.parallel import subtrees
 from colgen.testing.conformance import check_problem
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import Column, PricedMarginals, ReducedCostFixing, Reduction, ReductionContext, Sense, solve
+from colgen import Column, Sense, solve
 from colgen.core.errors import InputError
-from colgen.fixing import VariablesForbidden
+from colgen.fixing import ReducedCostFixing, Reduction, ReductionContext, VariablesForbidden
 from colgen.master.dual_bound import factor, increases
-from colgen.pricing.oracles import Pricing, PricingResult
+from colgen.pricing.oracles import PricedMarginals, Pricing, PricingResult
 from tests.assignment import Assignment, Knapsack, assignment, pairs
 
 

@@ -6,9 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from colgen import BoxStep, Budget, Method, NoStabilization, Penalty, solve
+from colgen import Method, NoStabilization, solve
+from colgen.core.budget import Budget
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed
+from colgen.stabilization import BoxStep, Penalty
 from tests.master.programs import col, covering
 from tests.toys import CuttingStock
 

@@ -11,7 +11,6 @@ from scipy import optimize, sparse
 
 from colgen import (
     Best,
-    Bound,
     Column,
     OnOriginalVariable,
     OnTemplateVariable,
@@ -24,6 +23,7 @@ from colgen import (
     Sense,
     artificial,
 )
+from colgen.branching.rules import Bound
 
 
 class Pool(Pricing):

@@ -7,7 +7,8 @@ from typing import Any, TypeAlias, assert_type
 
 import pyomo.environ as pyo
 
-from colgen import Best, Column, Duals, NoStructure, OraclePricing, PricingContext, Problem, Result, Solution, solve
+from colgen import Best, Column, Duals, OraclePricing, PricingContext, Problem, Result, Solution, solve
+from colgen.pricing.oracles import NoStructure
 
 Pattern: TypeAlias = tuple[int, ...]
 

@@ -21,7 +21,7 @@ from benchmarks.harness import Run, ask_program
 from colgen import InputError
 
 if TYPE_CHECKING:
-    from colgen import Decomposed
+    from colgen.decomposition.decomposed import Decomposed
 
 _GCG = """
 import json, os, sys

@@ -8,7 +8,11 @@ from collections.abc import Sequence
 
 from benchmarks.engine.covering import Covering, covers
 from benchmarks.harness import BenchOptions, check_agreement, mean_ratio
-from colgen import Bounding, Bundle, ColumnGeneration, Iteration, Method, Problem, Subgradient, Volume, solve
+from colgen import ColumnGeneration, Iteration, Method, Problem, solve
+from colgen.bounding.bundle import Bundle
+from colgen.bounding.protocol import Bounding
+from colgen.bounding.subgradient import Subgradient
+from colgen.bounding.volume import Volume
 from colgen.cli.template import Figure
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed

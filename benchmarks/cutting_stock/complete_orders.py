@@ -6,10 +6,10 @@ import math
 
 import pyomo.environ as pyo
 
-from colgen import solve_complete
 from colgen.problems.cutting_stock.conflict_pricing import Pieces
 from colgen.problems.cutting_stock.model import reached_arcs
 from colgen.problems.cutting_stock.parts import Order
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.mip import MIPSolution
 
 

@@ -8,13 +8,15 @@ from dataclasses import replace
 from benchmarks.assignment.gcg import run_gcg
 from benchmarks.decomposition.families import FAMILIES
 from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, measure, run_engine, spread
-from colgen import Decomposed, Problem, decompose, solve, solve_complete
+from colgen import Problem, decompose, solve
 from colgen.cli.template import Figure
 from colgen.core.tolerances import TOLERANCES
+from colgen.decomposition.decomposed import Decomposed
 from colgen.model.formulation import compile_model
 from colgen.problems.assignment.instance import random as random_assignment
 from colgen.problems.assignment.model import full
 from colgen.problems.assignment.template import Assignment
+from colgen.reporting.compared import solve_complete
 
 _LIMIT, _QUICK = 60.0, 20.0
 """Seconds for each run, and for each of a quick bench."""

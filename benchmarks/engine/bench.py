@@ -20,9 +20,11 @@ from benchmarks.engine.columns import column_figures
 from benchmarks.engine.loops import highs_loop, scip_loop
 from benchmarks.engine.trees import Free, PoolOracle, PoolPartition
 from benchmarks.harness import BenchOptions, check_agreement, measure, take_turns
-from colgen import AnyOf, Formulation, Method, NodeLimit, Sense, compile_model, solve
+from colgen import Formulation, Method, NodeLimit, Sense, solve
 from colgen.bounding.run import Run
 from colgen.cli.template import Figure
+from colgen.core.stop import AnyOf
+from colgen.model.formulation import compile_model
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, uniform
 from colgen.problems.cutting_stock.pricing import PatternOracle
 from colgen.problems.cutting_stock.template import CuttingStock

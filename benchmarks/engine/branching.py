@@ -8,7 +8,8 @@ from functools import partial
 
 from benchmarks.engine.trees import PoolPartition
 from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, run_engine
-from colgen import Choice, Method, MostFractional, Problem, PseudoCostBranching, StrongBranching, solve
+from colgen import Method, MostFractional, Problem, StrongBranching, solve
+from colgen.branching.selection import Choice, PseudoCostBranching
 from colgen.cli.template import Figure
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed

@@ -12,19 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.harness import BenchOptions
-from colgen import (
-    Column,
-    Columns,
-    Duals,
-    LinearMaster,
-    Pricing,
-    PricingContext,
-    PricingResult,
-    artificial,
-    compile_model,
-)
+from colgen import Column, Columns, Duals, LinearMaster, Pricing, PricingContext, PricingResult, artificial
 from colgen.cli.template import Figure
 from colgen.core.lazy_imports import Late
+from colgen.model.formulation import compile_model
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

@@ -8,7 +8,7 @@ from statistics import median
 
 from benchmarks.engine.trees import PoolPartition
 from benchmarks.harness import BenchOptions, mean_ratio, spread
-from colgen import Directional, Method, NoStabilization, Penalty, Problem, WarmStart, Wentges, ablation
+from colgen import Directional, Method, NoStabilization, Problem, WarmStart, Wentges, ablation
 from colgen.cli.template import Figure
 from colgen.problems.assignment import random as assignment
 from colgen.problems.assignment.template import Unguessed
@@ -17,6 +17,7 @@ from colgen.problems.colouring import random as graph
 from colgen.problems.cutting_stock import CuttingStock
 from colgen.problems.cutting_stock.instance import bin_packing, triplets, uniform
 from colgen.reporting.ablation import Ablation
+from colgen.stabilization import Penalty
 
 _MINUTES = 3.0
 """What all instances take, about."""

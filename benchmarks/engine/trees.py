@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import (
-    Apart,
     Best,
     BranchingRule,
     Column,
@@ -21,9 +20,9 @@ from colgen import (
     PricingContext,
     Problem,
     RyanFoster,
-    Together,
     artificial,
 )
+from colgen.core.decision import Apart, Together
 from colgen.core.lazy_imports import Late
 from colgen.tree.node import Evaluation, Node
 from colgen.tree.search import Relaxation

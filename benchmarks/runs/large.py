@@ -24,10 +24,10 @@ from colgen import (
     Problem,
     Termination,
     TimeLimit,
-    Volume,
     artificial,
     solve,
 )
+from colgen.bounding.volume import Volume
 from colgen.cli.template import Figure
 from colgen.core.budget import peak_bytes
 from colgen.core.files import write_figure

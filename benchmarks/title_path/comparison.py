@@ -9,7 +9,8 @@ from functools import partial
 from statistics import median
 
 from benchmarks.harness import Plan, Say, check_agreement, measure, repeat_if_brief
-from colgen import Executor, Sense
+from colgen import Sense
+from colgen.parallel.executor import Executor
 from colgen.parallel.time_limits import bounded
 from colgen.problems.title_path.baseline import beam, colour_coding, exact, ilp, lazy_rows
 from colgen.problems.title_path.instance import PathInstance, random

@@ -70,10 +70,10 @@ class Within(Decision):
 class OnComponents(BranchingRule):
     """Branch on the number of columns within bounds on one component, or on more where that is whole for each.
 
-    For columns of pricing problems whose multiplicity is more than 1.  Their oracles must price :class:`colgen.Box`:
-    ``duals.terms(Box)`` are the boxes that count with their dual values, ``box.holds(components)`` says which a
-    structure lies in.  Complete as the module says: it leaves no node fractional whose columns agree in all
-    coefficients where they agree in all components.
+    For columns of pricing problems whose multiplicity is more than 1.  Their oracles must price
+    :class:`colgen.core.terms.Box`: ``duals.terms(Box)`` are the boxes that count with their dual values,
+    ``box.holds(components)`` says which a structure lies in.  Complete as the module says: it leaves no node fractional
+    whose columns agree in all coefficients where they agree in all components.
 
     Parameters
     ----------

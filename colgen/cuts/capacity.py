@@ -23,7 +23,8 @@ Arc = tuple[Hashable, Hashable]
 class RoundedCapacity(Separation):
     """At most ``|S| - ⌈d(S) / Q⌉`` arcs inside a set S of customers that are visited once.
 
-    A :class:`colgen.Linear` term over arcs: an oracle that pays for arcs by ``duals.items(block)`` prices it already.
+    A :class:`colgen.core.terms.Linear` term over arcs: an oracle that pays for arcs by ``duals.items(block)`` prices it
+    already.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class Cuts(RowFamily):
     order
         The components that a column visits, in the order of the visits: for counts with limited memory.
     idle_after
-        See :class:`colgen.RowFamily`.
+        See :class:`colgen.core.columns.RowFamily`.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ class RankOne(Separation):
 
     For rows ``Σ_j a_ij x_j = b_i`` or ``≤ b_i`` over whole columns, with whole a and b from 0, whatever else is in them
     not being negative: set packing and partitioning, colouring, assignment, routing.  Every oracle must price
-    :class:`colgen.Count`.
+    :class:`colgen.core.terms.Count`.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class RankOne(Separation):
     block
         The name of the cuts.
     idle_after
-        See :class:`colgen.RowFamily`.
+        See :class:`colgen.core.columns.RowFamily`.
     sides
         Whole upper sides by the indices of rows, where answers of interest keep to them, whatever the rows say; cuts
         are then over these rows alone.

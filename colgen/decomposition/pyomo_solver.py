@@ -49,7 +49,7 @@ class PyomoSolver:
 
     ``options`` are ``by``, ``method``, ``aggregate`` and ``recognize`` as in :func:`colgen.decompose`, ``time_limit``,
     in seconds, and ``mipgap``, a relative gap.  Without ``by`` the blocks are those of the suffix ``colgen_block``, of
-    ``pyo.Block`` components, or those that :func:`colgen.find_blocks` finds.
+    ``pyo.Block`` components, or those that :func:`colgen.decomposition.detection.find_blocks` finds.
 
     Parameters
     ----------

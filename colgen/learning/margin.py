@@ -53,7 +53,8 @@ def cutting_planes(
 ) -> Trained:
     """The weights of least P by cutting planes (one slack variable): proved within the gap.
 
-    A run of the engine over a :class:`~colgen.QuadraticMaster`: a column is a pass's mean plane, pricing is decoding.
+    A run of the engine over a :class:`~colgen.master.quadratic_master.QuadraticMaster`: a column is a pass's mean
+    plane, pricing is decoding.
 
     Parameters
     ----------

@@ -21,8 +21,9 @@ from colgen.pricing.oracles import Pricing, PricingResult
 class LagrangianMaster(RestrictedMaster):
     """The master of a problem whose dual values come from elsewhere than a linear program.
 
-    It holds no columns and solves nothing: a warm start or a :class:`~colgen.Bounding` brings dual values, oracles are
-    priced at them, and with U_k the multiplicity of pricing problem k and β_k what its oracle states at dual values λ,
+    It holds no columns and solves nothing: a warm start or a :class:`~colgen.bounding.protocol.Bounding` brings dual
+    values, oracles are priced at them, and with U_k the multiplicity of pricing problem k and β_k what its oracle
+    states at dual values λ,
 
         constant(λ) + Σ_k U_k β_k
 

@@ -37,8 +37,8 @@ class Labelling(Pricing):
     It reads the dual values of the rows that vertices and arcs touch, of rows that branching adds, and of cuts:
     ``Linear`` terms over vertices and arcs, ``Count`` and ``Box`` terms over vertices.  It honours branching on arcs,
     on the number of paths, and on pairs of vertices that one path visits or two do (:class:`colgen.RyanFoster`), inside
-    the labels.  Its marginals are those of arcs (:class:`colgen.ReducedCostFixing`), and it lists all paths of small
-    reduced cost (:class:`colgen.PathEnumeration`).
+    the labels.  Its marginals are those of arcs (:class:`colgen.fixing.ReducedCostFixing`), and it lists all paths of
+    small reduced cost (:class:`colgen.enumeration.PathEnumeration`).
 
     Parameters
     ----------

@@ -196,7 +196,7 @@ class PricingResult:
         best of ``columns``, as often as the multiplicity allows, if it improves.
     marginals
         Computes what forcing each variable of the original formulation in costs, or None if that is too much work:
-        what :class:`colgen.ReducedCostFixing` asks for.
+        what :class:`colgen.fixing.ReducedCostFixing` asks for.
     answers
         Whole solutions that the search has met: guesses, which the engine checks before one becomes the incumbent.
     relaxed

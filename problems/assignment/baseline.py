@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from colgen import solve_complete
 from colgen.problems.assignment.instance import AssignmentInstance
 from colgen.problems.assignment.model import full
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.mip import MIPSolution
 
 

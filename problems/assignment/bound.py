@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bounded, Bounding, ColumnGeneration, Outcome, Solution
-from colgen.bounding.protocol import NodeState, Parts
+from colgen import ColumnGeneration, Solution
+from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import ROUNDING, TOLERANCES
 from colgen.problems.assignment.decisions import ASSIGN, USE

@@ -9,8 +9,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Decision, OnOriginalVariable, PricedMarginals, ReducedCostFixing, Solution
+from colgen import Decision, OnOriginalVariable, Solution
 from colgen.branching.rules import Bound
+from colgen.fixing import ReducedCostFixing
+from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.assignment.decisions import TAKES, AssignmentsForbidden
 from colgen.problems.assignment.pricing import KnapsackOracle, takes
 

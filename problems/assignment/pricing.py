@@ -9,8 +9,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Columns, Count, Duals, Key, PricedMarginals, Pricing, PricingContext, PricingResult, Solution
+from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult, Solution
+from colgen.core.columns import Key
+from colgen.core.terms import Count
 from colgen.core.workers import shares
+from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.assignment.decisions import ASSIGN, TAKES, USE, closed_by
 from colgen.problems.assignment.instance import AssignmentInstance
 from colgen.solvers.packing.counted import best_counted

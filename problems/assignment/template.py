@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colgen import (
-    Bounding,
     BranchingRule,
-    Choice,
     Column,
     ColumnGeneration,
     Directional,
@@ -21,7 +19,6 @@ from colgen import (
     Pricing,
     Problem,
     RankOne,
-    Reduction,
     RestrictedMIP,
     Separation,
     Solution,
@@ -29,10 +26,13 @@ from colgen import (
     StrongBranching,
     WarmStart,
 )
+from colgen.bounding.protocol import Bounding
+from colgen.branching.selection import Choice
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.sense import Sense
+from colgen.fixing import Reduction
 from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.assignment.bound import KnapsackAscent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from colgen import solve_complete
 from colgen.problems.colouring.instance import ColouringInstance
 from colgen.problems.colouring.model import full
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.mip import MIPSolution
 
 

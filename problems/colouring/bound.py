@@ -8,7 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from colgen import Certificate, InputError, TimeLimit, solve
+from colgen import InputError, TimeLimit, solve
+from colgen.core.result import Certificate
 from colgen.problems.colouring.instance import ColouringInstance
 from colgen.problems.colouring.template import Colouring
 from colgen.problems.colouring.zykov import VERTEX, whole_numbers

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from colgen import Apart, Candidate, Column, Decision, RyanFoster, Solution, Together
-from colgen.branching.rules import DOWN, UP
+from colgen import Column, Decision, RyanFoster, Solution
+from colgen.branching.rules import DOWN, UP, Candidate
+from colgen.core.decision import Apart, Together
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
 from colgen.problems.colouring.zykov import VERTEX

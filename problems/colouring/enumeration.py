@@ -7,8 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Enumerated, Enumeration, Key, PricingContext, ReductionContext
+from colgen import PricingContext
+from colgen.core.columns import Key
 from colgen.core.tolerances import TOLERANCES
+from colgen.enumeration import Enumerated, Enumeration
+from colgen.fixing import ReductionContext
 from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.warm_start import classes
 from colgen.problems.colouring.zykov import VERTEX, Zykov, whole_numbers

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Columns, Count, Duals, Pricing, PricingContext, PricingResult
+from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult
+from colgen.core.terms import Count
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.colouring.zykov import VERTEX, Zykov, whole_numbers, zykov
 from colgen.solvers.graphs.stable_counted import heaviest_counted

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Apart, Decision, PricingContext, Sense, Solution, Together
+from colgen import Decision, PricingContext, Sense, Solution
 from colgen.certificate.certifier import Certifier, Record, Split, as_exact
 from colgen.certificate.witness import WitnessPoint
+from colgen.core.decision import Apart, Together
 from colgen.problems.colouring.instance import ColouringInstance
 from colgen.problems.colouring.zykov import VERTEX, zykov
 from colgen.solvers.graphs.stable_set import heaviest

@@ -11,9 +11,7 @@ import numpy as np
 
 from colgen import (
     BranchingRule,
-    Choice,
     Column,
-    Enumeration,
     Heuristic,
     Method,
     NodeLimit,
@@ -27,10 +25,12 @@ from colgen import (
     WarmStart,
     solve,
 )
+from colgen.branching.selection import Choice
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.sense import Sense
+from colgen.enumeration import Enumeration
 from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.colouring.branching import OnPairs

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Apart, Column, Decision, Together
+from colgen import Column, Decision
+from colgen.core.decision import Apart, Together
 from colgen.problems.coreference.clusters import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.solvers.clusters.dual_proof import settle

@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from colgen import solve_complete
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
 from colgen.problems.cutting_stock.model import full
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.mip import MIPSolution
 
 

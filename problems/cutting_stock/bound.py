@@ -9,7 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from colgen import Certificate, Count, Duals, PricingContext
+from colgen import Duals, PricingContext
+from colgen.core.result import Certificate
+from colgen.core.terms import Count
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.layout import PatternLayout, as_arc
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle

@@ -7,9 +7,12 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Decision, OnOriginalVariable, PricedMarginals, ReducedCostFixing, Solution
+from colgen import Decision, OnOriginalVariable, Solution
+from colgen.branching.rules import Bound
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import TOLERANCES
+from colgen.fixing import ReducedCostFixing
+from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.cutting_stock.instance import Pattern
 from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout, as_arc
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle

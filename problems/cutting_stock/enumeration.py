@@ -6,10 +6,14 @@ import math
 
 import numpy as np
 
-from colgen import Bound, Count, Enumerated, Enumeration, PricingContext, ReductionContext, Solution
+from colgen import PricingContext, Solution
+from colgen.branching.rules import Bound
 from colgen.core.budget import OutOfBudget
 from colgen.core.columns import Key
+from colgen.core.terms import Count
 from colgen.core.tolerances import TOLERANCES
+from colgen.enumeration import Enumerated, Enumeration
+from colgen.fixing import ReductionContext
 from colgen.problems.cutting_stock.baseline import Rolls
 from colgen.problems.cutting_stock.heuristics import as_solution
 from colgen.problems.cutting_stock.instance import CuttingStockInstance

@@ -34,25 +34,13 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from colgen import (
-    BranchingRule,
-    Column,
-    Diving,
-    Enumerated,
-    Enumeration,
-    Heuristic,
-    Pricing,
-    Problem,
-    Reduction,
-    ReductionContext,
-    RestrictedMIP,
-    Solution,
-    artificial,
-)
+from colgen import BranchingRule, Column, Diving, Heuristic, Pricing, Problem, RestrictedMIP, Solution, artificial
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
+from colgen.enumeration import Enumerated, Enumeration
+from colgen.fixing import Reduction, ReductionContext
 from colgen.problems.cutting_stock.instance import Pattern
 from colgen.problems.cutting_stock.parts import Order
 from colgen.problems.cutting_stock.run_pricing import OnLongRuns, OnRunArcs, RunArcFixing, RunOracle, Runs

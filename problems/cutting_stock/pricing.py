@@ -7,10 +7,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Column, Columns, Count, Duals, PricedMarginals, Pricing, PricingContext, PricingResult
+from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult
+from colgen.branching.rules import Bound
 from colgen.core.budget import OutOfBudget
-from colgen.core.terms import PricedTerms
+from colgen.core.terms import Count, PricedTerms
 from colgen.core.tolerances import TOLERANCES
+from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.cutting_stock.instance import Pattern
 from colgen.problems.cutting_stock.layout import Full, PatternArcsForbidden, PatternLayout, as_arc
 from colgen.solvers.packing.arc_values import arc_values, arc_work

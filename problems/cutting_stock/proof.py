@@ -10,9 +10,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Count, Decision, Duals, Sense, Solution
+from colgen import Decision, Duals, Sense, Solution
+from colgen.branching.rules import Bound
 from colgen.certificate.certifier import Record
 from colgen.certificate.theorems import KnapsackCertifier, Place, Rounded
+from colgen.core.terms import Count
 from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout, as_arc
 from colgen.problems.cutting_stock.pricing import ARC
 

@@ -10,20 +10,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import (
-    Bound,
-    Column,
-    Columns,
-    Decision,
-    Duals,
-    PricedMarginals,
-    Pricing,
-    PricingContext,
-    PricingResult,
-    ReducedCostFixing,
-    Solution,
-)
+from colgen import Column, Columns, Decision, Duals, Pricing, PricingContext, PricingResult, Solution
+from colgen.branching.rules import Bound
 from colgen.core.budget import OutOfBudget
+from colgen.fixing import ReducedCostFixing
+from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.cutting_stock.branching import OnArcFlow
 from colgen.problems.cutting_stock.instance import Pattern
 from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout, as_arc

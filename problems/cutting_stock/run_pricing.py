@@ -16,14 +16,14 @@ from colgen import (
     Duals,
     InputError,
     OnOriginalVariable,
-    PricedMarginals,
     Pricing,
     PricingContext,
     PricingResult,
-    ReducedCostFixing,
     Solution,
 )
 from colgen.core.budget import OutOfBudget
+from colgen.fixing import ReducedCostFixing
+from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
 from colgen.solvers.packing.arc_values import arc_values
 from colgen.solvers.packing.knapsack import (

@@ -32,14 +32,10 @@ from colgen import (
     Column,
     Directional,
     Diving,
-    Enumerated,
-    Enumeration,
     Heuristic,
     HeuristicContext,
     Pricing,
     Problem,
-    Reduction,
-    ReductionContext,
     Solution,
     Stabilization,
 )
@@ -47,6 +43,8 @@ from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
+from colgen.enumeration import Enumerated, Enumeration
+from colgen.fixing import Reduction, ReductionContext
 from colgen.problems.cutting_stock import stock as kinds_of_rolls
 from colgen.problems.cutting_stock.parts import Order, Use
 from colgen.problems.cutting_stock.roll_pricing import OnRollArcs, RollArcFixing, RollLayout, RollOracle

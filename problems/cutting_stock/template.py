@@ -16,14 +16,12 @@ from colgen import (
     Directional,
     Diving,
     Duals,
-    Enumeration,
     Formulation,
     Heuristic,
     InputError,
     Pricing,
     PricingContext,
     Problem,
-    Reduction,
     Sense,
     Separation,
     Solution,
@@ -33,6 +31,8 @@ from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
+from colgen.enumeration import Enumeration
+from colgen.fixing import Reduction
 from colgen.model.formulation import Block
 from colgen.problems.cutting_stock.bound import sharpened
 from colgen.problems.cutting_stock.branching import OnArcFlow, PatternArcFixing

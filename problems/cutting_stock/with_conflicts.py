@@ -35,21 +35,20 @@ from colgen import (
     Column,
     Directional,
     Diving,
-    Enumerated,
-    Enumeration,
     Heuristic,
     HeuristicContext,
-    Key,
     Pricing,
     Problem,
-    ReductionContext,
     Solution,
     Stabilization,
 )
 from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.columns import Key
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
+from colgen.enumeration import Enumerated, Enumeration
+from colgen.fixing import ReductionContext
 from colgen.problems.colouring.branching import OnPairs
 from colgen.problems.cutting_stock import stock as kinds_of_rolls
 from colgen.problems.cutting_stock.conflict_pricing import DEMAND, ConflictOracle, MergedPieces, Packed, Pieces

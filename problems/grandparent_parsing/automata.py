@@ -20,7 +20,6 @@ from colgen import (
     Column,
     Decision,
     InputError,
-    Key,
     Pricing,
     PricingContext,
     PricingResult,
@@ -34,6 +33,7 @@ from colgen.bounding.guesses import Proved, prove, record
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.columns import Key
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from colgen.master.lagrangian_master import LagrangianMaster

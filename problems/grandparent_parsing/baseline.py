@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colgen import Formulation, FormulationCache, LinearMaster, MasterStatus
+from colgen import Formulation, LinearMaster
 from colgen.core.tolerances import TOLERANCES
+from colgen.master.protocol import MasterStatus
+from colgen.model.formulation import FormulationCache
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.grandparent_parsing.instance import Floats, PartScores, as_heads, refuse_pairs, refuse_projective
 from colgen.problems.grandparent_parsing.model import complete

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from colgen import BranchingRule, Column, Decision, Duals, LinearMaster, Reduction, ReductionContext, Solution
+from colgen import BranchingRule, Column, Decision, Duals, LinearMaster, Solution
 from colgen.core.columns import Key
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import TOLERANCES
+from colgen.fixing import Reduction, ReductionContext
 from colgen.problems.grandparent_parsing.instance import Mask
 from colgen.problems.grandparent_parsing.separation import arc_values
 

@@ -22,13 +22,10 @@ from colgen import (
     Heuristic,
     InputError,
     LinearMaster,
-    MasterSolution,
     NoStabilization,
     Pricing,
     PricingResult,
     Problem,
-    Reduction,
-    RestrictedMaster,
     Result,
     Row,
     Sense,
@@ -43,6 +40,8 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.pool import Pool
 from colgen.core.row_batch import RowBatch
 from colgen.core.warm_start import WarmStart
+from colgen.fixing import Reduction
+from colgen.master.protocol import MasterSolution, RestrictedMaster
 from colgen.problems.dependency.exact import TreeScores
 from colgen.problems.dependency.features.margin_updates import tree_triples
 from colgen.problems.dependency.proof import TreeCertifier

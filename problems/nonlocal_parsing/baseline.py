@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colgen import compile_model, solve_complete
+from colgen.model.formulation import compile_model
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.model import full
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.lp import LPStatus
 
 

@@ -28,7 +28,6 @@ from colgen import (
     Decision,
     Duals,
     Formulation,
-    Key,
     Pricing,
     PricingContext,
     PricingResult,
@@ -39,6 +38,7 @@ from colgen import (
     solve,
 )
 from colgen.core.budget import Budget
+from colgen.core.columns import Key
 from colgen.core.decision import fractionality
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colgen import BranchingRule, InputError, Pricing, Problem, RestrictedMaster, Sense, Solution
+from colgen import BranchingRule, InputError, Pricing, Problem, Sense, Solution
 from colgen.bounding.protocol import Bounding
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.master.lagrangian_master import LagrangianMaster
+from colgen.master.protocol import RestrictedMaster
 from colgen.problems.dependency.exact import TreeScores
 from colgen.problems.dependency.pool import checked_k
 from colgen.problems.dependency.proof import TreeCertifier

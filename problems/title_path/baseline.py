@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from colgen import Executor, InputError, Problem, Result, Termination, TimeLimit, seeds_from, solve, solve_complete
+from colgen import InputError, Problem, Result, Termination, TimeLimit, solve
+from colgen.parallel.executor import Executor, seeds_from
 from colgen.problems.title_path.instance import Path, PathInstance
 from colgen.problems.title_path.lazy import LazyPath
 from colgen.problems.title_path.model import arcs, arrays, centred
 from colgen.problems.title_path.outcome import PathResult
 from colgen.problems.title_path.template import TitlePath
-from colgen.reporting.compared import proved_by_engine
+from colgen.reporting.compared import proved_by_engine, solve_complete
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solvers.paths import colour_coding as kernels
 from colgen.solvers.paths.path_beam import beam as beam_kernel

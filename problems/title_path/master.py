@@ -8,9 +8,10 @@ from typing import cast
 
 import numpy as np
 
-from colgen import Column, LagrangianMaster, Row, Sense, Solution
+from colgen import Column, Row, Sense, Solution
 from colgen.core.columns import Key
 from colgen.core.duals import RowNames
+from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.problems.title_path.instance import Floats, Path, PathInstance
 from colgen.solvers.paths.walks import Mask
 

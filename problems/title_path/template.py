@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colgen import (
-    Bounding,
-    Heuristic,
-    Key,
-    Pricing,
-    Problem,
-    Row,
-    Separation,
-    SeparationContext,
-    Solution,
-    WarmStart,
-)
+from colgen import Heuristic, Pricing, Problem, Row, Separation, SeparationContext, Solution, WarmStart
+from colgen.bounding.protocol import Bounding
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
+from colgen.core.columns import Key
 from colgen.problems.title_path.bound import Memory
 from colgen.problems.title_path.instance import Path, PathInstance, checked
 from colgen.problems.title_path.master import ONCE, WalkDuals, WalkMaster

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from colgen import solve_complete
 from colgen.problems.vehicle_routing.instance import RoutingInstance
 from colgen.problems.vehicle_routing.model import full
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.mip import MIPSolution
 
 

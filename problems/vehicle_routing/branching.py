@@ -9,7 +9,10 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Column, Decision, OnOriginalVariable, PricedMarginals, ReducedCostFixing, Solution
+from colgen import Column, Decision, OnOriginalVariable, Solution
+from colgen.branching.rules import Bound
+from colgen.fixing import ReducedCostFixing
+from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.vehicle_routing.decisions import RouteArcsForbidden
 from colgen.problems.vehicle_routing.instance import Route
 from colgen.problems.vehicle_routing.pricing import ARC, EDGE, VEHICLES, RouteOracle, as_arc

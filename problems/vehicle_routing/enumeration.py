@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from colgen import Bound, Enumerated, Enumeration
+from colgen.branching.rules import Bound
 from colgen.core.columns import Key
 from colgen.core.tolerances import TOLERANCES, size
+from colgen.enumeration import Enumerated, Enumeration
 from colgen.fixing import ReductionContext
 from colgen.problems.vehicle_routing.pricing import EDGE, RouteOracle
 

@@ -8,7 +8,10 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Bound, Column, Columns, Count, Duals, Linear, PricedMarginals, Pricing, PricingContext, PricingResult
+from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult
+from colgen.branching.rules import Bound
+from colgen.core.terms import Count, Linear
+from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.vehicle_routing.decisions import RouteArcsForbidden
 from colgen.problems.vehicle_routing.instance import Route
 from colgen.problems.vehicle_routing.layout import Arc, RouteLayout

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from colgen import (
     BranchingRule,
-    Choice,
     Column,
-    Enumeration,
     Heuristic,
     Pricing,
     Problem,
-    Reduction,
     RestrictedMIP,
     Separation,
     Solution,
@@ -21,12 +18,15 @@ from colgen import (
     StrongBranching,
     Wentges,
 )
+from colgen.branching.selection import Choice
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.numbers import real
 from colgen.core.sense import Sense
 from colgen.core.warm_start import WarmStart
+from colgen.enumeration import Enumeration
+from colgen.fixing import Reduction
 from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing

@@ -7,7 +7,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from colgen import Bundle, Chain, ColumnGeneration, Method, NodeLimit, Sense, Subgradient, Volume, solve
+from colgen import ColumnGeneration, Method, NodeLimit, Sense, solve
+from colgen.bounding.bundle import Bundle
+from colgen.bounding.chain import Chain
+from colgen.bounding.subgradient import Subgradient
+from colgen.bounding.volume import Volume
 from colgen.core.errors import InputError
 from tests.amounts import examples
 from tests.assignment import assignment

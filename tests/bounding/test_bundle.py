@@ -2,8 +2,7 @@
 
 import pytest
 
-from colgen import Bundle
-from colgen.bounding.bundle import BundleAscent
+from colgen.bounding.bundle import Bundle, BundleAscent
 from colgen.core.errors import InputError
 from tests.bounding.test_ascent import Roof, optimum, run
 

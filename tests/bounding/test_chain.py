@@ -2,8 +2,11 @@
 
 import pytest
 
-from colgen import Bundle, Chain, ColumnGeneration, Method, Volume, solve
+from colgen import ColumnGeneration, Method, solve
+from colgen.bounding.bundle import Bundle
+from colgen.bounding.chain import Chain
 from colgen.bounding.protocol import Bounding
+from colgen.bounding.volume import Volume
 from colgen.core.errors import InputError
 from tests.assignment import assignment
 from tests.toys import CuttingStock

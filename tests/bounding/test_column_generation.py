@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import colgen
 from colgen import (
     NO_STRUCTURE,
-    AnyOf,
     Best,
     Column,
     DepthLimit,
@@ -20,8 +19,6 @@ from colgen import (
     GapLimit,
     Heuristic,
     IterationLimit,
-    MasterSolution,
-    MasterStatus,
     MemoryLimit,
     Method,
     NodeLimit,
@@ -32,14 +29,12 @@ from colgen import (
     Pricing,
     PricingResult,
     Problem,
-    RestrictedMaster,
     Row,
     RyanFoster,
     Sense,
     Separation,
     Solution,
     Stages,
-    Stalled,
     Termination,
     TimeLimit,
     WarmStart,
@@ -48,6 +43,8 @@ from colgen import (
     solve,
 )
 from colgen.core import errors
+from colgen.core.stop import AnyOf, Stalled
+from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.amounts import BUSY
 from tests.fuzz.engine import pools as fuzz

@@ -8,9 +8,6 @@ import pytest
 
 from colgen import (
     Best,
-    BoxStep,
-    Bundle,
-    Chain,
     Column,
     ColumnGeneration,
     Directional,
@@ -19,23 +16,25 @@ from colgen import (
     Method,
     NodeLimit,
     NoStabilization,
-    OneRound,
     OraclePricing,
     Parallel,
-    Penalty,
     Pricing,
     Problem,
     RestrictedMIP,
     StrongBranching,
-    Subgradient,
     Termination,
     TimeLimit,
-    Volume,
     WarmStart,
     Wentges,
     artificial,
     solve,
 )
+from colgen.bounding.bundle import Bundle
+from colgen.bounding.chain import Chain
+from colgen.bounding.protocol import OneRound
+from colgen.bounding.subgradient import Subgradient
+from colgen.bounding.volume import Volume
+from colgen.stabilization import BoxStep, Penalty
 from colgen.testing import check_problem
 from tests.sweeps import seeds
 from tests.toys import Enumerated, Program

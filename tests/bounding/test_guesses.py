@@ -8,12 +8,9 @@ import numpy as np
 import pytest
 
 from colgen import (
-    Bounded,
-    Bounding,
     Column,
     InfeasibleAnswerError,
     InputError,
-    LagrangianMaster,
     Method,
     NoStabilization,
     Pricing,
@@ -26,9 +23,10 @@ from colgen import (
     WarmStart,
     solve,
 )
-from colgen.bounding.protocol import Outcome
+from colgen.bounding.protocol import Bounded, Bounding, Outcome
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import OracleBeatenError
+from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.tree import node_bounds
 from tests.amounts import BUSY
 from tests.toys import CuttingStock, cutting_column

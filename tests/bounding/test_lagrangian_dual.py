@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import Column, LagrangianMaster, PricingContext, Sense
+from colgen import Column, PricingContext, Sense
 from colgen.bounding.lagrangian_dual import LagrangianDual, NoLagrangianError, _merged
 from colgen.core.column_batch import Columns
+from colgen.master.lagrangian_master import LagrangianMaster
 from tests.assignment import assignment
 from tests.bounding.lagrangians import largest, programs
 from tests.toys import CuttingStock, Enumerated

@@ -3,13 +3,10 @@
 import pytest
 
 from colgen import (
-    Bounded,
-    Bounding,
     BranchingRule,
     Column,
     ColumnGeneration,
     Decision,
-    LagrangianMaster,
     Method,
     NodeLimit,
     Pricing,
@@ -21,8 +18,9 @@ from colgen import (
     WarmStart,
     solve,
 )
-from colgen.bounding.protocol import Outcome
+from colgen.bounding.protocol import Bounded, Bounding, Outcome
 from colgen.core.errors import FormulationError, InfeasibleAnswerError, InputError, InvalidBoundError
+from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.tree.queues import DepthFirst
 
 

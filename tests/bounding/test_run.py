@@ -7,9 +7,10 @@ import time
 
 import pytest
 
-from colgen import AnyOf, Column, IterationLimit, Sense, Solution, Termination
+from colgen import Column, IterationLimit, Sense, Solution, Termination
 from colgen.bounding.run import MASTER, PRICING, SEPARATION, Recorder, Run
 from colgen.core.errors import InfeasibleAnswerError, InputError, InvalidBoundError
+from colgen.core.stop import AnyOf
 from colgen.solvers.compiling import working_clock
 
 

@@ -9,12 +9,10 @@ import pytest
 from scipy import optimize
 
 from colgen import (
-    Box,
     Column,
     InputError,
     Method,
     OnComponents,
-    OnPairs,
     Pricing,
     PricingResult,
     Problem,
@@ -23,7 +21,8 @@ from colgen import (
     artificial,
     solve,
 )
-from colgen.branching.component_bounds import boxes, pairs
+from colgen.branching.component_bounds import OnPairs, boxes, pairs
+from colgen.core.terms import Box
 from tests.amounts import examples
 from tests.toys import Pool
 

@@ -12,9 +12,6 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import (
-    Apart,
-    Bound,
-    Candidate,
     Column,
     Decision,
     InputError,
@@ -25,16 +22,14 @@ from colgen import (
     Row,
     RyanFoster,
     Solution,
-    TemplateBound,
-    Together,
     artificial,
-    compile_model,
     solve,
 )
 from colgen.branching import rules
-from colgen.branching.rules import DOWN, UP
+from colgen.branching.rules import DOWN, UP, Bound, Candidate, TemplateBound
 from colgen.core.activity import activity
-from colgen.core.decision import admits, fractionality
+from colgen.core.decision import Apart, Together, admits, fractionality
+from colgen.model.formulation import compile_model
 from tests.toys import Partition, SetPartitioning
 
 

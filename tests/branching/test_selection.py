@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from colgen import Candidate
+from colgen.branching.rules import Candidate
 from colgen.branching.selection import by_merit, merit
 
 

@@ -12,11 +12,11 @@ from colgen import (
     MostFractional,
     NoStabilization,
     OnOriginalVariable,
-    PseudoCostBranching,
     StrongBranching,
     TimeLimit,
     solve,
 )
+from colgen.branching.selection import PseudoCostBranching
 from colgen.branching.trials import Trying
 from colgen.core.result import Termination
 from tests.toys import Enumerated, Program

@@ -4,8 +4,9 @@ import dataclasses
 import math
 from http.server import ThreadingHTTPServer
 
-from colgen import LogFile, solve
+from colgen import solve
 from colgen.cli.watch import picture
+from colgen.reporting.live_log import LogFile
 from tests.cli.stub import run
 from tests.toys import CuttingStock
 

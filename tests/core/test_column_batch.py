@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import Apart, Column, Columns, Decision, Together
+from colgen import Column, Columns, Decision
 from colgen.core.column_batch import in_order, picked
+from colgen.core.decision import Apart, Together
 from colgen.core.errors import FormulationError
 
 

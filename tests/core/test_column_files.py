@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import Column, Columns, InputError, Row, WarmStart, load_columns, save_columns, solve
+from colgen import Column, Columns, InputError, Row, WarmStart, solve
+from colgen.core.column_files import load_columns, save_columns
 from tests.core.test_column_batch import ROWS, batch_of, singles
 from tests.toys import CuttingStock
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import Apart, Column, Decision, Row, Solution, Together
-from colgen.core.decision import DecisionPath, admits, fractionality, groups_of, screen_of
+from colgen import Column, Decision, Row, Solution
+from colgen.core.decision import Apart, DecisionPath, Together, admits, fractionality, groups_of, screen_of
 
 A, B, C = ("cover", 0), ("cover", 1), ("cover", 2)
 

@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from colgen import Box, Count, InputError, Linear
+from colgen import InputError
 from colgen.core.serialization import as_plain, digest_of, digest_of_object, of_plain
+from colgen.core.terms import Box, Count, Linear
 
 VALUES = [
     None,

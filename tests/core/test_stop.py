@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from colgen import AnyOf, GapLimit, Iteration, IterationLimit, MemoryLimit, Sense, Stalled, Termination, TimeLimit
-from colgen.core.stop import resident_bytes
+from colgen import GapLimit, Iteration, IterationLimit, MemoryLimit, Sense, Termination, TimeLimit
+from colgen.core.stop import AnyOf, Stalled, resident_bytes
 
 ROUND = Iteration(
     number=0,

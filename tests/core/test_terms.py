@@ -5,9 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
-from colgen import Box, Count, Duals, Linear, Row
+from colgen import Duals, Row
 from colgen.core.duals import RowNames
 from colgen.core.errors import FormulationError
+from colgen.core.terms import Box, Count, Linear
 
 
 def dual_values():

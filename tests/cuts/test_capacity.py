@@ -4,8 +4,9 @@ import itertools
 
 import pytest
 
-from colgen import Column, InputError, Linear, RoundedCapacity, Sense, SeparationContext, Solution
+from colgen import Column, InputError, RoundedCapacity, Sense, SeparationContext, Solution
 from colgen.core.activity import activity
+from colgen.core.terms import Linear
 
 DEMANDS = {"a": 4.0, "b": 4.0, "c": 4.0, "d": 4.0}
 

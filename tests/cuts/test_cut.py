@@ -6,24 +6,13 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import (
-    Best,
-    Box,
-    Column,
-    Count,
-    Cuts,
-    Linear,
-    OraclePricing,
-    Problem,
-    RestrictedMIP,
-    RyanFoster,
-    Separation,
-    solve,
-)
+from colgen import Best, Column, OraclePricing, Problem, RestrictedMIP, RyanFoster, Separation, solve
 from colgen.core.activity import activities, activity
 from colgen.core.column_batch import Columns
 from colgen.core.errors import FormulationError
 from colgen.core.solution import Solution
+from colgen.core.terms import Box, Count, Linear
+from colgen.cuts.cut import Cuts
 
 ROWS = range(7)
 """Of a set packing problem whose columns are the sets of two or three rows."""

@@ -3,19 +3,8 @@
 import pyomo.environ as pyo
 import pytest
 
-from colgen import (
-    Best,
-    Column,
-    Count,
-    InputError,
-    NodeLimit,
-    RankOne,
-    Sense,
-    SeparationContext,
-    Solution,
-    artificial,
-    solve,
-)
+from colgen import Best, Column, InputError, NodeLimit, RankOne, Sense, SeparationContext, Solution, artificial, solve
+from colgen.core.terms import Count
 from tests.cuts.test_cut import ROWS, SETS, TRIPLES, WORTH, Packing, Sets, complete, naive
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Record, Termination, decompose, solve, solve_complete
+from colgen import Record, Termination, decompose, solve
 from colgen.certificate.checker import check
 from colgen.model.formulation import compile_model
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.highs import LPStatus
 from tests.decomposition.models import FAMILIES, assignment, colours, flows, lots, packing, shifts
 from tests.fuzz.lies import unfound

@@ -7,8 +7,9 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InfeasibleAnswerError, InputError, Termination, decompose, solve, solve_complete
+from colgen import InfeasibleAnswerError, InputError, Termination, decompose, solve
 from colgen.decomposition.decomposed import Values
+from colgen.reporting.compared import solve_complete
 from tests.amounts import examples
 from tests.decomposition import models
 from tests.decomposition.models import FAMILIES

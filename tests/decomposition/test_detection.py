@@ -3,7 +3,8 @@
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, decompose, find_blocks, solve
+from colgen import InputError, decompose, solve
+from colgen.decomposition.detection import find_blocks
 from tests.decomposition import models
 
 

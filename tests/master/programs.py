@@ -6,13 +6,8 @@ import numpy as np
 import pyomo.environ as pyo
 from scipy import optimize
 
-from colgen import (
-    Column,
-    LinearMaster,
-    Row,
-    artificial,
-    compile_model,
-)
+from colgen import Column, LinearMaster, Row, artificial
+from colgen.model.formulation import compile_model
 from colgen.pricing.oracles import Pricing, PricingResult
 
 

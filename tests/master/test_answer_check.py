@@ -8,7 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from colgen import Bound, Column, LinearMaster, Row, RowFamily, Solution, solve
+from colgen import Column, LinearMaster, Row, Solution, solve
+from colgen.branching.rules import Bound
+from colgen.core.columns import RowFamily
 from colgen.core.errors import ReducedCostError, UnknownRowError
 from colgen.master.answer_check import COST, contributions, itemised
 from tests.master.programs import col, covering

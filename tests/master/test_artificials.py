@@ -3,15 +3,9 @@
 import pyomo.environ as pyo
 import pytest
 
-from colgen import (
-    Column,
-    LinearMaster,
-    MasterStatus,
-    Row,
-    artificial,
-    compile_model,
-    exchange,
-)
+from colgen import Column, LinearMaster, Row, artificial, exchange
+from colgen.master.protocol import MasterStatus
+from colgen.model.formulation import compile_model
 from tests.master.programs import (
     covering,
 )

@@ -5,10 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from colgen import (
-    Row,
-    TemplateBound,
-)
+from colgen import Row
+from colgen.branching.rules import TemplateBound
 from tests.master.programs import (
     col,
     random_master,

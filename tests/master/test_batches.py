@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import Apart, Bound, Column, Columns, LinearMaster, PricingResult, Row, artificial, compile_model, solve
+from colgen import Column, Columns, LinearMaster, PricingResult, Row, artificial, solve
+from colgen.branching.rules import Bound
+from colgen.core.decision import Apart
 from colgen.core.errors import FormulationError, UnknownRowError
+from colgen.model.formulation import compile_model
 from colgen.pricing.oracles import Pricing
 from tests.amounts import examples
 from tests.toys import CuttingStock

@@ -6,8 +6,9 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Column, InputError, LinearMaster, WarmStart, artificial, compile_model, solve
+from colgen import Column, InputError, LinearMaster, WarmStart, artificial, solve
 from colgen.master.central_duals import Centrality
+from colgen.model.formulation import compile_model
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed
 from tests.master.programs import covering

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colgen.master.idle_columns as idle_columns
-from colgen import Apart, Column, Diving, Method, RestrictedMIP, Together, solve
+from colgen import Column, Diving, Method, RestrictedMIP, solve
+from colgen.core.decision import Apart, Together
 from tests.amounts import examples
 from tests.master.test_batches import ITEMS, as_batch, columns, master
 from tests.toys import CuttingStock

@@ -6,9 +6,10 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Column, LinearMaster, compile_model
+from colgen import Column, LinearMaster
 from colgen.core.errors import FormulationError, UnknownRowError
 from colgen.master.column_table import TEMPLATE
+from colgen.model.formulation import compile_model
 from tests.master.programs import Priced, col, covering
 from tests.toys import CuttingStock
 

@@ -9,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from colgen import (
-    Column,
-    LinearMaster,
-    Row,
-    Sense,
-    Solution,
-    artificial,
-    compile_model,
-)
+from colgen import Column, LinearMaster, Row, Sense, Solution, artificial
+from colgen.model.formulation import compile_model
 from colgen.pricing.oracles import PricingResult
 from tests.master.programs import (
     Priced,

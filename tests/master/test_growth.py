@@ -6,15 +6,10 @@ import math
 import pyomo.environ as pyo
 import pytest
 
-from colgen import (
-    Column,
-    LinearMaster,
-    Row,
-    Solution,
-    compile_model,
-)
+from colgen import Column, LinearMaster, Row, Solution
 from colgen.core.errors import FormulationError, UnknownRowError
 from colgen.core.row_batch import RowBatch
+from colgen.model.formulation import compile_model
 from tests.master.programs import (
     col,
     covering,

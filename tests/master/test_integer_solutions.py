@@ -9,8 +9,9 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Column, Columns, RowFamily, Sense, Solution, artificial
+from colgen import Column, Columns, Sense, Solution, artificial
 from colgen.core.budget import Budget
+from colgen.core.columns import RowFamily
 from colgen.core.errors import FormulationError
 from colgen.master import integer_solutions
 from colgen.master.integer_solutions import listed

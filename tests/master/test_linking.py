@@ -6,7 +6,8 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Column, LinearMaster, artificial, compile_model
+from colgen import Column, LinearMaster, artificial
+from colgen.model.formulation import compile_model
 
 
 def master(sense=pyo.minimize, sign=1.0):

@@ -4,13 +4,9 @@ import math
 
 import pytest
 
-from colgen import (
-    Apart,
-    Bound,
-    MasterStatus,
-    TemplateBound,
-    Together,
-)
+from colgen.branching.rules import Bound, TemplateBound
+from colgen.core.decision import Apart, Together
+from colgen.master.protocol import MasterStatus
 from tests.master.programs import (
     col,
     covering,

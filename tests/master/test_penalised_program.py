@@ -6,7 +6,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Budget
+from colgen.core.budget import Budget
 from colgen.master.penalised_program import Interval, PenalisedProgram
 from tests.master.programs import col, covering
 

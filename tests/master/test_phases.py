@@ -3,12 +3,9 @@
 import pyomo.environ as pyo
 import pytest
 
-from colgen import (
-    Column,
-    MasterStatus,
-    Row,
-)
+from colgen import Column, Row
 from colgen.core.errors import SolverError as EngineSolverError
+from colgen.master.protocol import MasterStatus
 from colgen.solvers.linear.highs import SolverError
 from colgen.solvers.linear.lp import LinearProgram
 from tests.master.programs import (

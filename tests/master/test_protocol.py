@@ -2,8 +2,8 @@
 
 import math
 
-from colgen import Column, MasterStatus, Sense, Solution
-from colgen.master.protocol import MasterSolution, RestrictedMaster
+from colgen import Column, Sense, Solution
+from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 
 
 class Unknowing(RestrictedMaster):

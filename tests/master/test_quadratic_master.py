@@ -6,11 +6,11 @@ import itertools
 import numpy as np
 import pytest
 
-from colgen import Column, IterationLimit, Pricing, PricingResult, Problem, QuadraticMaster, Sense, solve
+from colgen import Column, IterationLimit, Pricing, PricingResult, Problem, Sense, solve
 from colgen.core.columns import Row
 from colgen.core.errors import ColgenError, FormulationError, InputError
 from colgen.learning import Chains, best_structure, sparsemap
-from colgen.master.quadratic_master import MeanDuals
+from colgen.master.quadratic_master import MeanDuals, QuadraticMaster
 
 
 def at(costs, points, curvature, sign):

@@ -9,10 +9,12 @@ import pyomo.environ as pyo
 import pytest
 from scipy import sparse
 
-from colgen import Column, LinearMaster, Method, Row, RowFamily, Solution, artificial, compile_model, solve
+from colgen import Column, LinearMaster, Method, Row, Solution, artificial, solve
 from colgen.core.activity import activity
+from colgen.core.columns import RowFamily
 from colgen.core.errors import FormulationError
 from colgen.master.row_coefficients import RowsByFunction, StatedByRows, entries_of_rows
+from colgen.model.formulation import compile_model
 from tests.assignment import Assignment, assignment, pairs
 
 

@@ -8,9 +8,11 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Column, Duals, LinearMaster, Method, Row, RowFamily, Sense, artificial, compile_model, solve
+from colgen import Column, Duals, LinearMaster, Method, Row, Sense, artificial, solve
+from colgen.core.columns import RowFamily
 from colgen.core.errors import FormulationError
 from colgen.master.rows import IdleRows, MasterRows
+from colgen.model.formulation import compile_model
 from tests.master.programs import covering
 from tests.zoo import TRIPLE, Partitioning, Triples
 

@@ -6,9 +6,9 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import FormulationCache, Sense, artificial, compile_model, exchange
+from colgen import Sense, artificial, exchange
 from colgen.core.errors import FormulationError
-from colgen.model.formulation import compile_master
+from colgen.model.formulation import FormulationCache, compile_master, compile_model
 
 
 def sample():

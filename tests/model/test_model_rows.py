@@ -5,8 +5,8 @@ import random
 import pyomo.environ as pyo
 import pytest
 
-from colgen import compile_model
 from colgen.core.errors import FormulationError
+from colgen.model.formulation import compile_model
 from colgen.model.model_rows import compiled, read
 
 

@@ -4,7 +4,8 @@ import time
 import numpy as np
 import pytest
 
-from colgen import Executor, InputError, seeds_from
+from colgen import InputError
+from colgen.parallel.executor import Executor, seeds_from
 
 
 def drawn(seeds):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from colgen import InputError, NodeLimit, NodeVisit, Parallel, Record, Termination, solve
+from colgen import InputError, NodeLimit, Parallel, Record, Termination, solve
+from colgen.core.result import NodeVisit
 from colgen.problems.assignment import Assignment, random
 from tests.assignment import assignment
 from tests.parallel.test_same_run import told

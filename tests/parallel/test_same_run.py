@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from colgen import ColumnGeneration, IterationLimit, Method, Parallel, Record, Subgradient, solve
+from colgen import ColumnGeneration, IterationLimit, Method, Parallel, Record, solve
+from colgen.bounding.subgradient import Subgradient
 from colgen.problems.assignment import Assignment, random
 from tests.assignment import assignment
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from colgen import DepthLimit, InputError, NodeLimit, NodeVisit, Parallel, Record, Termination, solve
+from colgen import DepthLimit, InputError, NodeLimit, Parallel, Record, Termination, solve
+from colgen.core.result import NodeVisit
 from colgen.parallel import subtrees
 from colgen.parallel.clusters import Processes
 from colgen.problems.assignment import Assignment, random

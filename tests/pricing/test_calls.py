@@ -2,7 +2,8 @@
 
 import time
 
-from colgen import Budget, Pricing, PricingContext, PricingResult, Sense, TimeLimit, solve
+from colgen import Pricing, PricingContext, PricingResult, Sense, TimeLimit, solve
+from colgen.core.budget import Budget
 from colgen.pricing.calls import call_oracles
 from tests.toys import CuttingStock, Knapsack
 

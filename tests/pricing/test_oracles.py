@@ -9,12 +9,9 @@ import pytest
 
 from colgen import (
     NO_STRUCTURE,
-    Apart,
     Best,
-    Bound,
     BranchingRule,
     Column,
-    Count,
     Decision,
     InputError,
     OraclePricing,
@@ -24,10 +21,11 @@ from colgen import (
     Sense,
     Stages,
     Termination,
-    Together,
     solve,
 )
-from colgen.core.decision import groups_of
+from colgen.branching.rules import Bound
+from colgen.core.decision import Apart, Together, groups_of
+from colgen.core.terms import Count
 from colgen.pricing.oracles import check_attributes
 from tests.toys import CuttingStock, Knapsack
 

@@ -11,6 +11,7 @@ import pytest
 import colgen
 from colgen.core.decision import Apart, Together
 from colgen.core.duals import Duals, RowNames
+from colgen.core.terms import Box, Count, Linear
 from colgen.solvers.paths.labelling import Labelling, Resource
 from tests.pricing.test_labelling import Routing, columns_at, paths
 
@@ -45,13 +46,13 @@ def test_terms_of_every_kind_are_priced_as_enumeration_does(seed: int) -> None:
         oracle.costs, oracle.vertex_rows, vehicles=("vehicles", None), modes=("exact",),
     )  # fmt: skip
     terms = [
-        colgen.Linear("visit", (1, 3), (2.0, -1.0)),
-        colgen.Linear("arc", ((0, 2), (2, 4)), (1.0, 3.0)),
-        colgen.Linear("vehicles", (None,), (2.0,)),
-        colgen.Count("visit", (1, 2, 3), (1, 1, 1), 2),
-        colgen.Box("visit", ((1, 1.0, math.inf), (4, 0.0, 0.0))),
-        colgen.Box("visit", ((2, 0.5, 1.0), (3, 1.0, 1.0), (5, 0.0, 0.5))),
-        colgen.Box("visit", ((2, 0.0, 1.0),)),
+        Linear("visit", (1, 3), (2.0, -1.0)),
+        Linear("arc", ((0, 2), (2, 4)), (1.0, 3.0)),
+        Linear("vehicles", (None,), (2.0,)),
+        Count("visit", (1, 2, 3), (1, 1, 1), 2),
+        Box("visit", ((1, 1.0, math.inf), (4, 0.0, 0.0))),
+        Box("visit", ((2, 0.5, 1.0), (3, 1.0, 1.0), (5, 0.0, 0.5))),
+        Box("visit", ((2, 0.0, 1.0),)),
     ]
     keys = [*oracle.vertex_rows.values(), ("vehicles", None), *(("cut", term) for term in terms), ("path", "number")]
     values = [
@@ -93,6 +94,6 @@ def test_terms_of_every_kind_are_priced_as_enumeration_does(seed: int) -> None:
 def test_cuts_over_what_labels_do_not_remember_are_refused() -> None:
     oracle = Routing(0).pricing()
     keys = [*oracle.vertex_rows.values(), ("vehicles", None)]
-    for term in (colgen.Count("arc", ((0, 1),), (1,), 2), colgen.Box("vehicles", ((None, 1.0, 1.0),))):
+    for term in (Count("arc", ((0, 1),), (1,), 2), Box("vehicles", ((None, 1.0, 1.0),))):
         with pytest.raises(colgen.InputError, match="expected rows of vertices"):
             columns_at(oracle, [*keys, ("cut", term)], [*[50.0] * 7, 0.0, -1.0])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import find_blocks
+from colgen.decomposition.detection import find_blocks
 from tests.decomposition import models
 
 

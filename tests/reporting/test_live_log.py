@@ -2,8 +2,8 @@
 
 import pytest
 
-from colgen import InputError, LogFile, Sense, solve
-from colgen.reporting.live_log import read_rounds, sense_of
+from colgen import InputError, Sense, solve
+from colgen.reporting.live_log import LogFile, read_rounds, sense_of
 from tests.toys import CuttingStock
 
 

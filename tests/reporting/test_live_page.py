@@ -8,8 +8,9 @@ import urllib.request
 
 import pytest
 
-from colgen import LogFile, solve
+from colgen import solve
 from colgen.core.errors import InputError
+from colgen.reporting.live_log import LogFile
 from colgen.reporting.live_page import page, rounds_from, serving
 from tests.toys import CuttingStock
 

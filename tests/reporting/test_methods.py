@@ -2,10 +2,10 @@
 
 import pytest
 
-from colgen import Method, NoStabilization, Wentges, ablation, replace_parts
+from colgen import Method, NoStabilization, Wentges, ablation
 from colgen.core.errors import InputError
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, without
+from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, replace_parts, without
 from tests.assignment import Assignment, assignment
 
 

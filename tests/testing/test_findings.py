@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from colgen import OutOfBudget, Termination
+from colgen import Termination
+from colgen.core.budget import OutOfBudget
 from colgen.testing.conformance import ConformanceError
 from colgen.testing.findings import Findings
 from tests.assignment import Assignment, Knapsack

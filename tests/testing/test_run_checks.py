@@ -6,22 +6,9 @@ import dataclasses
 
 import pytest
 
-from colgen import (
-    Bounded,
-    Bounding,
-    BranchingRule,
-    Column,
-    Decision,
-    LagrangianMaster,
-    Pricing,
-    PricingResult,
-    Problem,
-    Sense,
-    Solution,
-    WarmStart,
-    solve,
-)
-from colgen.bounding.protocol import Outcome
+from colgen import BranchingRule, Column, Decision, Pricing, PricingResult, Problem, Sense, Solution, WarmStart, solve
+from colgen.bounding.protocol import Bounded, Bounding, Outcome
+from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.testing.conformance import check_problem
 from tests import toys
 from tests.assignment import Assignment, assignment

@@ -1,7 +1,8 @@
 """A scripted relaxation: no linear program, no columns, just bounds."""
 
-from colgen import AnyOf, Decision, Sense, Solution
+from colgen import Decision, Sense, Solution
 from colgen.bounding.run import Run
+from colgen.core.stop import AnyOf
 from colgen.tree.node import Evaluation
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from colgen.tree.search import Relaxation, branch_and_bound

@@ -4,14 +4,12 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import (
-    AnyOf,
     Best,
     ColgenError,
     Column,
     InfeasibleAnswerError,
     NoStabilization,
     OraclePricing,
-    Parts,
     Problem,
     Row,
     Sense,
@@ -21,9 +19,10 @@ from colgen import (
     artificial,
     solve,
 )
-from colgen.bounding.protocol import Settings
+from colgen.bounding.protocol import Parts, Settings
 from colgen.bounding.run import Run
 from colgen.core.errors import SeparationError
+from colgen.core.stop import AnyOf
 from colgen.tree.incumbents import Answers
 
 SETS = {(0,): 1.0, (1,): 1.0, (0, 1): 1.0}

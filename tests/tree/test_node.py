@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.engine.trees import Free
-from colgen import AnyOf, Column, Decision, Method, RyanFoster, Sense, Solution, solve
+from colgen import Column, Decision, Method, RyanFoster, Sense, Solution, solve
 from colgen.bounding.run import Run
 from colgen.core import errors
 from colgen.core.decision import DecisionPath
 from colgen.core.errors import InvalidBoundError, SolverError
+from colgen.core.stop import AnyOf
 from colgen.tree.node import Node, check_against_incumbent, sparing
 from colgen.tree.queues import DepthFirst
 from colgen.tree.search import branch_and_bound

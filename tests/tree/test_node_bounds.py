@@ -5,8 +5,9 @@ import signal
 
 import pytest
 
-from colgen import Bounded, Bounding, Method, Outcome, ReductionContext, Solution, Termination, solve
-from colgen.fixing import Reduction
+from colgen import Method, Solution, Termination, solve
+from colgen.bounding.protocol import Bounded, Bounding, Outcome
+from colgen.fixing import Reduction, ReductionContext
 from tests.toys import CuttingStock
 from tests.zoo import Partitioning
 

@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from colgen import Enumerated, Enumeration, Method, MostFractional, NodeLimit, Wentges, solve
+from colgen import Method, MostFractional, NodeLimit, Wentges, solve
+from colgen.enumeration import Enumerated, Enumeration
 from tests.zoo import Partitioning
 
 

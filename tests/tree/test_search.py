@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import AnyOf, InputError, Method, Record, Sense, Termination, Wentges, solve
+from colgen import InputError, Method, Record, Sense, Termination, Wentges, solve
 from colgen.bounding.run import Run
 from colgen.core.errors import ChildBoundError
+from colgen.core.stop import AnyOf
 from colgen.tree.node import Evaluation
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise
 from colgen.tree.search import branch_and_bound

@@ -28,8 +28,8 @@ class MixedIntegerPricing(Pricing):
     The program is made once and re-costed.  All improving solutions that a call meets become columns, and what HiGHS
     has proved is the bound: where a limit ends the search, what it had proved until then.
 
-    Branching on a variable of the block is a bound here.  Component bounds (:class:`colgen.Box`) are binary variables
-    that are 1 just where all bounds hold: no epsilon, for what is branched on is whole.
+    Branching on a variable of the block is a bound here.  Component bounds (:class:`colgen.core.terms.Box`) are binary
+    variables that are 1 just where all bounds hold: no epsilon, for what is branched on is whole.
     """
 
     prices = frozenset({Box})

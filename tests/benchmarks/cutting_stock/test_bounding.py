@@ -6,7 +6,8 @@ import pytest
 
 from benchmarks.cutting_stock import bounding
 from benchmarks.engine.covering import covers
-from colgen import ColumnGeneration, Volume
+from colgen import ColumnGeneration
+from colgen.bounding.volume import Volume
 
 
 @pytest.mark.parametrize("worth", [498.1, 0.0, -498.1])

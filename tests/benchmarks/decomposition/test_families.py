@@ -3,7 +3,10 @@
 import pytest
 
 from benchmarks.decomposition.families import FAMILIES
-from colgen import IterationLimit, compile_model, decompose, find_blocks, solve, solve_complete
+from colgen import IterationLimit, decompose, solve
+from colgen.decomposition.detection import find_blocks
+from colgen.model.formulation import compile_model
+from colgen.reporting.compared import solve_complete
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,11 @@ import pytest
 from scipy import optimize
 
 from benchmarks.engine.covering import Covering, covers
-from colgen import Bundle, Chain, ColumnGeneration, Method, NodeLimit, Subgradient, Volume, solve
+from colgen import ColumnGeneration, Method, NodeLimit, solve
+from colgen.bounding.bundle import Bundle
+from colgen.bounding.chain import Chain
+from colgen.bounding.subgradient import Subgradient
+from colgen.bounding.volume import Volume
 
 
 def optimum(instance):

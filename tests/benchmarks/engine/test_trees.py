@@ -5,8 +5,9 @@ import pytest
 from scipy import optimize
 
 from benchmarks.engine.trees import Free, PoolPartition
-from colgen import AnyOf, Sense, Termination, solve
+from colgen import Sense, Termination, solve
 from colgen.bounding.run import Run
+from colgen.core.stop import AnyOf
 from colgen.tree.search import branch_and_bound
 
 

@@ -6,7 +6,8 @@ from matplotlib.axes import Axes
 from scipy.optimize import linprog
 
 from benchmarks.runs.large import FAMILIES, Partition, Size, draw, fit_exponent
-from colgen import Method, NoStabilization, PricingContext, Sense, Volume, solve
+from colgen import Method, NoStabilization, PricingContext, Sense, solve
+from colgen.bounding.volume import Volume
 
 
 def all_columns(problem):

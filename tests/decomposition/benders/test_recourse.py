@@ -4,8 +4,9 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import decompose, solve, solve_complete
+from colgen import decompose, solve
 from colgen.decomposition.benders.recourse import Recourse, joined
+from colgen.reporting.compared import solve_complete
 from tests.decomposition.benders.test_dual_pool import stages
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, Termination, TimeLimit, decompose, solve, solve_complete
+from colgen import InputError, Termination, TimeLimit, decompose, solve
+from colgen.reporting.compared import solve_complete
 from tests.amounts import examples
 from tests.decomposition.test_decomposed import feasible
 

@@ -4,7 +4,9 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import compile_model, decompose, solve_complete
+from colgen import decompose
+from colgen.model.formulation import compile_model
+from colgen.reporting.compared import solve_complete
 from tests.decomposition.benders.test_template import two_stage
 
 

@@ -6,9 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from colgen import Box, PricingContext, Sense, Termination, TimeLimit, compile_model, decompose, solve, solve_complete
-from colgen.core.terms import PricedTerms
+from colgen import PricingContext, Sense, Termination, TimeLimit, decompose, solve
+from colgen.core.terms import Box, PricedTerms
 from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing, in_box
+from colgen.model.formulation import compile_model
+from colgen.reporting.compared import solve_complete
 from colgen.testing import check_problem
 from tests.amounts import examples
 from tests.decomposition import models

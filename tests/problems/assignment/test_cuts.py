@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from colgen import ColumnGeneration, Count, Method, RankOne, Record, TimeLimit, solve
+from colgen import ColumnGeneration, Method, RankOne, Record, TimeLimit, solve
 from colgen.certificate.checker import check
+from colgen.core.terms import Count
 from colgen.problems.assignment import Assignment, AssignmentInstance, random
 from colgen.problems.assignment.decisions import ASSIGN
 from colgen.testing import check_problem

@@ -5,18 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from colgen import (
-    Bundle,
-    Chain,
-    ColumnGeneration,
-    Method,
-    PricingContext,
-    Sense,
-    Subgradient,
-    Termination,
-    Volume,
-    solve,
-)
+from colgen import ColumnGeneration, Method, PricingContext, Sense, Termination, solve
+from colgen.bounding.bundle import Bundle
+from colgen.bounding.chain import Chain
+from colgen.bounding.subgradient import Subgradient
+from colgen.bounding.volume import Volume
 from colgen.core.budget import Budget
 from colgen.problems.assignment import Assignment, AssignmentInstance, random
 from colgen.problems.assignment.baseline import solve_full

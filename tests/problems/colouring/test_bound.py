@@ -3,7 +3,8 @@ from fractions import Fraction
 import networkx as nx
 import pytest
 
-from colgen import Certificate, solve
+from colgen import solve
+from colgen.core.result import Certificate
 from colgen.problems.colouring import Colouring, from_networkx, mycielski, queens, random
 from colgen.problems.colouring.bound import exact_bound, fractional_chromatic_number, verify
 

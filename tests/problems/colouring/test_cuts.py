@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from colgen import Apart, Count, PricingContext, RankOne, Record, Sense, Together, solve
+from colgen import PricingContext, RankOne, Record, Sense, solve
 from colgen.certificate.checker import check
+from colgen.core.decision import Apart, Together
+from colgen.core.terms import Count
 from colgen.cuts.cut import Cuts
 from colgen.problems.colouring import Colouring, from_networkx, mycielski, random
 from colgen.problems.colouring.zykov import VERTEX

@@ -4,9 +4,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from colgen import Apart, PricingContext, ReductionContext, Sense, Solution, Together, solve
+from colgen import PricingContext, Sense, Solution, solve
 from colgen.branching.rules import DOWN, UP
+from colgen.core.decision import Apart, Together
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.fixing import ReductionContext
 from colgen.problems.colouring import Colouring, ColouringInstance, from_networkx, mycielski, queens, random
 from colgen.problems.colouring.baseline import solve_full
 from colgen.problems.colouring.branching import OnPairs

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import InputError, compile_model
+from colgen import InputError
+from colgen.model.formulation import compile_model
 from colgen.problems.coreference.baseline import (
     all_link_in_highs,
     closure,

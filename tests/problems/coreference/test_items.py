@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import Apart, Together
+from colgen.core.decision import Apart, Together
 from colgen.problems.coreference import CoreferenceInstance, Items, communities
 from colgen.problems.coreference.items import COVER, Contraction
 from tests.problems.coreference.strategies import instances

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen import IterationLimit, Method, Termination, WarmStart, compile_model, solve
+from colgen import IterationLimit, Method, Termination, WarmStart, solve
+from colgen.model.formulation import compile_model
 from colgen.problems.coreference.baseline import all_link_in_highs, greedy_joining
 from colgen.problems.coreference.instance import CoreferenceInstance, communities, random, random_signs
 from colgen.problems.coreference.lazy import LazyAllLink, as_solution, improved

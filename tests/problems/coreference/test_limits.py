@@ -8,9 +8,10 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Pricing, PricingResult, Stages, Termination, TimeLimit, WarmStart, compile_model, solve
+from colgen import Pricing, PricingResult, Stages, Termination, TimeLimit, WarmStart, solve
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
+from colgen.model.formulation import compile_model
 from colgen.problems.coreference import (
     ClusterILP,
     ClusterSearch,

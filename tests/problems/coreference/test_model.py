@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from scipy.optimize import linprog
 
-from colgen import InputError, compile_model
+from colgen import InputError
+from colgen.model.formulation import compile_model
 from colgen.problems.coreference.instance import CoreferenceInstance, random, random_signs
 from colgen.problems.coreference.model import full, master, members, pricing
 from colgen.solvers.linear.lp import LinearProgram, LPStatus

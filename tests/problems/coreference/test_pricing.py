@@ -6,7 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from colgen import Apart, Column, PricingContext, Sense, Together
+from colgen import Column, PricingContext, Sense
+from colgen.core.decision import Apart, Together
 from colgen.core.duals import Duals, RowNames
 from colgen.problems.coreference import ClusterILP, ClusterSearch, CoreferenceInstance, GrowingClusters, Items
 from colgen.problems.coreference.items import COVER

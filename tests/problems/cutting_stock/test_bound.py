@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from colgen import Bound, LinearMaster, PricingContext, Sense, solve
+from colgen import LinearMaster, PricingContext, Sense, solve
+from colgen.branching.rules import Bound
 from colgen.core.errors import InvalidBoundError
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, uniform
 from colgen.problems.cutting_stock.bound import exact_bound, sharpened, verify

@@ -5,8 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from colgen import Column, Columns, LinearMaster, ReductionContext, Sense, Solution, WarmStart, solve
+from colgen import Column, Columns, LinearMaster, Sense, Solution, WarmStart, solve
 from colgen.core.decision import admits
+from colgen.fixing import ReductionContext
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing
 from colgen.problems.cutting_stock.branching import OnArcFlow, PatternArcFixing
 from colgen.problems.cutting_stock.layout import PatternArcsForbidden

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from benchmarks.cutting_stock.bench import NON_IRUP
-from colgen import Bound, LinearMaster, ReductionContext, Sense, Solution, solve
+from colgen import LinearMaster, Sense, Solution, solve
+from colgen.branching.rules import Bound
+from colgen.fixing import ReductionContext
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.enumeration import PatternEnumeration
 from colgen.problems.cutting_stock.instance import critical

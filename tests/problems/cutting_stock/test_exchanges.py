@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from colgen import InputError, WarmStart, compile_model, solve
+from colgen import InputError, WarmStart, solve
+from colgen.model.formulation import compile_model
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing, uniform
 from colgen.problems.cutting_stock.exchanges import ranks, subsets
 from tests.twins.cutting_stock import optimum, tiny

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.cutting_stock.orders import few_patterns
-from colgen import Bound, Column, Method, PricingContext, TimeLimit, solve
+from colgen import Column, Method, PricingContext, TimeLimit, solve
+from colgen.branching.rules import Bound
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.few_patterns import FewPatterns
 from colgen.problems.cutting_stock.parts import AtMost, Order

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from colgen import compile_model
+from colgen.model.formulation import compile_model
 from colgen.problems.cutting_stock import CuttingStockInstance
 from colgen.problems.cutting_stock.baseline import solve_full
 from colgen.problems.cutting_stock.model import full, master

@@ -4,7 +4,8 @@ import math
 import numpy as np
 import pytest
 
-from colgen import Bound, Columns, LinearMaster, PricingContext
+from colgen import Columns, LinearMaster, PricingContext
+from colgen.branching.rules import Bound
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle

@@ -3,7 +3,8 @@
 import pytest
 
 from benchmarks.cutting_stock.orders import conflicting, few_patterns, several_bins
-from colgen import IterationLimit, Method, Termination, TimeLimit, WarmStart, load_columns, save_columns, solve
+from colgen import IterationLimit, Method, Termination, TimeLimit, WarmStart, solve
+from colgen.core.column_files import load_columns, save_columns
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import Conflicts, Order, Stock
 from colgen.testing.conformance import check_problem

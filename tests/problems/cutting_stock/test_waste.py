@@ -11,24 +11,14 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from colgen import (
-    Count,
-    Duals,
-    PricingContext,
-    RankOne,
-    Record,
-    ReductionContext,
-    Sense,
-    SeparationContext,
-    Solution,
-    solve,
-)
+from colgen import Duals, PricingContext, RankOne, Record, Sense, SeparationContext, Solution, solve
 from colgen.certificate.checker import check
 from colgen.certificate.checker_bounds import bound_of
 from colgen.certificate.checker_pricing import CheckerState, KnapsackPricing, WrongError
 from colgen.certificate.checker_program import Claims, Program
 from colgen.certificate.witness import WitnessPoint
-from colgen.core.terms import PricedTerms
+from colgen.core.terms import Count, PricedTerms
+from colgen.fixing import ReductionContext
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, PatternOracle, read
 from colgen.problems.cutting_stock.bound import sharpened, verify
 from colgen.problems.cutting_stock.layout import Full, PatternLayout

@@ -6,9 +6,10 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, LinearMaster, PricingContext, Record, Sense, compile_model, solve
+from colgen import InputError, LinearMaster, PricingContext, Record, Sense, solve
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.model.formulation import compile_model
 from colgen.problems.dependency import SentenceScorer
 from colgen.problems.grandparent_parsing import (
     CombinatorialDual,

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from colgen import Column, IterationLimit, NodeVisit, PricingContext, Record, Sense, Termination, TimeLimit, solve
+from colgen import Column, IterationLimit, PricingContext, Record, Sense, Termination, TimeLimit, solve
 from colgen.core.errors import InputError, InvalidBoundError
+from colgen.core.result import NodeVisit
 from colgen.problems.dependency import Vocabulary, Weights
 from colgen.problems.dependency.decisions import NoBetter, restrict
 from colgen.problems.grandparent_parsing import GrandparentInstance, from_scores, parse, random, work

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from colgen import LinearMaster, PricingContext, Sense, compile_model, solve
+from colgen import LinearMaster, PricingContext, Sense, solve
+from colgen.model.formulation import compile_model
 from colgen.problems.grandparent_parsing import GrandparentParsing, random
 from colgen.problems.grandparent_parsing.model import complete
 from tests.sweeps import seeds

@@ -5,21 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import (
-    Columns,
-    InputError,
-    LinearMaster,
-    Method,
-    PricingContext,
-    Sense,
-    Termination,
-    Wentges,
-    compile_model,
-    solve,
-)
+from colgen import Columns, InputError, LinearMaster, Method, PricingContext, Sense, Termination, Wentges, solve
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.master.present_objective import PresentObjective
+from colgen.model.formulation import compile_model
 from colgen.problems.grandparent_parsing import (
     ArcGP,
     GrandparentInstance,
@@ -98,9 +88,7 @@ def test_arcs_that_were_left_out_are_priced(seed, monkeypatch):
         arcs = [column for column, _ in result.solution.columns if column.key[0] == "z"]
         assert problem.present.sum() < (~np.isneginf(instance.arcs)).sum()
         came.update(column.key for column in arcs)
-        whole = solve(
-            GrandparentParsing(instance), method=Method(clean_up_after=1, stabilization=stabilization)
-        )
+        whole = solve(GrandparentParsing(instance), method=Method(clean_up_after=1, stabilization=stabilization))
         assert whole.objective == pytest.approx(optimum(instance))
         assert instance.check(whole.answer) == pytest.approx(optimum(instance))
 

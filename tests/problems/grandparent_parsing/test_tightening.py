@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from colgen import ReductionContext, Sense, solve
+from colgen import Sense, solve
 from colgen.core.budget import Budget
+from colgen.fixing import ReductionContext
 from colgen.problems.grandparent_parsing import GrandparentParsing, Tightening, random
 from colgen.problems.grandparent_parsing.branching import TreeArcFixing, Without
 from colgen.problems.grandparent_parsing.model import grandparent_triples

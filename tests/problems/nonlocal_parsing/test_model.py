@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given, settings
 
-from colgen import InputError, compile_model
+from colgen import InputError
+from colgen.model.formulation import compile_model
 from colgen.problems.nonlocal_parsing import ParsingByColumns, random
 from colgen.problems.nonlocal_parsing.baseline import in_highs
 from colgen.problems.nonlocal_parsing.model import full

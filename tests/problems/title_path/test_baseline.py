@@ -3,7 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from colgen import Executor, InputError
+from colgen import InputError
+from colgen.parallel.executor import Executor
 from colgen.problems.title_path import random
 from colgen.problems.title_path.baseline import (
     METHODS,

@@ -4,7 +4,8 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, Solution, compile_model, solve
+from colgen import InputError, Solution, solve
+from colgen.model.formulation import compile_model
 from colgen.problems.title_path import LazyPath, PathInstance, random
 from colgen.problems.title_path.lazy import CycleCuts, as_solution, path_of
 from colgen.problems.title_path.model import SINK, SOURCE, arc_names, arcs, arrays, full

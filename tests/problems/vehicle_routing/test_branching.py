@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from colgen import Bound, PricingContext, Sense, Solution
+from colgen import PricingContext, Sense, Solution
+from colgen.branching.rules import Bound
 from colgen.core.decision import admits
 from colgen.problems.vehicle_routing import VehicleRouting, random
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing, arcs_of, edges_of

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from colgen import Bound, PricingContext, Record, Sense, SeparationContext, solve
+from colgen import PricingContext, Record, Sense, SeparationContext, solve
+from colgen.branching.rules import Bound
 from colgen.core.budget import Budget
 from colgen.fixing import ReductionContext
 from colgen.problems.vehicle_routing import VehicleRouting, random, separation

@@ -2,9 +2,10 @@
 
 import pytest
 
-from colgen import InputError, solve_complete
+from colgen import InputError
 from colgen.problems.vehicle_routing import RoutingInstance, random
 from colgen.problems.vehicle_routing.model import full
+from colgen.reporting.compared import solve_complete
 from tests.sweeps import seeds
 from tests.twins.vehicle_routing import optimum
 

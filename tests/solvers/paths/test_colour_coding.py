@@ -4,7 +4,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from colgen import seeds_from
+from colgen.parallel.executor import seeds_from
 from colgen.problems.title_path import random
 from colgen.problems.title_path.baseline import exact
 from colgen.solvers.paths.colour_coding import (
