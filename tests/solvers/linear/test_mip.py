@@ -146,17 +146,10 @@ def test_a_solve_that_does_not_stop_at_its_limit_is_given_up(monkeypatch):
     monkeypatch.setattr(highspy.Highs, "run", lambda program: release.wait(60.0))
     started = time.monotonic()
     try:
-        found = solve_mip(
-            False,
-            sparse.csc_array(np.array([[2.0, 3.0]])),
-            np.ones(2),
-            np.zeros(2),
-            np.full(2, 9.0),
-            np.array([7.0]),
-            np.array([np.inf]),
-            np.ones(2, dtype=bool),
-            time_limit=0.05,
-        )
+        matrix = sparse.csc_array(np.array([[2.0, 3.0]]))
+        sides = (np.array([7.0]), np.array([np.inf]))
+        program = Program(False, matrix, np.ones(2), np.zeros(2), np.full(2, 9.0), *sides)
+        found = solve_mip(program, np.ones(2, dtype=bool), time_limit=0.05)
     finally:
         release.set()
     assert time.monotonic() - started < 10.0
