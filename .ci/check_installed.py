@@ -25,10 +25,10 @@ def check_import(name: str) -> None:
         sys.exit(f"{name} was imported from {module.__file__}, not from the installed distribution")
 
 
+if not (files("colgen") / "py.typed").is_file():
+    sys.exit("colgen is without py.typed")
 for package in ("colgen", "colgen.problems", "colgen.solvers"):
     check_import(package)
-    if not (files(package) / "py.typed").is_file():
-        sys.exit(f"{package} is without py.typed")
     for found in pkgutil.walk_packages(importlib.import_module(package).__path__, package + "."):
         if not found.name.endswith("__main__"):
             check_import(found.name)
