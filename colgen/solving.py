@@ -165,8 +165,8 @@ class _Solver:
         )
         self.rule = options.rule
         self.budget = Budget(self.rule.seconds, self.rule.bytes)
-        one = parallel.workers is None or parallel.cluster is not None
-        self.budget.workers = self.threads = Threads(1 if one else int(parallel.workers or 1))
+        workers = int(parallel.workers or 1) if parallel.cluster is None else 1
+        self.budget.workers = self.threads = Threads(workers)
         self.settings = Settings(
             stop_early=not options.relaxation,
             round_early=not options.relaxation,

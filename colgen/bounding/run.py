@@ -283,7 +283,7 @@ class Run:
         difference = abs(stated - solution.objective)
         near = difference <= TOLERANCES.diagnostic * size(self.scale, stated, SUMMED * self._least)
         # Costs may cancel out in a sum, whose rounding is that of the largest.
-        if not near and not difference <= SUMMED * ROUNDING * sum(abs(c.cost * value) for c, value in solution.columns):
+        if not near and not difference <= SUMMED * ROUNDING * solution.terms:
             raise InfeasibleAnswerError(
                 f"{source} returned an answer of objective {solution.objective:.10g}, but the problem's own check "
                 f"computes {stated:.10g} for it"

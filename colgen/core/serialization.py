@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -322,10 +321,3 @@ def _nearly(start: bytes) -> bool:
     """Whether a beginning is a damaged one of ours: most of its bytes are right."""
     same = sum(a == b for a, b in zip(start, _MAGIC, strict=False))
     return 2 * same > len(_MAGIC)
-
-
-def remove_sealed(path: Path | str) -> None:
-    """Remove a file, and what it held before."""
-    for place in (Path(path), before(path)):
-        with contextlib.suppress(FileNotFoundError):
-            place.unlink()

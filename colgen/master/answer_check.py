@@ -66,11 +66,7 @@ def violation(master: TabularMaster, solution: Solution, exact: bool) -> str | N
         return f"row {master.names.keys[r]!r} has activity {sums[r]:.10g}, expected {lower[r]:.10g} to {upper[r]:.10g}"
     difference = abs(objective - solution.objective)
     # Costs and a constant that cancel out leave the rounding error of the largest.
-    large = (
-        abs(f.offset)
-        + sum(abs(value * column.cost) for column, value in solution.columns)
-        + float(np.abs(f.costs * x).sum())
-    )
+    large = abs(f.offset) + solution.terms + float(np.abs(f.costs * x).sum())
     if difference > max(
         TOLERANCES.diagnostic * size(master.objective.real_scale, objective), SUMMED * ROUNDING * large
     ):
