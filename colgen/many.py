@@ -107,7 +107,7 @@ def solve_many(
         Before any work, if a setting is out of its domain; and when the first instance is asked for, if nobody answers
         at the address.
     """
-    refuse_old("solve_many", old)
+    refuse_old(solve_many, old)
     whole(retries, "retries")
     if ahead is not None:
         whole(ahead, "ahead", low=1)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from colgen.bounding.protocol import Bounding
 from colgen.branching.selection import Choice
+from colgen.core.budget import Budget
+from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
 from colgen.core.numbers import real, whole
 from colgen.core.sense import Sense
+from colgen.core.solution import Complete
 from colgen.core.text import describe
-from colgen.core.tolerances import TOLERANCES
+from colgen.enumeration import Enumeration
+from colgen.fixing import Reduction
 from colgen.heuristics import Heuristic
+from colgen.pricing.oracles import PricingContext
 from colgen.solvers.linear.backends.registry import HIGHS, BackendError, check_backend
 from colgen.solvers.linear.options import OptionError, check_options
 from colgen.stabilization import Stabilization
@@ -22,26 +27,48 @@ from colgen.tree.queues import NodeQueue
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How a problem is solved.  Fields that are None leave the choice to the problem.
+    """How a problem is solved.
+
+    :meth:`Problem.method` returns the problem's own method, and ``solve(method=...)`` replaces some of its fields: a
+    field that is None is left to the problem, and where the problem has None too, to the default.
 
     Attributes
     ----------
     stabilization
-        At which dual values a round prices: ``Wentges()``, say.
+        The dual values at which a round prices: ``Wentges()``, say.  By default smoothing that begins when it may pay.
     bounding
-        How nodes are bounded: ``Chain(Volume(200), ColumnGeneration())``, say.
+        How nodes are bounded: ``Chain(Volume(200), ColumnGeneration())``, say.  By default column generation.
     heuristics
-        Primal heuristics; ``()`` for none.
+        Primal heuristics, run in order; ``()`` for none.  By default exchanges of columns, a dive where the restricted
+        master is large, and its integer program.
     choice
-        How the tree selects among the candidates of a branching rule: ``StrongBranching()``, say.
+        How the tree selects among the candidates of a branching rule.  By default the most fractional one;
+        ``StrongBranching()`` pays where nodes are expensive and trees are large.
+    reductions
+        Reduced-cost fixing at the nodes; ``()`` for none, which is the default.
+    enumeration
+        Enumeration of columns at the nodes; ``()`` for none, which is the default.
+    rounding
+        A function of a node's dual bound, the dual values that prove it, and the node's context.  It returns a bound
+        that holds exactly: the given one, or the next multiple of :attr:`Problem.objective_step`.  The engine itself
+        rounds 65.00001 to 65, because 65 may have become 65.00001 in floating point.  It calls the function first; if
+        the function proves in exact arithmetic that 65 is exceeded, it returns 66, and the node need not be branched
+        on.
+    complete
+        A function of a number of nodes and a budget.  It solves the complete model by another solver, within so many of
+        its nodes, and returns a :class:`~colgen.core.solution.Complete`, or None where the model is too large for that.
+        It is called after many nodes of the tree, with a growing limit, and where the tree would end without a proof;
+        not if ``heuristics`` are ``()``.  The answer is checked like any other.  The bound is trusted: it ends the run
+        if it proves the incumbent, and :attr:`Result.bound_source` names whose it is.
     queue
         Which open node comes next: a class of :mod:`colgen.tree.queues`.  By default ``Plunging``, and on a
         cluster ``BestBound``.
     pricing_share
         Of many pricing problems, solve this share at a time, in turn, until one returns a column; all of them are
-        solved before anything is proved.  It pays where oracles are slow and most rounds find columns anywhere.
+        solved before anything is proved.  It pays where oracles are slow and most rounds find columns anywhere.  By
+        default 1: all of them.
     clean_up_after
-        Delete columns that have not improved for so many solves; None keeps all.
+        Delete columns that have not improved for so many solves.  By default all columns are kept.
     tolerance
         A column improves if its reduced cost gains more than this, relative to the scale of the objective.
     lp
@@ -60,33 +87,54 @@ class Method:
     bounding: Bounding | None = None
     heuristics: Sequence[Heuristic] | None = None
     choice: Choice | None = None
+    reductions: Sequence[Reduction] | None = None
+    enumeration: Enumeration | tuple[()] | None = None
+    rounding: Callable[[float, OwnDuals, PricingContext], float] | None = None
+    complete: Callable[[int, Budget], Complete | None] | None = None
     queue: Callable[[Sense], NodeQueue] | None = None
-    pricing_share: float = 1.0
+    pricing_share: float | None = None
     clean_up_after: int | None = None
-    tolerance: float = TOLERANCES.reduced_cost
+    tolerance: float | None = None
     lp: str | None = None
     lp_options: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        for name, kind, example in _PARTS:
-            part = getattr(self, name)
-            if part is not None and not isinstance(part, kind):
-                raise InputError(f"{name}: expected a {kind.__name__}, such as {example}, not {describe(part)}")
-        if self.heuristics is not None:
-            for heuristic in listed(self.heuristics, "heuristics: expected a list of heuristics"):
-                if not isinstance(heuristic, Heuristic):
-                    raise InputError(
-                        f"heuristics: expected heuristics, such as RestrictedMIP(), not {describe(heuristic)}"
-                    )
+        self._check_parts()
         if self.queue is not None and not callable(self.queue):
             raise InputError(f"queue: expected a class of queues, such as BestBound, not {describe(self.queue)}")
         if self.clean_up_after is not None:
             whole(self.clean_up_after, "clean_up_after", low=1)
-        if not 0.0 < real(self.pricing_share, "pricing_share") <= 1.0:
+        if self.pricing_share is not None and not 0.0 < real(self.pricing_share, "pricing_share") <= 1.0:
             raise InputError(f"pricing_share: expected a share above 0 and at most 1, not {self.pricing_share}")
-        if not real(self.tolerance, "tolerance") > 0.0:
+        if self.tolerance is not None and not real(self.tolerance, "tolerance") > 0.0:
             raise InputError(f"tolerance: expected a positive number, not {self.tolerance}")
         self._check_solver()
+
+    def fill_from(self, other: Method) -> Method:
+        """Return this method with the fields of another one where this one has None."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(other, **{name: value for name, value in given.items() if value is not None})
+
+    def without_claims(self) -> Method:
+        """Return this method without the fields whose results hold for the rows that they were written for."""
+        return replace(self, **dict.fromkeys(CLAIMS))
+
+    def _check_parts(self) -> None:
+        for name, kind, example in _PARTS:
+            part = getattr(self, name)
+            if part is not None and not isinstance(part, kind):
+                raise InputError(f"{name}: expected a {kind.__name__}, such as {example}, not {describe(part)}")
+        for name, kind, example in _LISTS:
+            given = getattr(self, name)
+            for part in () if given is None else listed(given, f"{name}: expected a list of {name}"):
+                if not isinstance(part, kind):
+                    raise InputError(f"{name}: expected {name}, such as {example}, not {describe(part)}")
+        if self.enumeration not in (None, ()) and not isinstance(self.enumeration, Enumeration):
+            raise InputError(f"enumeration: expected an Enumeration, or () for none, not {describe(self.enumeration)}")
+        for name in ("rounding", "complete"):
+            function = getattr(self, name)
+            if function is not None and (not callable(function) or isinstance(function, type)):
+                raise InputError(f"{name}: expected a function, not {describe(function)}")
 
     def _check_solver(self) -> None:
         try:
@@ -102,10 +150,18 @@ class Method:
             raise InputError(f"lp_options: {error}") from None
 
 
+CLAIMS = ("bounding", "heuristics", "reductions", "enumeration", "rounding", "complete")
+"""Fields whose results hold for the rows that they were written for."""
+
+
 _PARTS: tuple[tuple[str, type, str], ...] = (
     ("stabilization", Stabilization, "Wentges()"),
     ("bounding", Bounding, "ColumnGeneration()"),
     ("choice", Choice, "StrongBranching()"),
+)
+_LISTS: tuple[tuple[str, type, str], ...] = (
+    ("heuristics", Heuristic, "RestrictedMIP()"),
+    ("reductions", Reduction, "ReducedCostFixing(...)"),
 )
 
 

@@ -3,41 +3,40 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from abc import ABC
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from colgen.bounding.column_generation import ColumnGeneration
-from colgen.bounding.protocol import Bounding
 from colgen.branching.component_bounds import OnCoefficients
 from colgen.branching.rules import BranchingRule, OnTemplateVariable
-from colgen.branching.selection import Choice, MostFractional
+from colgen.branching.selection import MostFractional
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
 from colgen.core.decision import fractionality
-from colgen.core.duals import OwnDuals
 from colgen.core.errors import ColgenError, FormulationError, InputError
 from colgen.core.lazy_imports import behind
 from colgen.core.numbers import returned
 from colgen.core.result import Result
 from colgen.core.serialization import digest_of_object
-from colgen.core.solution import Complete, Solution
+from colgen.core.solution import Solution
+from colgen.core.text import FORGOTTEN, describe
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.core.type_variables import Answer
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
-from colgen.enumeration import Enumeration
-from colgen.fixing import Reduction
-from colgen.heuristics import Diving, Exchanging, Heuristic, RestrictedMIP
+from colgen.heuristics import Diving, Exchanging, RestrictedMIP
 from colgen.master.linear_master import LinearMaster
 from colgen.master.protocol import RestrictedMaster
+from colgen.method import CLAIMS, Method
 from colgen.model.formulation import Formulation, FormulationCache, compile_master
-from colgen.pricing.oracles import Pricing, PricingContext
-from colgen.stabilization import Stabilization, Wentges
+from colgen.pricing.oracles import Pricing
+from colgen.stabilization import Wentges
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -66,6 +65,11 @@ class Problem(ABC, Generic[Answer]):
     scale: float | None = None
     """What differences of objectives are relative to, a power of two (:func:`colgen.core.tolerances.power_of_two`);
     None: a linear master finds out by itself, and elsewhere they are relative to the objectives."""
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        if inspect.isfunction(vars(cls).get("method")):
+            setattr(cls, "method", _for_the_rows_of(cls, cls.method))  # noqa: B010  mypy refuses the assignment
 
     def __repr__(self) -> str:
         told: str = behind("reporting.html", "problem_in_a_line")(self)
@@ -116,10 +120,6 @@ class Problem(ABC, Generic[Answer]):
         """
         return NOTHING
 
-    def bounding(self) -> Bounding:
-        """What bounds the nodes: column generation, unless overridden."""
-        return ColumnGeneration()
-
     def pricing(self) -> Pricing | Sequence[Pricing]:
         """The pricing problem, or all of them."""
         return ()
@@ -127,10 +127,6 @@ class Problem(ABC, Generic[Answer]):
     def separation(self) -> Sequence[Separation]:
         """Where violated rows come from."""
         return ()
-
-    def stabilization(self) -> Stabilization:
-        """Which duals to price at, unless overridden: Wentges smoothing once it may pay, phase 1 at real costs."""
-        return Wentges(patient=True, real_costs=True)
 
     def branching(self) -> Sequence[BranchingRule]:
         """Branching rules, asked in order until one applies.
@@ -140,66 +136,30 @@ class Problem(ABC, Generic[Answer]):
         """
         return (OnTemplateVariable(), OnCoefficients())
 
-    def choice(self) -> Choice:
-        """How the tree chooses among the candidates of a branching rule: what the rule likes best, unless overridden.
+    def method(self) -> Method:
+        """How the problem is solved, as far as ``solve(method=...)`` leaves it open.
 
-        ``StrongBranching()`` pays where nodes are dear and trees large.
+        What this method returns is the default of every problem: it holds for fields that are None in the
+        :class:`Method` of a subclass.  A subclass changes some fields of its parent's method by
+        ``dataclasses.replace(super().method(), ...)``.  If the subclass states other rows than its parent, those fields
+        of ``super().method()`` are None whose results hold for the parent's rows (:data:`colgen.method.CLAIMS`).
+
+        The engine calls this method after :meth:`restricted_master`.
         """
-        return MostFractional()
-
-    def reductions(self) -> Sequence[Reduction]:
-        """Reduced-cost fixing at the nodes."""
-        return ()
-
-    def sharpen(self, bound: float, duals: OwnDuals, context: PricingContext) -> float:
-        """A node's dual bound, rounded to :attr:`objective_step` with no tolerance, for who can prove it exactly.
-
-        The engine rounds a bound of 65.00001 to 65, for that is what floating point may have made of 65, and would have
-        to branch.  Asked before it does: a problem whose dual values can be taken as whole numbers, and whose pricing
-        problem adds those without an error, may say 66.
-
-        Parameters
-        ----------
-        bound
-            The node's, as floating point has it.
-        duals
-            Dual values at which it was proved.
-        context
-            The node's decisions, and the budget.
-
-        Returns
-        -------
-        float
-            ``bound`` where nothing better is proved; never more than ``bound`` rounded up (down, when maximising).
-        """
-        return bound
-
-    def enumeration(self) -> Enumeration | None:
-        """Column enumeration at the nodes."""
-        return None
-
-    def complete(self, nodes: int, budget: Budget) -> Complete | None:
-        """What another solver finds for the complete model, where that is small enough for one; None where it is not.
-
-        Asked where the tree does not come to an end: after many nodes, with a growing limit, and where it would end
-        without a proof.  The answer is checked like any other.  The bound is trusted: it ends the run if it proves the
-        incumbent, and :attr:`Result.bound_source` names whose it is.
-
-        Parameters
-        ----------
-        nodes
-            So many nodes the other solver may look at.
-        budget
-            Of the run.
-        """
-        return None
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        """Primal heuristics, run in order.
-
-        Exchanges of columns, a dive where the restricted master is large, and its integer program.
-        """
-        return (Exchanging(seconds=_DIVING), Diving(1, seconds=_DIVING, least=_MANY_COLUMNS), RestrictedMIP(3.0))
+        return Method(
+            stabilization=Wentges(patient=True, real_costs=True),
+            bounding=ColumnGeneration(),
+            heuristics=(
+                Exchanging(seconds=_DIVING),
+                Diving(1, seconds=_DIVING, least=_MANY_COLUMNS),
+                RestrictedMIP(3.0),
+            ),
+            choice=MostFractional(),
+            reductions=(),
+            enumeration=(),
+            pricing_share=1.0,
+            tolerance=TOLERANCES.reduced_cost,
+        )
 
     def certifier(self) -> Certifier:
         """What says in exact numbers why the engine is right, where a certificate is wanted.
@@ -366,29 +326,67 @@ _ROWS = ("master", "formulation")
 """Methods that state rows."""
 
 
-CLAIMS = ("bounding", "reductions", "enumeration", "heuristics", "sharpen", "certifier")
-"""Methods whose results hold for the rows that they were written for."""
+def _restates_rows(problem: Problem, kind: type) -> bool:
+    """Return whether a problem has other rows than one of its classes: a subclass of that or the object states them."""
+    order = type(problem).__mro__
+    below = (problem, *order[: order.index(kind)])
+    return any(vars(each).keys() & set(_ROWS) for each in below) and states_anew(problem, _ROWS)
 
 
-def claim_of(problem: Problem, method: str) -> Any:
-    """Return a method in :data:`CLAIMS`: the default one where a subclass states other rows, but not the method."""
-    bound = getattr(problem, method)
-    if not states_rows_anew(problem, method):
-        return bound
-    return functools.partial(getattr(Problem, method), problem)
+def _for_the_rows_of(kind: type, method: Callable[[Any], Method]) -> Callable[[Any], Method]:
+    """Return ``method()`` of a class, which leaves out its claims in a problem with other rows than the class has."""
+
+    @functools.wraps(method)
+    def method_for_rows(problem: Any) -> Method:
+        found = method(problem)
+        return found.without_claims() if isinstance(found, Method) and _restates_rows(problem, kind) else found
+
+    return method_for_rows
+
+
+def method_of(problem: Problem, given: Method = Method()) -> Method:
+    """Return how a problem is solved: the fields that are given, then those of the problem's own method, then defaults.
+
+    Raises
+    ------
+    InputError
+        If the problem's ``method()`` returns no :class:`Method`.
+    """
+    name = f"{type(problem).__name__}.method"
+    if not callable(problem.method):
+        raise InputError(f"{name}: expected the method that returns a Method, not {describe(problem.method)}")
+    own = problem.method()
+    if not isinstance(own, Method):
+        why = f": {FORGOTTEN} Expected" if own is None else ", expected"
+        raise InputError(f"{name}() returned {describe(own)}{why} a Method, such as Method(heuristics=())")
+    return given.fill_from(own).fill_from(Problem.method(problem))
+
+
+def certifier_of(problem: Problem) -> Certifier:
+    """Return a problem's certifier: the default one where a subclass states other rows than its template."""
+    return Problem.certifier(problem) if states_rows_anew(problem, "certifier") else problem.certifier()
 
 
 def claims_left_out(problem: Problem, *others: str) -> str | None:
     """Return a note on what of a template is left out because a subclass states other rows; None if nothing is.
 
-    ``others``: what is left out besides the methods in :data:`CLAIMS`.
+    ``others``: what is left out besides the certifier and the fields in :data:`colgen.method.CLAIMS`.
     """
-    kind = type(problem)
-    left_out = [f"{name}()" for name in CLAIMS if states_rows_anew(problem, name)] + list(others)
-    if not left_out:
+    kind, names = type(problem), [*others]
+    if states_rows_anew(problem, "certifier"):
+        names.insert(0, "certifier()")
+    stated = [
+        getattr(vars(each).get("method"), "__wrapped__", None) for each in kind.__mro__ if _restates_rows(problem, each)
+    ]
+    claims = [method(problem) for method in stated if method is not None]
+    if claims:
+        own = problem.method()
+        claimed = (name for name in CLAIMS if any(getattr(method, name) for method in claims))
+        names = [name for name in claimed if getattr(own, name) is None] + names
+    if not names:
         return None
     return (
-        f"{kind.__name__} states rows of its own: {', '.join(left_out)} of its template hold for other rows and were "
+        f"{kind.__name__} states rows of its own: {', '.join(names)} of its template hold for other rows and were "
         f"left out. State them in {kind.__name__} too, or same_problem = True if the rows are the same."
     )
 
@@ -434,7 +432,8 @@ def _is_overridden(kind: type, name: str) -> bool:
 
 def _is_restated(problem: Problem) -> bool:
     """Return whether a subclass states other rows than any of its template's methods were written for."""
-    return any(states_rows_anew(problem, method) for method in (*CLAIMS, "pricing", "separation", "branching", "check"))
+    methods = ("method", "certifier", "pricing", "separation", "branching", "check")
+    return any(states_rows_anew(problem, method) for method in methods)
 
 
 def step_of(problem: Problem, master: RestrictedMaster, step: float | None) -> float | None:

@@ -30,11 +30,13 @@ from colgen.core.renamed import refuse_old
 from colgen.core.result import OWN, Iteration, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.signals import held, holding_termination
+from colgen.core.solution import Complete
 from colgen.core.stop import AnyOf, StopRule
 from colgen.core.text import describe, number
 from colgen.core.type_variables import Answer
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
+from colgen.enumeration import Enumeration
 from colgen.fixing import Reduction
 from colgen.heuristics import Heuristic
 from colgen.master.protocol import RestrictedMaster
@@ -49,12 +51,13 @@ from colgen.pricing.oracles import Pricing
 from colgen.pricing.unlimited import Unlimited
 from colgen.problem import (
     Problem,
+    certifier_of,
     check_objective,
     check_rows_are_solved,
-    claim_of,
     claims_left_out,
     keeps_rows,
     knows_rows,
+    method_of,
     states_rows_anew,
     step_of,
 )
@@ -132,7 +135,7 @@ def solve(
         Where continuing could end in a wrong answer (see :mod:`colgen.core.errors`).  Whatever is raised carries the
         best result so far as its attribute ``result``.
     """
-    refuse_old("solve", old)
+    refuse_old(solve, old)
     if not isinstance(problem, Problem):
         raise InputError(f"expected a problem to solve, an object of a subclass of Problem, not {describe(problem)}")
     options = Options(
@@ -160,9 +163,7 @@ class _Solver:
         parallel, record = options.parallel, options.record
         self.pooled = None if options.pool is None else Pooled(problem, options.pool)
         self.saved = None if options.saving is None else Checkpointing(problem, options.saving, options.relaxation)
-        self.recording = (
-            None if record.certificate is None else _Recording(record.certificate, claim_of(problem, "certifier")())
-        )
+        self.recording = None if record.certificate is None else _Recording(record.certificate, certifier_of(problem))
         self.rule = options.rule
         self.budget = Budget(self.rule.seconds, self.rule.bytes)
         workers = int(parallel.workers or 1) if parallel.cluster is None else 1
@@ -170,12 +171,9 @@ class _Solver:
         self.settings = Settings(
             stop_early=not options.relaxation,
             round_early=not options.relaxation,
-            clean_up_after=options.method.clean_up_after,
             keep_duals=record.duals,
             keep_values=record.values,
-            tolerance=options.method.tolerance,
             scale=stated(problem, "scale"),
-            pricing_share=options.method.pricing_share,
         )
         self.spare: _Spare | None = None
         self.packed = b""
@@ -191,12 +189,13 @@ class _Solver:
         self.warm = NOTHING if self.pooled is not None else _warm(problem, options.guess, self.budget)
         try:
             master = part_of(problem.restricted_master(), RestrictedMaster, problem, "restricted_master")
+            self.method = method_of(problem, options.method)
         except OutOfBudget as spent:
             return _nothing(spent.reason, self.budget)
         check_rows_are_solved(problem, master)
-        _suit(master, options.method)
+        _suit(master, self.method)
         # On a cluster it is the workers that plunge.
-        queue = options.method.queue or (Plunging if options.parallel.cluster is None else BestBound)
+        queue = self.method.queue or (Plunging if options.parallel.cluster is None else BestBound)
         self.tree = OpenTree(master.sense, queue(master.sense))
         terminated = nullcontext() if self.saved is None else holding_termination()
         with (
@@ -207,9 +206,7 @@ class _Solver:
         ):
             run = _run(problem, master, self.rule, listener, self.budget, options.relaxation)
             try:
-                search = _search(
-                    problem, master, run, self.settings, options.relaxation, options.method, self.recording
-                )
+                search = _search(problem, master, run, self.settings, options.relaxation, self.method, self.recording)
             except OutOfBudget as spent:
                 return _nothing(spent.reason, self.budget, master.sense)
             outcome = self._outcome(search, cluster)
@@ -288,6 +285,7 @@ class _Solver:
             spare = partial(self.spare.search, self.budget, self.settings)
             relaxation = InBatches(search, spare, int(parallel.node_batch), self.threads)
         asks = not self.options.relaxation and bool(search.search.heuristics)
+        complete = self.method.complete if asks else None
         return branch_and_bound(
             relaxation,
             search.run,
@@ -295,7 +293,7 @@ class _Solver:
             depth_limit=rule.depth,
             on_node=self.options.record.on_node,
             tree=self.tree,
-            complete=partial(_complete, self.problem, search) if asks else None,
+            complete=None if complete is None else partial(_complete, search, complete),
         )
 
 
@@ -345,9 +343,10 @@ class _Spare:
         mine = self.copied()
         problem = mine.problem
         master = problem.restricted_master()
-        _suit(master, mine.method)
+        method = method_of(problem, mine.method)
+        _suit(master, method)
         own = _run(problem, master, AnyOf(), None, budget)
-        return _search(problem, master, own, settings, False, mine.method, None)
+        return _search(problem, master, own, settings, False, method, None)
 
 
 def _run(
@@ -434,7 +433,7 @@ def _search(
     oracles = grouped(parts_of(problem.pricing(), Pricing, problem, "pricing"))
     branching: tuple[BranchingRule, ...] = parts_of(problem.branching(), BranchingRule, problem, "branching")
     left_out: list[str] = []
-    inherited = [method for method in ("pricing", "branching") if states_rows_anew(problem, method)]
+    inherited = [name for name in ("pricing", "branching") if states_rows_anew(problem, name)]
     if inherited and not keeps_rows(problem, master):
         if "pricing" in inherited:
             left_out += ["multiplicities"] if any(math.isfinite(oracle.multiplicity) for oracle in oracles) else []
@@ -447,42 +446,43 @@ def _search(
     if note is not None and note not in run.notes:
         run.notes.append(note)
     run.check_knows_rows = knows_rows(problem)
+    assert method.tolerance is not None  # Problem.method() states both
+    assert method.pricing_share is not None
+    settings = dataclasses.replace(
+        settings,
+        clean_up_after=method.clean_up_after,
+        tolerance=method.tolerance,
+        pricing_share=method.pricing_share,
+    )
     parts = Parts(
         master,
         oracles,
         parts_of(problem.separation(), Separation, problem, "separation"),
-        part_of(problem.stabilization(), Stabilization, problem, "stabilization")
-        if method.stabilization is None
-        else method.stabilization,
+        part_of(method.stabilization, Stabilization, problem, "method"),
         run,
         settings,
     )
     search = Search(
         branching,
-        parts_of(claim_of(problem, "reductions")(), Reduction, problem, "reductions"),
-        claim_of(problem, "enumeration")(),
-        parts_of(claim_of(problem, "heuristics")(), Heuristic, problem, "heuristics")
-        if method.heuristics is None
-        else tuple(method.heuristics),
+        parts_of(method.reductions or (), Reduction, problem, "method"),
+        part_of(method.enumeration, Enumeration, problem, "method") if method.enumeration else None,
+        parts_of(method.heuristics or (), Heuristic, problem, "method"),
         relaxation_only,
-        claim_of(problem, "sharpen"),
-        part_of(problem.choice(), Choice, problem, "choice") if method.choice is None else method.choice,
+        method.rounding,
+        part_of(method.choice, Choice, problem, "method"),
         None if recording is None else recording.witness,
         recording is None or not recording.certifier.checks_nodes,
     )
-    bounding = method.bounding
-    if bounding is None:
-        bounding = part_of(claim_of(problem, "bounding")(), Bounding, problem, "bounding")
-    return BranchAndPrice(parts, search, bounding)
+    return BranchAndPrice(parts, search, part_of(method.bounding, Bounding, problem, "method"))
 
 
-def _complete(problem: Problem, search: BranchAndPrice, nodes: int) -> None:
-    """Ask the problem what another solver finds for its complete model: an answer, and a bound that is trusted."""
+def _complete(search: BranchAndPrice, complete: Callable[[int, Budget], Complete | None], nodes: int) -> None:
+    """Solve the complete model by another solver: its answer is checked, and its bound is trusted."""
     run = search.run
     if run.expired:
         return
     with run.stage("heuristics"):
-        found = problem.complete(nodes, run.budget)
+        found = complete(nodes, run.budget)
         if found is None:
             return
         search.master.apply(())

@@ -4,14 +4,16 @@ The truth is the same restricted master without anything that a template adds to
 model, its oracles, separations and branching rules, and none of its guesses, heuristics, bounds and reductions.
 """
 
+import dataclasses
 import functools
 
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Problem, Termination, solve
+from colgen import Method, Problem, RestrictedMIP, Termination, Wentges, solve
 from colgen.core.errors import InputError
 from colgen.master.linear_master import LinearMaster
+from colgen.method import CLAIMS
 from colgen.pricing.unlimited import Unlimited
 from colgen.problems.assignment import Assignment
 from colgen.problems.assignment.instance import random as random_machines
@@ -167,8 +169,8 @@ class Bare(Problem):
     def check(self, answer):
         return None
 
-    def heuristics(self):
-        return ()
+    def method(self):
+        return Method(heuristics=())
 
 
 @pytest.mark.parametrize("relaxation", [True, False])
@@ -191,11 +193,25 @@ def test_rows_that_a_subclass_changes_are_solved(name, change, seed, relaxation)
 def test_what_a_template_claims_of_its_own_rows_is_left_out_with_a_note():
     (note,) = solve(STATED["cutting stock"](subclass(CuttingStock, twice_the_first), 0)).notes[:1]
     assert "ChangedCuttingStock states rows of its own" in note
-    assert "heuristics()" in note
+    assert "heuristics, " in note
     assert "branching()" in note
     added = solve(STATED["assignment"](subclass(Assignment, at_least_as_much_of_the_last), 0)).notes[0]
-    assert "bounding()" in added
+    assert "bounding, " in added
     assert "branching()" not in added
+
+
+@pytest.mark.parametrize("name", ["cutting stock", "assignment", "colouring", "routes"])
+def test_a_subclass_that_changes_rows_and_its_method_inherits_no_claim(name):
+    class Smoothed(subclass(kind_of(name), twice_the_first)):
+        def method(self):
+            return dataclasses.replace(super().method(), stabilization=Wentges(0.2), heuristics=[RestrictedMIP()])
+
+    problem = STATED[name](Smoothed, 0)
+    method = problem.method()
+    assert {field for field in CLAIMS if getattr(method, field) is not None} == {"heuristics"}
+    result = solve(problem)
+    assert not any("heuristics" in note for note in result.notes)
+    assert result.objective == pytest.approx(solve(STATED[name](subclass(kind_of(name), twice_the_first), 0)).objective)
 
 
 def test_same_problem_keeps_what_a_template_claims():

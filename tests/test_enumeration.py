@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import pytest
@@ -39,9 +40,9 @@ class EveryColumn(Enumeration):
 class Enumerating(Partitioning):
     most = None
 
-    def enumeration(self):
+    def method(self):
         self.lister = EveryColumn(self, self.most)
-        return self.lister
+        return dataclasses.replace(super().method(), enumeration=self.lister)
 
 
 @pytest.mark.parametrize(("size", "maximize"), list(itertools.product((7, 9), (False, True))))
@@ -125,11 +126,10 @@ class Reduced(Routing):
     def pricing(self):
         return self.oracle
 
-    def reductions(self):
-        return (ReducedCostFixing(self.oracle.exactly(), arcs_of, "arc", share=0.0),)
-
-    def enumeration(self):
-        return Noted(self.oracle, self.enumerated)
+    def method(self):
+        fixing = ReducedCostFixing(self.oracle.exactly(), arcs_of, "arc", share=0.0)
+        enumeration = Noted(self.oracle, self.enumerated)
+        return dataclasses.replace(super().method(), reductions=(fixing,), enumeration=enumeration)
 
 
 class Noted(PathEnumeration):

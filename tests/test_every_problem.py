@@ -47,7 +47,8 @@ def bare(problem):
     """The problem without guesses and fixings, so that more of the engine has to work."""
     start = problem.warm_start
     problem.warm_start = lambda budget: replace(start(budget), duals=None, answers=())
-    problem.reductions = lambda: ()
+    method = problem.method
+    problem.method = lambda: replace(method(), reductions=())
     return problem
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colgen import Column, Sense, solve
+from colgen import Column, Method, Sense, solve
 from colgen.core.errors import InputError
 from colgen.fixing import ReducedCostFixing, Reduction, ReductionContext, VariablesForbidden
 from colgen.master.dual_bound import factor, increases
@@ -41,8 +41,8 @@ class Fixed(Assignment):
     def pricing(self):
         return self._tellings
 
-    def reductions(self):
-        return (ReducedCostFixing(self._tellings, pairs, share=self.share),)
+    def method(self):
+        return Method(reductions=(ReducedCostFixing(self._tellings, pairs, share=self.share),))
 
     @cached_property
     def _tellings(self):
@@ -175,8 +175,8 @@ class Exhausted(Reduction):
 
 def test_a_fixing_that_runs_out_of_memory_is_skipped():
     class Greedy(Fixed):
-        def reductions(self):
-            return (Exhausted(), *super().reductions())
+        def method(self):
+            return Method(reductions=(Exhausted(), *super().method().reductions))
 
     notes = []
     for seed in range(12):

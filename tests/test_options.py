@@ -27,11 +27,17 @@ from colgen import (
     TimeLimit,
     WarmStart,
     Wentges,
+    ablation,
+    compare,
     solve,
+    solve_many,
 )
 from colgen.core.renamed import RENAMED
 from colgen.core.stop import Stalled
+from colgen.enumeration import PathEnumeration
+from colgen.fixing import ReducedCostFixing
 from colgen.options import Options
+from colgen.reporting.comparison import compare_all
 from colgen.tree.queues import BestBound
 from tests.assignment import Assignment
 
@@ -54,10 +60,14 @@ WRONG = {
     (Method, "heuristics"): [RestrictedMIP, RestrictedMIP(), [RestrictedMIP], "all", [None], 3],
     (Method, "queue"): ["best", 3, [], True],
     (Method, "clean_up_after"): [0, -1, 1.5, math.nan, "10", True],
-    (Method, "tolerance"): [0, -1e-9, math.nan, math.inf, "1e-6", None, True],
+    (Method, "tolerance"): [0, -1e-9, math.nan, math.inf, "1e-6", True],
     (Method, "bounding"): [ColumnGeneration, "volume", 3, True],
     (Method, "choice"): [StrongBranching, "strong", 3, True],
-    (Method, "pricing_share"): [0, -0.5, 1.5, math.nan, "half", None],
+    (Method, "pricing_share"): [0, -0.5, 1.5, math.nan, "half"],
+    (Method, "reductions"): [ReducedCostFixing, "all", [None], 3],
+    (Method, "enumeration"): [PathEnumeration, "all", [], 3],
+    (Method, "rounding"): [1.0, "exact", float],
+    (Method, "complete"): [True, "highs", dict],
     (Method, "lp"): [3, True, ["highs"]],
     (Method, "lp_options"): [3, "fast"],
     (Record, "duals"): [None, "yes", 1],
@@ -80,7 +90,10 @@ RIGHT = {
     (Method, "heuristics"): [None, [], (RestrictedMIP(),)],
     (Method, "queue"): [None, BestBound, lambda sense: BestBound(sense)],
     (Method, "clean_up_after"): [None, 1],
-    (Method, "tolerance"): [1e-9, 1],
+    (Method, "tolerance"): [None, 1e-9, 1],
+    (Method, "pricing_share"): [None, 1],
+    (Method, "reductions"): [None, ()],
+    (Method, "enumeration"): [None, ()],
     (Record, "duals"): [True],
     (Record, "values"): [True],
     (Parallel, "workers"): [None, 1, np.int64(2)],
@@ -121,6 +134,18 @@ def test_limits_of_the_tree_are_the_least_of_several():
 def test_an_old_keyword_is_refused_with_its_new_form(name, new):
     with pytest.raises(InputError, match=re.escape(f"write {new}")):
         solve(toy(), **{name: None})
+
+
+@pytest.mark.parametrize("function", [solve_many, compare, compare_all, ablation])
+@pytest.mark.parametrize("name", ["stabilization", "node_limit", "keep_duals"])
+def test_an_old_keyword_of_solve_is_refused_elsewhere_too(function, name):
+    new = re.escape(RENAMED["solve"][name])
+    with pytest.raises(InputError, match=rf"{name}: {function.__name__} has no such keyword any more; write .*{new}"):
+        function(
+            [toy()],
+            **({} if function is solve_many else {"methods" if function is ablation else "ways": {}}),
+            **{name: 3},
+        )
 
 
 def test_an_unknown_keyword_is_refused():

@@ -8,26 +8,30 @@ from colgen import (
     ColgenError,
     InputError,
     LinearMaster,
+    Method,
     OraclePricing,
     Problem,
     Solution,
+    StrongBranching,
     WarmStart,
+    Wentges,
     artificial,
     solve,
 )
 from colgen.bounding.column_generation import ColumnGeneration
 from colgen.core.budget import Budget
 from colgen.core.errors import FormulationError
+from colgen.problem import method_of
 from tests.toys import CuttingStock, cutting_column
 
 
 def test_a_problem_says_nothing_that_it_need_not():
     problem = CuttingStock()
     assert list(problem.separation()) == []
-    assert list(problem.reductions()) == []
-    assert problem.enumeration() is None
+    method = problem.method()
+    assert (method.reductions, method.enumeration) == ((), ())
     assert problem.warm_start(Budget()) == WarmStart()
-    assert isinstance(problem.bounding(), ColumnGeneration)
+    assert isinstance(method.bounding, ColumnGeneration)
     assert isinstance(problem.restricted_master(), LinearMaster)
 
 
@@ -79,7 +83,7 @@ def test_numbers_that_are_stated_under_the_former_name_are_not_left_out():
         solve(Former())
 
 
-@pytest.mark.parametrize("method", ["pricing", "separation", "branching", "reductions", "heuristics"])
+@pytest.mark.parametrize("method", ["pricing", "separation", "branching"])
 @pytest.mark.parametrize("value", [None, 3, "all", [3], Problem])
 def test_a_method_that_returns_what_is_none_of_its_kind_is_named(method, value):
     with pytest.raises(InputError, match=rf"Broken\.{method}\(\).*[Ee]xpected .*[A-Z]\w+"):
@@ -91,6 +95,41 @@ def test_a_warm_start_that_is_none_is_named(value):
     problem = type("Broken", (CuttingStock,), {"warm_start": lambda self, budget: value})()
     with pytest.raises(InputError, match=r"Broken\.warm_start\(\) returned .*[Ee]xpected a WarmStart"):
         solve(problem)
+
+
+@pytest.mark.parametrize("value", [None, 3, (), Method])
+def test_a_method_that_is_none_is_named(value):
+    with pytest.raises(InputError, match=r"Broken\.method\(\) returned .*[Ee]xpected a Method"):
+        solve(broken("method", value))
+
+
+@pytest.mark.parametrize("field", ["reductions", "heuristics"])
+@pytest.mark.parametrize("value", [3, "all", [3], Problem])
+def test_parts_of_a_method_that_are_none_of_their_kind_are_named(field, value):
+    problem = type("Broken", (CuttingStock,), {"method": lambda self: Method(**{field: value})})()
+    with pytest.raises(InputError, match=rf"{field}: expected "):
+        solve(problem)
+
+
+def test_data_under_the_name_of_the_method_is_refused():
+    problem = CuttingStock()
+    problem.method = "column generation"
+    with pytest.raises(InputError, match=r"CuttingStock\.method: expected the method that returns a Method, not 'col"):
+        solve(problem)
+
+
+def test_fields_of_a_run_replace_those_of_the_problem_which_replace_the_defaults():
+    class Stated(CuttingStock):
+        def method(self):
+            return Method(heuristics=(), stabilization=smoothing)
+
+    smoothing, rule = Wentges(0.3), StrongBranching()
+    found = method_of(Stated(), Method(choice=rule, heuristics=None))
+    assert found.stabilization is smoothing
+    assert found.heuristics == ()
+    assert found.choice is rule
+    assert isinstance(found.bounding, ColumnGeneration)
+    assert method_of(Stated(), Method(heuristics=[])).heuristics == []
 
 
 @pytest.mark.parametrize("value", [None, 3, []])

@@ -136,4 +136,9 @@ def test_the_changelog_lists_every_old_keyword_with_its_new_form():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     for owner, names in RENAMED.items():
         for old, new in names.items():
-            assert f"| `{owner}({old}=...)` | `{owner}({new})` |" in changelog
+            if owner[0].isupper():
+                assert f"| `{owner}.{old}()` | `{owner}.{new}` |" in changelog
+            elif owner == "replace_parts":
+                assert f"| `{owner}({old}=...)` | `{new}` |" in changelog
+            else:
+                assert f"| `{owner}({old}=...)` | `{owner}({new})` |" in changelog

@@ -12,6 +12,7 @@ from scipy import optimize, sparse
 from colgen import (
     Best,
     Column,
+    Method,
     OnOriginalVariable,
     OnTemplateVariable,
     OraclePricing,
@@ -203,8 +204,8 @@ class Enumerated(Problem):
     def branching(self):
         return (OnOriginalVariable(lambda column: {column.key: 1.0}), OnTemplateVariable())
 
-    def heuristics(self):
-        return (RestrictedMIP(seconds=5.0),)
+    def method(self):
+        return Method(heuristics=(RestrictedMIP(seconds=5.0),))
 
 
 # --- cutting stock ---------------------------------------------------------------------------------------------------

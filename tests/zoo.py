@@ -17,6 +17,7 @@ from colgen import (
     NO_STRUCTURE,
     Best,
     Column,
+    Method,
     OnOriginalVariable,
     OnTemplateVariable,
     OraclePricing,
@@ -88,8 +89,8 @@ class Partitioning(Problem):
         # Its rows are covered once in an answer; where they may be covered more often pairs are no variables.
         return [OnOriginalVariable(lambda column: {column.structure: 1.0})] if self.cover else [RyanFoster("cover")]
 
-    def heuristics(self):
-        return (RestrictedMIP(seconds=1.0),)
+    def method(self):
+        return Method(heuristics=(RestrictedMIP(seconds=1.0),))
 
 
 class Triples(Separation):
@@ -765,10 +766,10 @@ class AnswerFails(Partitioning):
         return {}["tree"]
 
 
-@wrong("parts", r"heuristics\(\): raised AttributeError")
+@wrong("parts", r"method\(\): raised AttributeError")
 class PartFails(Partitioning):
-    def heuristics(self):
-        return self.rounding
+    def method(self):
+        return Method(heuristics=self.rounding)
 
 
 @wrong("mutation", "changed the dual values it was given|read-only")

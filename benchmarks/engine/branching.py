@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -35,8 +36,8 @@ class Unlisted(VehicleRouting):
     def __init__(self, seed: int, customers: int = 40) -> None:
         super().__init__(routing(seed, customers=customers), cuts=False)
 
-    def enumeration(self) -> None:
-        return None
+    def method(self) -> Method:
+        return dataclasses.replace(super().method(), enumeration=())
 
 
 def _instances() -> dict[str, list[Callable[[], Problem]]]:

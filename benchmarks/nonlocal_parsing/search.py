@@ -17,7 +17,7 @@ from colgen import Sense, TimeLimit, solve
 from colgen.cli.template import Figure
 from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.nonlocal_parsing.baseline import in_highs
-from colgen.problems.nonlocal_parsing.bound import Method
+from colgen.problems.nonlocal_parsing.bound import AscentMethod
 from colgen.problems.nonlocal_parsing.columns import ParsingByColumns
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.instance import random as random_instance
@@ -53,7 +53,7 @@ class Parsed:
 
 
 def parse_sentence(
-    model: Model, sentence: Sentence, k: int | None, limit: float = 10.0, method: Method = "fixing"
+    model: Model, sentence: Sentence, k: int | None, limit: float = 10.0, method: AscentMethod = "fixing"
 ) -> Parsed:
     """Score and parse a sentence, features included."""
     started = time.process_time()
@@ -63,7 +63,7 @@ def parse_sentence(
 
 
 def parse_instance(
-    instance: NonlocalInstance, limit: float = 10.0, method: Method = "fixing", scoring: float = 0.0
+    instance: NonlocalInstance, limit: float = 10.0, method: AscentMethod = "fixing", scoring: float = 0.0
 ) -> Parsed:
     """Parse what is scored already."""
     started = time.process_time()

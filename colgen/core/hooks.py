@@ -1,4 +1,4 @@
-"""Misspelt hooks: methods and attributes of a user's class that the engine would have to know to use them."""
+"""Misspelt and old hooks: methods and attributes of a user's class that the engine would have to know to use them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from types import CodeType
 from typing import Any, Generic
 
 from colgen.core.errors import InputError
+from colgen.core.renamed import RENAMED
 
 _OF_FILES = frozenset({"column_of", "finished", "name", "shape", "shape_data", "written"})
 """Hooks for files and speed, which few programs need: ordinary words such as `write` and `column` resemble them."""
@@ -22,14 +23,21 @@ _CLOSE = 0.75
 
 
 def check_hooks(part: Any) -> None:
-    """Refuse an object whose class defines a method that is most likely a misspelt hook of the engine.
+    """Refuse an object with a method that the engine does not call: one of an old name, or most likely a misspelt hook.
 
     Raises
     ------
     InputError
-        Naming the method and the hook.
+        Naming the method, and what replaces it or the hook that is meant.
     """
     kind: Any = type(part)
+    renamed, own = _old_names(kind)
+    for name in (*own, *(getattr(part, "__dict__", {}).keys() & renamed)):
+        if callable(getattr(part, name)):
+            raise InputError(
+                f"{kind.__name__}.{name}() is never used any more: write {renamed[name]}. If it is your own, choose "
+                "another name"
+            )
     found = _misspelt(kind)
     if found is None:
         return
@@ -39,6 +47,20 @@ def check_hooks(part: Any) -> None:
         f"{kind.__name__}.{name}{called} is never used: did you mean {hook}{called}? If it is your own, choose another "
         "name, or override that one as well"
     )
+
+
+@lru_cache(maxsize=1000)
+def _old_names(kind: type) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the methods that the engine's classes had, with what replaces them, and those that a user's class has."""
+    renamed: dict[str, str] = {}
+    for each in kind.__mro__:
+        renamed |= RENAMED.get(each.__name__, {}) if _is_engine(each) else {}
+    members = (name for each in kind.__mro__ if not _is_engine(each) for name in vars(each))
+    return renamed, tuple(name for name in members if name in renamed)
+
+
+def _is_engine(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == "colgen"
 
 
 @lru_cache(maxsize=1000)
@@ -53,7 +75,7 @@ def _misspelt(kind: type) -> tuple[str, str] | None:
     * a method takes the arguments that the hook is called with;
     * nothing in the files of these classes uses the name as an attribute, as the caller of a helper does.
     """
-    engine = [each for each in kind.__mro__ if each.__module__.partition(".")[0] == "colgen"]
+    engine = [each for each in kind.__mro__ if _is_engine(each)]
     others = [each for each in kind.__mro__ if each not in engine and each not in (object, ABC, Generic)]
     hooks = {name: value for each in reversed(engine) for name, value in vars(each).items() if not name.startswith("_")}
     own = {name: value for each in reversed(others) for name, value in vars(each).items() if not name.startswith("_")}

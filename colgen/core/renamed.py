@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from colgen.core.errors import InputError
 
@@ -31,13 +33,23 @@ RENAMED: dict[str, dict[str, str]] = {
         "every": "checkpoint=Checkpoint(path, every=...)",
         "pool": "start=...",
     },
-    "solve_many": {
-        "client": "parallel=Parallel(cluster=...)",
-        "workers": "parallel=Parallel(workers=...)",
-        "seconds": "time_limit=...",
+    "solve_many": {"seconds": "time_limit=..."},
+    "replace_parts": {
+        "reductions": "Method(reductions=...)",
+        "enumeration": "Method(enumeration=...)",
+    },
+    "Problem": {
+        "stabilization": "method() -> Method(stabilization=...)",
+        "bounding": "method() -> Method(bounding=...)",
+        "heuristics": "method() -> Method(heuristics=...)",
+        "choice": "method() -> Method(choice=...)",
+        "reductions": "method() -> Method(reductions=...)",
+        "enumeration": "method() -> Method(enumeration=...)",
+        "sharpen": "method() -> Method(rounding=...)",
+        "complete": "method() -> Method(complete=...)",
     },
 }
-"""Old names and new ones, by the function or class that they belonged to."""
+"""Old names and new ones: keywords of functions, and methods of classes."""
 
 
 MOVED = {
@@ -112,16 +124,20 @@ MOVED = {
 """Names that were in ``colgen`` itself, and the modules that they are imported from now."""
 
 
-def refuse_old(owner: str, names: Iterable[str]) -> None:
-    """Refuse keywords that a function does not have, with the new name of those that it had.
+def refuse_old(function: Callable[..., Any], names: Iterable[str]) -> None:
+    """Refuse keywords that a function does not have, with the new form of those that it or ``solve`` had.
 
     Raises
     ------
     InputError
         Naming the first of them.
     """
+    owner = function.__name__
     for name in names:
-        new = RENAMED.get(owner, {}).get(name)
+        new, of_solve = RENAMED.get(owner, {}).get(name), RENAMED["solve"].get(name)
+        if new is None and of_solve is not None:
+            shared = of_solve.partition("=")[0] in inspect.signature(function).parameters
+            new = of_solve if shared else f"solve(problem, {of_solve})"
         if new is not None:
             raise InputError(f"{name}: {owner} has no such keyword any more; write {new}")
         raise InputError(f"{name}: {owner} has no such keyword; its keywords are listed by help(colgen.{owner})")

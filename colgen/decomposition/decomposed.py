@@ -12,7 +12,7 @@ import pyomo.environ as pyo
 from pyomo.common.gc_manager import PauseGC
 
 from colgen.branching.rules import BranchingRule, OnTemplateVariable
-from colgen.branching.selection import Choice, MostFractional, PseudoCostBranching
+from colgen.branching.selection import PseudoCostBranching
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
@@ -34,7 +34,8 @@ from colgen.decomposition.reading.arrays import Reading, read
 from colgen.decomposition.reading.partition import By, Partition, partition, says_blocks
 from colgen.decomposition.reading.subproblems import subproblems
 from colgen.decomposition.splitting import BlockPoint, Splitting
-from colgen.heuristics import Diving, Heuristic, RestrictedMIP
+from colgen.heuristics import Diving, RestrictedMIP
+from colgen.method import Method
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
@@ -73,29 +74,30 @@ class Decomposed(Problem):
     def branching(self) -> Sequence[BranchingRule]:
         return (OnTemplateVariable(), self._rule)
 
-    def choice(self) -> Choice:
-        """By pseudo-costs where blocks have continuous variables: trees are large there, and a sixth less long so."""
-        return MostFractional() if self._is_whole else PseudoCostBranching()
-
     @property
     def _is_whole(self) -> bool:
         """Whether all variables of blocks are whole."""
         return all(sub.integer.all() for sub in self.splitting.subproblems)
 
-    def heuristics(self) -> Sequence[Heuristic]:
-        """Dives first: of blocks that are the same they find answers that no combination of the points at hand is.
+    def method(self) -> Method:
+        """Return dives and the restricted master's program as heuristics, and HiGHS for a compact model that is small.
 
+        Dives come first: where blocks are identical they find answers that no combination of the points at hand is.
         The integer program of the points at hand gets a second: with five it took half of the time of assignments, and
-        found what dives had found.  Where blocks have continuous variables it is first asked what the relaxation leaves
-        open of the model itself, and these two only if that holds no answer.
+        found what dives had found.  Where blocks have continuous variables, the neighbourhood of the relaxation in the
+        compact model is searched first, and these two run only if it holds no answer; trees are large there, and by
+        pseudo-costs a sixth smaller.
         """
         others = (Diving(2), RestrictedMIP(1.0))
         if self._is_whole:
-            return others
-        return (Neighbourhood(self.splitting, others), AtTheEnd(1.0))
+            return Method(heuristics=others, complete=self._solve_compact)
+        return Method(
+            choice=PseudoCostBranching(),
+            heuristics=(Neighbourhood(self.splitting, others), AtTheEnd(1.0)),
+            complete=self._solve_compact,
+        )
 
-    def complete(self, nodes: int, budget: Budget) -> Complete | None:
-        """What HiGHS finds for the compact model, if that is small."""
+    def _solve_compact(self, nodes: int, budget: Budget) -> Complete | None:
         return solve_compact(self.splitting.reading, nodes, budget, self.splitting.solution)
 
     def warm_start(self, budget: Budget) -> WarmStart:

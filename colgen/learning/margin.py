@@ -30,10 +30,11 @@ from colgen.learning.examples import Example, Features, check_examples, less, su
 from colgen.learning.losses import Margin, augmented
 from colgen.learning.training import Trained
 from colgen.master.quadratic_master import QuadraticMaster
+from colgen.method import Method
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.problem import Problem
 from colgen.solving import solve
-from colgen.stabilization import Stabilization, Wentges
+from colgen.stabilization import Wentges
 
 Floats = NDArray[np.float64]
 
@@ -123,8 +124,8 @@ class _Planes(Problem[list[tuple[_Plane, float]]]):
     def pricing(self) -> Pricing:
         return self._pricing
 
-    def stabilization(self) -> Stabilization:
-        return Wentges(_SMOOTHING)
+    def method(self) -> Method:
+        return Method(stabilization=Wentges(_SMOOTHING))
 
 
 def _vector(column: Column) -> Features:

@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Never
 
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import write_text
+from colgen.core.renamed import refuse_old
 from colgen.core.result import Result, Termination, write_csv
 from colgen.core.text import number
 from colgen.problem import Problem
@@ -245,6 +246,7 @@ def ablation(
     time_limit: float = math.inf,
     relaxation: bool = False,
     say: Callable[[str], None] | None = None,
+    **old: Never,
 ) -> Ablation:
     """Solve a problem, or several, by many methods, and say what each of them took.
 
@@ -279,6 +281,7 @@ def ablation(
     --------
     >>> ablation(problem, {"default": Method(), "none": Method(stabilization=NoStabilization())})  # doctest: +SKIP
     """
+    refuse_old(ablation, old)
     sources = _named(problem)
     check_methods(methods, len(sources))
     if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float)) or not time_limit >= 0.0:

@@ -7,10 +7,11 @@ import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Never, overload
 
 from colgen.core.errors import InputError
 from colgen.core.numbers import real, whole
+from colgen.core.renamed import refuse_old
 from colgen.core.text import counted, number, one_line, percent
 from colgen.reporting.compared import FRACTIONAL, SAME, Compared, Way, Ways, measured
 from colgen.reporting.tables import aligned, count, table
@@ -141,6 +142,7 @@ def compare(
     time_limit: float = math.inf,
     relaxation: bool = False,
     repeats: int = 1,
+    **old: Never,
 ) -> Comparison:
     """Solve one instance in several ways.
 
@@ -165,6 +167,7 @@ def compare(
     >>> compare(instance, {"column generation": Coreference, "all pairs": full})  # doctest: +SKIP
     >>> compare(instance, {"column generation": Coreference, "all pairs": full}, relaxation=True)  # doctest: +SKIP
     """
+    refuse_old(compare, old)
     return _solve_all({"": instance}, _named(ways), time_limit, relaxation, repeats)
 
 
@@ -175,6 +178,7 @@ def compare_all(
     time_limit: float = math.inf,
     relaxation: bool = False,
     repeats: int = 1,
+    **old: Never,
 ) -> Comparison:
     """Solve several instances, each in several ways: one table of all, one frame, one picture.
 
@@ -185,6 +189,7 @@ def compare_all(
     ways, time_limit, relaxation, repeats
         As of :func:`compare`; the limit is that of each run.
     """
+    refuse_old(compare_all, old)
     if not isinstance(instances, Mapping) or not instances:
         raise InputError("expected one instance or more, by name")
     return _solve_all(dict(instances), _named(ways), time_limit, relaxation, repeats)

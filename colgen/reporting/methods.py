@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,15 +20,14 @@ from colgen.branching.selection import MostFractional, PseudoCostBranching
 from colgen.branching.strong_branching import StrongBranching
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import InputError
+from colgen.core.renamed import RENAMED, refuse_old
 from colgen.core.text import describe
 from colgen.cuts.separation import Separation
-from colgen.enumeration import Enumeration
-from colgen.fixing import Reduction
-from colgen.heuristics import Diving, Heuristic, RestrictedMIP
+from colgen.heuristics import Diving, RestrictedMIP
 from colgen.method import Method
 from colgen.options import parts_of
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
-from colgen.problem import Problem
+from colgen.problem import Problem, method_of
 from colgen.stabilization import BoxStep, Directional, NoStabilization, Penalty, Wentges
 
 Variant: TypeAlias = Method | Problem | Callable[[Problem], Problem]
@@ -41,8 +40,7 @@ PARTS: dict[str, type] = {
     "pricing": Pricing,
     "separation": Separation,
     "branching": BranchingRule,
-    "reductions": Reduction,
-    "enumeration": Enumeration,
+    "method": Method,
 }
 """Methods of a problem that a variant may replace, and the class of what they return."""
 
@@ -64,7 +62,8 @@ class Replaced:
     def __call__(self, problem: Problem) -> Problem:
         other = copy.copy(problem)  # the methods of one object are replaced, and those of the caller's left alone
         for part, value in self.parts.items():
-            other.__dict__[part] = _answering(value, getattr(other, part))
+            own = partial(method_of, problem) if part == "method" else getattr(other, part)
+            other.__dict__[part] = _answering(value, own)
         return other
 
 
@@ -74,8 +73,8 @@ def replace_parts(**parts: Any) -> Replaced:
     Parameters
     ----------
     **parts
-        By the name of the method (``pricing``, ``separation``, ``branching``, ``reductions``, ``enumeration``): what it
-        returns, or a function of what the problem's own method returns.
+        By the name of the method (``pricing``, ``separation``, ``branching``, ``method``): what it returns, or a
+        function of what the problem's own method returns.
 
     Raises
     ------
@@ -84,11 +83,13 @@ def replace_parts(**parts: Any) -> Replaced:
     """
     for name, value in parts.items():
         kind = PARTS.get(name)
+        if name in RENAMED["replace_parts"]:
+            refuse_old(replace_parts, [name])
         if kind is None:
             raise InputError(f"{name}: there is no such part; there are: {', '.join(PARTS)}")
-        if (callable(value) and not isinstance(value, type)) or (name == "enumeration" and value is None):
+        if callable(value) and not isinstance(value, type):
             continue
-        several = isinstance(value, Iterable) and name != "enumeration" and not isinstance(value, type)
+        several = isinstance(value, Iterable) and not isinstance(value, type)
         for each in value if several else (value,):
             if not isinstance(each, kind):
                 raise InputError(
@@ -171,26 +172,40 @@ def without(problem: Problem, part: str) -> dict[str, Variant]:
     """
     if part not in ("separation", "branching", "heuristics", "reductions"):
         raise InputError(f"part: expected 'separation', 'branching', 'heuristics' or 'reductions', not {part!r}")
-    own = parts_of(getattr(problem, part)(), PARTS.get(part, Heuristic), problem, part)
+    of_method, nothing = part in ("heuristics", "reductions"), dict[str, Any]({part: ()})
+    own: Sequence[Any]
+    if of_method:
+        own = getattr(method_of(problem), part)
+    else:
+        own = parts_of(getattr(problem, part)(), PARTS[part], problem, part)
+    none = Method(**nothing) if of_method else replace_parts(**nothing)
     variants: dict[str, Variant] = {"default": Method()}
-    if part == "heuristics":
-        for k, each in enumerate(own):
-            variants[f"without {type(each).__name__}"] = Method(heuristics=own[:k] + own[k + 1 :])
-        return variants | {"no heuristics": Method(heuristics=())} if own else variants
-    if len(own) > 1:
-        for each in own:
-            variants[f"without {type(each).__name__}"] = replace_parts(**{part: _Except(type(each))})
-    return variants | {f"no {part}": replace_parts(**{part: ()})} if own else variants
+    for kind in map(type, own if len(own) > 1 else ()):
+        left: dict[str, Any] = {"method": _MethodWithout(part, kind)} if of_method else {part: _Without(kind)}
+        variants[f"without {kind.__name__}"] = replace_parts(**left)
+    return variants | {f"no {part}": none} if own else variants
 
 
 @dataclasses.dataclass(frozen=True)
-class _Except:
-    """A problem's own parts, but for those of a class."""
+class _Without:
+    """A function that leaves out the parts of a class."""
 
     kind: type
 
-    def __call__(self, own: Any) -> list[Any]:
+    def __call__(self, own: Iterable[Any]) -> list[Any]:
         return [each for each in own if type(each) is not self.kind]
+
+
+@dataclasses.dataclass(frozen=True)
+class _MethodWithout:
+    """A function that leaves out the parts of a class in a field of a method."""
+
+    field: str
+    kind: type
+
+    def __call__(self, own: Method) -> Method:
+        left: dict[str, Any] = {self.field: _Without(self.kind)(getattr(own, self.field))}
+        return dataclasses.replace(own, **left)
 
 
 def _best_alone(oracle: Pricing) -> Pricing:

@@ -69,7 +69,10 @@ def check_problem(problem: Problem, *, seconds: float = 10.0, seed: int = 0) -> 
 def _check(evidence: Evidence) -> None:
     """All checks, from whole runs to single columns."""
     problem, findings = evidence.problem, evidence.findings
-    if bounds_its_nodes(problem):
+    own_bounding = False
+    with findings.guard("parts", f"{evidence.name}.method()"):
+        own_bounding = bounds_its_nodes(problem)
+    if own_bounding:
         check_own_bounding(problem, findings, evidence.left)
         evidence.notes.append("the problem bounds its nodes itself: only whole runs were checked")
         return
@@ -118,7 +121,7 @@ def _ask_for_parts(evidence: Evidence) -> WarmStart:
         check_hooks(problem)
     with findings.guard("parts", f"{name}.warm_start()"):
         warm = problem.warm_start(Budget())
-    for method in ("restricted_master", "separation", "branching", "heuristics"):
+    for method in ("restricted_master", "separation", "branching", "method"):
         with findings.guard("parts", f"{name}.{method}()"):
             getattr(problem, method)()
     with findings.guard("parts", f"{name}.pricing()"):

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from colgen.bounding.column_generation import ColumnGeneration
 from colgen.core.budget import Budget
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import ColgenError
@@ -19,7 +20,7 @@ from colgen.master.linear_master import as_linear
 from colgen.master.protocol import RestrictedMaster
 from colgen.method import Method
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
-from colgen.problem import CLAIMS, Problem, claim_of, states_rows_anew
+from colgen.problem import Problem, method_of, states_rows_anew
 from colgen.solving import solve
 from colgen.stabilization import Stabilization
 from colgen.testing.evidence import Evidence
@@ -95,7 +96,6 @@ class WatchedRuns:
             "warm_start": self._warm_start,
         }
         problem: Problem = type(evidence.name, (Problem,), {})()
-        parts |= {name: claim_of(evidence.problem, name) for name in CLAIMS}
         for name in dir(Problem):
             if not name.startswith("_"):
                 setattr(problem, name, parts.get(name) or getattr(evidence.problem, name))
@@ -141,7 +141,7 @@ QUEUES = (Plunging, BestBound, DepthFirst)
 
 def bounds_its_nodes(problem: Problem) -> bool:
     """Whether a problem brings a bounding of its own in place of column generation."""
-    return "bounding" in vars(problem) or type(problem).bounding is not Problem.bounding
+    return type(method_of(problem).bounding) is not ColumnGeneration
 
 
 def check_own_bounding(problem: Problem, findings: Findings, left: Callable[[float], float]) -> None:

@@ -176,7 +176,7 @@ class BranchAndPrice(Relaxation):
                 relaxed = self._to_the_end(node)
                 if node.number == 0:
                     self._keep_root(relaxed)
-            sharp = self.bounds.sharpened(node, relaxed)
+            sharp = self.bounds.round_exactly(node, relaxed)
             if self.run.prunes(sharp):
                 return Evaluation(sharp, "pruned")
             reduced, relaxed = self.bounds.reduced(node, relaxed)
@@ -247,7 +247,7 @@ class BranchAndPrice(Relaxation):
         self.heuristics.search(node, solution, relaxed.bound, quick=False)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
-        sharp = self.bounds.sharpened(node, relaxed)  # an answer may have come since
+        sharp = self.bounds.round_exactly(node, relaxed)  # an answer may have come since
         if self.run.prunes(sharp):
             return Evaluation(sharp, "pruned")
         if dives and cut_short:

@@ -1,4 +1,4 @@
-"""The bound of a node: proved by whatever bounds it, sharpened, and again after fixing by reduced cost."""
+"""The bound of a node: proved by whatever bounds it, rounded exactly, and again after fixing by reduced cost."""
 
 from __future__ import annotations
 
@@ -161,19 +161,19 @@ class NodeBounds:
         solution = found.relaxed if bounded.solution is None else bounded.solution
         return dataclasses.replace(nothing, outcome=outcome, bound=found.bound, duals=found.duals, solution=solution)
 
-    def sharpened(self, node: Node, relaxed: Bounded) -> float:
-        """A node's bound, where the tolerance of rounding is all that keeps the node open: as the problem proves it."""
+    def round_exactly(self, node: Node, relaxed: Bounded) -> float:
+        """Return a node's bound, rounded exactly where only the tolerance of rounding keeps the node open."""
         run, bound = self.run, relaxed.bound
-        if self.search.sharpen is None or relaxed.duals is None or not run.grazes(bound):
+        if self.search.rounding is None or relaxed.duals is None or not run.grazes(bound):
             return bound
         try:
-            found = self.search.sharpen(bound, relaxed.duals, self.pricing_context(node))
-            sharp = returned(found, "sharpen()", "a bound")
+            found = self.search.rounding(bound, relaxed.duals, self.pricing_context(node))
+            sharp = returned(found, "Method.rounding", "a bound")
         except OutOfBudget:
             return bound
         if run.sense.is_better(run.sense.round_bound(bound, run.step, 0.0), sharp):
             raise InvalidBoundError(
-                f"sharpen states {sharp:.10g} for node {node.number}, whose dual bound is {bound:.10g}: expected that "
+                f"rounding states {sharp:.10g} for node {node.number}, whose dual bound is {bound:.10g}: expected that "
                 f"bound, or the next multiple of objective_step {run.step:g}"
             )
         check_against_incumbent(self.run, self.pricing, node, sharp)

@@ -30,7 +30,7 @@ class Search:
     enumeration: Enumeration | None = None
     heuristics: Sequence[Heuristic] = ()
     relaxation_only: bool = False
-    sharpen: Callable[[float, OwnDuals, PricingContext], float] | None = None
+    rounding: Callable[[float, OwnDuals, PricingContext], float] | None = None
     choice: Choice = dataclasses.field(default_factory=MostFractional)
     witness: Witness | None = None
     enumeration_closes: bool = True

@@ -104,7 +104,7 @@ def branch_and_bound(
     on_node
         Called after each node, once it is known what has become of it.
     complete
-        Ask another solver about the complete model, within so many of its nodes; see :meth:`Problem.complete`.
+        Ask another solver about the complete model, within so many of its nodes; see ``Method.complete``.
 
     Raises
     ------

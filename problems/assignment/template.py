@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import operator
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from colgen import (
     Column,
     ColumnGeneration,
     Directional,
-    Heuristic,
+    Method,
     MostFractional,
     Pricing,
     Problem,
@@ -22,17 +23,13 @@ from colgen import (
     RestrictedMIP,
     Separation,
     Solution,
-    Stabilization,
     StrongBranching,
     WarmStart,
 )
-from colgen.bounding.protocol import Bounding
-from colgen.branching.selection import Choice
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.sense import Sense
-from colgen.fixing import Reduction
 from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.assignment.bound import KnapsackAscent
@@ -91,28 +88,22 @@ class Assignment(Problem[list[int]]):
     def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle
 
-    def bounding(self) -> Bounding:
-        return ColumnGeneration() if self.cuts else KnapsackAscent(self.oracle, _ROOT, _BELOW)
-
-    def stabilization(self) -> Stabilization:
-        # Where tasks are still without a machine says more than the best bound so far: a quarter fewer calls of the
-        # oracle than without, and no call more where cuts make each of them dear.
-        return Directional(after_rows=False)
+    def method(self) -> Method:
+        return Method(
+            # Which tasks are still without a machine says more than the best bound so far: a quarter fewer calls of the
+            # oracle than without, and no call more where cuts make each of them expensive.
+            stabilization=Directional(after_rows=False),
+            bounding=ColumnGeneration() if self.cuts else KnapsackAscent(self.oracle, _ROOT, _BELOW),
+            choice=StrongBranching(),
+            heuristics=(Shifting(self.oracle),),
+            reductions=(AssignmentFixing(self.oracle),),
+        )
 
     def separation(self) -> Sequence[Separation]:
         return (RankOne(ASSIGN),) if self.cuts else ()
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnAssignments(self.instance.costs.shape),)
-
-    def choice(self) -> Choice:
-        return StrongBranching()
-
-    def reductions(self) -> Sequence[Reduction]:
-        return (AssignmentFixing(self.oracle),)
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        return (Shifting(self.oracle),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         instance = self.instance
@@ -177,11 +168,7 @@ class Unguessed(Assignment):
     def warm_start(self, budget: Budget) -> WarmStart:
         return WarmStart()
 
-    def bounding(self) -> Bounding:
-        return ColumnGeneration()
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        return (RestrictedMIP(),)
-
-    def choice(self) -> Choice:
-        return MostFractional()
+    def method(self) -> Method:
+        return dataclasses.replace(
+            super().method(), bounding=ColumnGeneration(), heuristics=(RestrictedMIP(),), choice=MostFractional()
+        )

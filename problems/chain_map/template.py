@@ -9,15 +9,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen import IterationLimit, Problem, Sense, solve
+from colgen import IterationLimit, Method, Problem, Sense, solve
 from colgen.bounding.column_generation import ColumnGeneration
-from colgen.bounding.protocol import Bounding
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
-from colgen.heuristics import Heuristic
 from colgen.master.protocol import RestrictedMaster
 from colgen.pricing.oracles import Pricing
 from colgen.problems.chain_map.instance import ChainInstance
@@ -31,7 +29,7 @@ from colgen.problems.chain_map.pruning import NormalForm, normal_form, pruned
 from colgen.problems.chain_map.sweeping import OneSweep, SweepMaster, SweepPricing
 from colgen.solvers.arrays import ArrayError, as_booleans, as_integers
 from colgen.solvers.chains.forest import NONE
-from colgen.stabilization import NoStabilization, Stabilization
+from colgen.stabilization import NoStabilization
 
 Ints = NDArray[np.int32]
 
@@ -119,8 +117,12 @@ class ChainMAP(Problem):
         self._sweep = SweepPricing(self.instance, self.margin)
         return self._sweep
 
-    def bounding(self) -> Bounding:
-        return OneSweep() if self.start is None else ColumnGeneration()
+    def method(self) -> Method:
+        return Method(
+            stabilization=NoStabilization(),  # a round costs less than what a smoothed one could save
+            bounding=OneSweep() if self.start is None else ColumnGeneration(),
+            heuristics=(),  # restricted masters have whole solutions
+        )
 
     def certifier(self) -> Certifier:
         return ChainCertifier(self.instance, self.answer)
@@ -137,12 +139,6 @@ class ChainMAP(Problem):
         normal = normal_form(self.instance, budget)
         budget.require()
         return pruned(self.instance, normal, budget) if self.prune else normal
-
-    def stabilization(self) -> Stabilization:
-        return NoStabilization()  # a round costs less than what a smoothed one could save
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        return ()  # restricted masters have whole solutions
 
     def check(self, answer: Labellings) -> float:
         """The sum of the trees' scores, after a look at every label.

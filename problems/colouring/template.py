@@ -12,7 +12,6 @@ import numpy as np
 from colgen import (
     BranchingRule,
     Column,
-    Heuristic,
     Method,
     NodeLimit,
     Pricing,
@@ -25,12 +24,10 @@ from colgen import (
     WarmStart,
     solve,
 )
-from colgen.branching.selection import Choice
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.sense import Sense
-from colgen.enumeration import Enumeration
 from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.colouring.branching import OnPairs
@@ -104,14 +101,12 @@ class Colouring(Problem[list[int]]):
     def branching(self) -> Sequence[BranchingRule]:
         return (OnPairs(),)
 
-    def choice(self) -> Choice:
-        return StrongBranching()
-
-    def enumeration(self) -> Enumeration | None:
-        return StableSetEnumeration(self.oracle)
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        return (Recolouring(self.oracle),)
+    def method(self) -> Method:
+        return Method(
+            choice=StrongBranching(),
+            heuristics=(Recolouring(self.oracle),),
+            enumeration=StableSetEnumeration(self.oracle),
+        )
 
     def warm_start(self, budget: Budget) -> WarmStart:
         # Reducing the graph is work, which no constructor does; without time for it the whole graph is left.

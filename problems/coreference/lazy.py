@@ -26,13 +26,13 @@ from colgen import (
     Formulation,
     Heuristic,
     HeuristicContext,
+    Method,
     NoStabilization,
     OnTemplateVariable,
     Problem,
     Sense,
     Separation,
     Solution,
-    Stabilization,
 )
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
@@ -112,14 +112,12 @@ class LazyAllLink(Problem):
         n = self.instance.num_mentions
         return (Transitivity(n), TwoPartition(n)) if self.strengthen else (Transitivity(n),)
 
-    def stabilization(self) -> Stabilization:
-        return NoStabilization()  # nothing is priced
+    def method(self) -> Method:
+        # Nothing is priced, so that nothing is smoothed.
+        return Method(stabilization=NoStabilization(), heuristics=(Joining(self.instance),))
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnTemplateVariable(),)
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        return (Joining(self.instance),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         first = improved(self.instance, greedy_joining(self.instance), expired=lambda: budget.expired)

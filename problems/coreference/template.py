@@ -15,8 +15,8 @@ from colgen import (
     BranchingRule,
     Column,
     Formulation,
-    Heuristic,
     LinearMaster,
+    Method,
     Pricing,
     Problem,
     RestrictedMIP,
@@ -51,8 +51,7 @@ STATING = frozenset(
         "pricing",
         "separation",
         "branching",
-        "reductions",
-        "enumeration",
+        "method",
         "check",
         "relaxation",
         "sense",
@@ -200,8 +199,8 @@ class Coreference(Problem[list[Cluster]]):
     def branching(self) -> Sequence[BranchingRule]:
         return (RyanFoster(COVER),)
 
-    def heuristics(self) -> Sequence[Heuristic]:
-        return (RestrictedMIP(5.0),)
+    def method(self) -> Method:
+        return Method(heuristics=(RestrictedMIP(5.0),))
 
     def warm_start(self, budget: Budget) -> WarmStart:
         # The items first, whatever is known of the problem: the rest of the run asks for them.

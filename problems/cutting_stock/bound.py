@@ -45,7 +45,7 @@ def exact_bound(instance: CuttingStockInstance, duals: Mapping[int, float]) -> F
     return Fraction(total, int(most)) if most > 0 else Fraction(0)
 
 
-def sharpened(bound: float, oracle: PatternOracle, duals: Duals, context: PricingContext) -> float:
+def round_exactly(oracle: PatternOracle, bound: float, duals: Duals, context: PricingContext) -> float:
     """The rolls that dual values prove to be needed at a node of the tree, exactly; ``bound`` where that is no more.
 
     As :func:`exact_bound`, with the arcs that the node's decisions leave, and with the rows of those that have one: of

@@ -34,13 +34,23 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from colgen import BranchingRule, Column, Diving, Heuristic, Pricing, Problem, RestrictedMIP, Solution, artificial
+from colgen import (
+    BranchingRule,
+    Column,
+    Diving,
+    Method,
+    Pricing,
+    Problem,
+    RestrictedMIP,
+    Solution,
+    artificial,
+)
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.enumeration import Enumerated, Enumeration
-from colgen.fixing import Reduction, ReductionContext
+from colgen.fixing import ReductionContext
 from colgen.problems.cutting_stock.instance import Pattern
 from colgen.problems.cutting_stock.parts import Order
 from colgen.problems.cutting_stock.run_pricing import OnLongRuns, OnRunArcs, RunArcFixing, RunOracle, Runs
@@ -81,14 +91,12 @@ class FewPatterns(Problem[list[tuple[Pattern, int]]]):
     def branching(self) -> Sequence[BranchingRule]:
         return (OnLongRuns(), OnRunArcs(self.runs))
 
-    def reductions(self) -> Sequence[Reduction]:
-        return (RunArcFixing(self.runs, self.oracle),)
-
-    def enumeration(self) -> Enumeration | None:
-        return RunEnumeration(self)
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        return (Diving(2, seconds=5.0), RestrictedMIP(10.0))
+    def method(self) -> Method:
+        return Method(
+            heuristics=(Diving(2, seconds=5.0), RestrictedMIP(10.0)),
+            reductions=(RunArcFixing(self.runs, self.oracle),),
+            enumeration=RunEnumeration(self),
+        )
 
     def warm_start(self, budget: Budget) -> WarmStart:
         with contextlib.suppress(OutOfBudget):

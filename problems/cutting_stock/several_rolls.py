@@ -34,17 +34,17 @@ from colgen import (
     Diving,
     Heuristic,
     HeuristicContext,
+    Method,
     Pricing,
     Problem,
     Solution,
-    Stabilization,
 )
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.enumeration import Enumerated, Enumeration
-from colgen.fixing import Reduction, ReductionContext
+from colgen.fixing import ReductionContext
 from colgen.problems.cutting_stock import stock as kinds_of_rolls
 from colgen.problems.cutting_stock.parts import Order, Use
 from colgen.problems.cutting_stock.roll_pricing import OnRollArcs, RollArcFixing, RollLayout, RollOracle
@@ -69,21 +69,17 @@ class SeveralRolls(Problem[list[Use]]):
     def pricing(self) -> Sequence[Pricing]:
         return self.oracles
 
-    def stabilization(self) -> Stabilization:
-        return Directional(0.3, beta=0.1)
+    def method(self) -> Method:
+        rounding = RollRounding(self)
+        return Method(
+            stabilization=Directional(0.3, beta=0.1),
+            heuristics=(rounding, Diving(8, proper="demand", polish=rounding)),
+            reductions=(RollArcFixing(self.layout, self.oracles),),
+            enumeration=RollEnumeration(self),
+        )
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnRollsUsed(), OnRollArcs(self.layout, self.oracles, self.stock))
-
-    def reductions(self) -> Sequence[Reduction]:
-        return (RollArcFixing(self.layout, self.oracles),)
-
-    def enumeration(self) -> Enumeration | None:
-        return RollEnumeration(self)
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        rounding = RollRounding(self)
-        return (rounding, Diving(8, proper="demand", polish=rounding))
 
     def warm_start(self, budget: Budget) -> WarmStart:
         with contextlib.suppress(OutOfBudget):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,26 +16,21 @@ from colgen import (
     Column,
     Directional,
     Diving,
-    Duals,
     Formulation,
-    Heuristic,
     InputError,
+    Method,
     Pricing,
-    PricingContext,
     Problem,
     Sense,
     Separation,
     Solution,
-    Stabilization,
 )
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
-from colgen.enumeration import Enumeration
-from colgen.fixing import Reduction
 from colgen.model.formulation import Block
-from colgen.problems.cutting_stock.bound import sharpened
+from colgen.problems.cutting_stock.bound import round_exactly
 from colgen.problems.cutting_stock.branching import OnArcFlow, PatternArcFixing
 from colgen.problems.cutting_stock.dual_feasible import dual_feasible
 from colgen.problems.cutting_stock.enumeration import PatternEnumeration
@@ -154,36 +150,26 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
         return self.oracle
 
     @handed_on
-    def stabilization(self) -> Stabilization:
-        # Many patterns a round leave little to smooth, so lightly and by a constant; a little of the subgradient, which
-        # is what demands lack, saves a third of the rounds.
-        return Directional(0.3, beta=0.1)
+    def method(self) -> Method:
+        rounding = PlanRounding(self.instance, self.oracle)
+        first = DivingFirst(self.layout, 8, rounding)
+        return Method(
+            # Many patterns a round leave little to smooth, so lightly and by a constant; a little of the subgradient,
+            # which is what demands lack, saves a third of the rounds.
+            stabilization=Directional(0.3, beta=0.1),
+            heuristics=(rounding, first, Diving(8, proper="demand", polish=rounding)),
+            reductions=(FullRolls(self.layout), PatternArcFixing(self.layout, self.oracle)),
+            enumeration=PatternEnumeration(self.instance, self.oracle),
+            rounding=partial(round_exactly, self.oracle),
+        )
 
     @handed_on
     def branching(self) -> Sequence[BranchingRule]:
         return (OnArcFlow(self.layout, self.oracle),)
 
     @handed_on
-    def reductions(self) -> Sequence[Reduction]:
-        return (FullRolls(self.layout), PatternArcFixing(self.layout, self.oracle))
-
-    @handed_on
     def separation(self) -> Sequence[Separation]:
         return (FullRollCuts(self.oracle),)
-
-    @handed_on
-    def sharpen(self, bound: float, duals: Duals, context: PricingContext) -> float:
-        return sharpened(bound, self.oracle, duals, context)
-
-    @handed_on
-    def enumeration(self) -> Enumeration | None:
-        return PatternEnumeration(self.instance, self.oracle)
-
-    @handed_on
-    def heuristics(self) -> Sequence[Heuristic]:
-        rounding = PlanRounding(self.instance, self.oracle)
-        first = DivingFirst(self.layout, 8, rounding)
-        return (rounding, first, Diving(8, proper="demand", polish=rounding))
 
     @handed_on
     def warm_start(self, budget: Budget) -> WarmStart:

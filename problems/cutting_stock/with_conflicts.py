@@ -37,10 +37,10 @@ from colgen import (
     Diving,
     Heuristic,
     HeuristicContext,
+    Method,
     Pricing,
     Problem,
     Solution,
-    Stabilization,
 )
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.columns import Key
@@ -93,19 +93,17 @@ class WithConflicts(Problem[list[Any]]):
     def pricing(self) -> Sequence[Pricing]:
         return self.oracles
 
-    def stabilization(self) -> Stabilization:
-        return Directional(0.3, beta=0.1)
+    def method(self) -> Method:
+        filling = Filling(self)
+        return Method(
+            stabilization=Directional(0.3, beta=0.1),
+            heuristics=(filling, Diving(4, proper=DEMAND, polish=filling)),
+            enumeration=SetEnumeration(self),
+        )
 
     def branching(self) -> Sequence[BranchingRule]:
         pairs = OnPiecePairs(self)
         return (OnRollsUsed(), pairs) if len(self.kinds) > 1 else (pairs,)
-
-    def enumeration(self) -> Enumeration | None:
-        return SetEnumeration(self)
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        filling = Filling(self)
-        return (filling, Diving(4, proper=DEMAND, polish=filling))
 
     def warm_start(self, budget: Budget) -> WarmStart:
         by_item = material(self.instance.instance, self.stock)

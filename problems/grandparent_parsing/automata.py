@@ -20,6 +20,7 @@ from colgen import (
     Column,
     Decision,
     InputError,
+    Method,
     Pricing,
     PricingContext,
     PricingResult,
@@ -197,8 +198,8 @@ class AutomataParsing(Problem):
     def pricing(self) -> Pricing:
         return BestAutomataTree(self)
 
-    def bounding(self) -> Bounding:
-        return AutomataAscent(self)
+    def method(self) -> Method:
+        return Method(bounding=AutomataAscent(self))
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnCandidates(),)

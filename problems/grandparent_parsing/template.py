@@ -19,9 +19,9 @@ from colgen import (
     Columns,
     Duals,
     Formulation,
-    Heuristic,
     InputError,
     LinearMaster,
+    Method,
     NoStabilization,
     Pricing,
     PricingResult,
@@ -31,7 +31,6 @@ from colgen import (
     Sense,
     Separation,
     Solution,
-    Stabilization,
 )
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
@@ -40,7 +39,6 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.pool import Pool
 from colgen.core.row_batch import RowBatch
 from colgen.core.warm_start import WarmStart
-from colgen.fixing import Reduction
 from colgen.master.protocol import MasterSolution, RestrictedMaster
 from colgen.problems.dependency.exact import TreeScores
 from colgen.problems.dependency.features.margin_updates import tree_triples
@@ -332,9 +330,14 @@ class GrandparentParsing(Problem):
             rules.append(ArcGP(self.tokens))
         return rules
 
-    def stabilization(self) -> Stabilization:
-        # Raised dual values are complementary to the master's own solution, not to smoothed ones.
-        return Tightening(self._master) if self.tighten and self._master is not None else NoStabilization()
+    def method(self) -> Method:
+        master = self._master
+        return Method(
+            # Raised dual values are complementary to the master's own solution, not to smoothed ones.
+            stabilization=Tightening(master) if self.tighten and master is not None else NoStabilization(),
+            heuristics=(TreeRounding(self),),
+            reductions=() if master is None else (TreeArcFixing(master, self.rule),),
+        )
 
     @property
     def rule(self) -> OnArc:
@@ -343,12 +346,6 @@ class GrandparentParsing(Problem):
 
     def branching(self) -> Sequence[BranchingRule]:
         return (self.rule,)
-
-    def reductions(self) -> Sequence[Reduction]:
-        return () if self._master is None else (TreeArcFixing(self._master, self.rule),)
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        return (TreeRounding(self),)
 
     def certifier(self) -> Certifier:
         if self.siblings or _changed(type(self)):  # not what the checker knows

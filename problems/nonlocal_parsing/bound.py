@@ -25,8 +25,8 @@ from colgen.problems.nonlocal_parsing.pricing import BestTrees, Shares, scores_o
 from colgen.solvers.trees.backbone import TreeTimeError
 from colgen.solvers.trees.eisner_items import NEG
 
-Method = Literal["fixing", "polyak", "subgradient"]
-METHODS: dict[Method, int] = {
+AscentMethod = Literal["fixing", "polyak", "subgradient"]
+METHODS: dict[AscentMethod, int] = {
     "fixing": FIXING,
     "polyak": POLYAK,
     "subgradient": SUBGRADIENT,
@@ -66,7 +66,7 @@ class ShareAscent:
         pool: BestTreePool,
         effort: Effort,
         *,
-        method: Method,
+        method: AscentMethod,
         most_calls: int,
         patience: int,
         lower_bounds: int,

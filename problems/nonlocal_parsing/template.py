@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colgen import BranchingRule, InputError, Pricing, Problem, Sense, Solution
-from colgen.bounding.protocol import Bounding
+from colgen import BranchingRule, InputError, Method, Pricing, Problem, Sense, Solution
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
@@ -17,7 +16,7 @@ from colgen.problems.dependency.exact import TreeScores
 from colgen.problems.dependency.pool import checked_k
 from colgen.problems.dependency.proof import TreeCertifier
 from colgen.problems.dependency.sentence import Heads
-from colgen.problems.nonlocal_parsing.bound import METHODS, Method, OnBlame, ShareAscent, TreeBounding
+from colgen.problems.nonlocal_parsing.bound import METHODS, AscentMethod, OnBlame, ShareAscent, TreeBounding
 from colgen.problems.nonlocal_parsing.checking import checked, checked_list
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.losses import NearOne
@@ -56,7 +55,7 @@ class NonlocalParsing(Problem):
         instance: NonlocalInstance,
         *,
         k: int = 1,
-        method: Method = "fixing",
+        method: AscentMethod = "fixing",
         most_calls: int = 200,
         patience: int = 10,
         warm: bool = True,
@@ -69,7 +68,7 @@ class NonlocalParsing(Problem):
         if patience < 1 or most_calls < 1:
             raise InputError(f"expected patience and most_calls of one or more, not {patience} and {most_calls}")
         self.instance, self.k = instance, k
-        self.method, self.most_calls, self.patience, self.warm = method, most_calls, patience, warm
+        self.ascent_method, self.most_calls, self.patience, self.warm = method, most_calls, patience, warm
         self.lower_bounds, self.narrow = lower_bounds, narrow
         self.objective_step = instance.step
         self.effort, self._pool = Effort(), BestTreePool(k)
@@ -87,8 +86,8 @@ class NonlocalParsing(Problem):
     def pricing(self) -> Pricing:
         return self._oracle
 
-    def bounding(self) -> Bounding:
-        return TreeBounding(lambda: self.ascent(Budget()), self.warm)
+    def method(self) -> Method:
+        return Method(bounding=TreeBounding(lambda: self.ascent(Budget()), self.warm))
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnBlame(self._oracle),)
@@ -125,7 +124,7 @@ class NonlocalParsing(Problem):
                 self.instance,
                 self._pool,
                 self.effort,
-                method=self.method,
+                method=self.ascent_method,
                 most_calls=self.most_calls,
                 patience=self.patience,
                 lower_bounds=self.lower_bounds,

@@ -28,6 +28,7 @@ from colgen import (
     Heuristic,
     HeuristicContext,
     InputError,
+    Method,
     NoStabilization,
     OnTemplateVariable,
     Problem,
@@ -35,7 +36,6 @@ from colgen import (
     Separation,
     SeparationContext,
     Solution,
-    Stabilization,
     WarmStart,
 )
 from colgen.core.budget import Budget
@@ -74,14 +74,12 @@ class LazyPath(Problem):
     def separation(self) -> Sequence[Separation]:
         return (CycleCuts(self.instance.reduced),)
 
-    def stabilization(self) -> Stabilization:
-        return NoStabilization()  # nothing is priced
+    def method(self) -> Method:
+        # Nothing is priced, so that nothing is smoothed.
+        return Method(stabilization=NoStabilization(), heuristics=(BeamNear(self.instance.reduced),))
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnTemplateVariable(),)
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        return (BeamNear(self.instance.reduced),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         _weight, path = beam(self.instance.scaled.graph, _WIDTH)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colgen import Heuristic, Pricing, Problem, Row, Separation, SeparationContext, Solution, WarmStart
-from colgen.bounding.protocol import Bounding
+from colgen import Method, Pricing, Problem, Row, Separation, SeparationContext, Solution, WarmStart
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
@@ -45,11 +44,8 @@ class TitlePath(Problem[Path]):
     def separation(self) -> Sequence[Separation]:
         return (RepeatedClasses(self.instance),)
 
-    def bounding(self) -> Bounding:
-        return Memory()
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        return ()  # the oracle's dynamic programs meet paths
+    def method(self) -> Method:
+        return Method(bounding=Memory(), heuristics=())  # the oracle's dynamic programs find paths
 
     def answer(self, solution: Solution) -> Path:
         ((column, _),) = solution.columns

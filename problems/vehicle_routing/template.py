@@ -8,25 +8,21 @@ from typing import TYPE_CHECKING, Any
 from colgen import (
     BranchingRule,
     Column,
-    Heuristic,
+    Method,
     Pricing,
     Problem,
     RestrictedMIP,
     Separation,
     Solution,
-    Stabilization,
     StrongBranching,
     Wentges,
 )
-from colgen.branching.selection import Choice
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.numbers import real
 from colgen.core.sense import Sense
 from colgen.core.warm_start import WarmStart
-from colgen.enumeration import Enumeration
-from colgen.fixing import Reduction
 from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing
@@ -84,23 +80,17 @@ class VehicleRouting(Problem[list[Route]]):
     def separation(self) -> Sequence[Separation]:
         return (capacity_then_rank_one(self.instance, self.oracle),) if self.cuts else ()
 
-    def stabilization(self) -> Stabilization:
-        return Wentges(0.5, after_rows=False)
+    def method(self) -> Method:
+        return Method(
+            stabilization=Wentges(0.5, after_rows=False),
+            choice=StrongBranching(),
+            heuristics=(RestrictedMIP(5.0),),
+            reductions=(RouteArcFixing(self.oracle),),
+            enumeration=RouteEnumeration(self.oracle),
+        )
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnVehicles(), OnRouteArcs(self.oracle))
-
-    def choice(self) -> Choice:
-        return StrongBranching()
-
-    def reductions(self) -> Sequence[Reduction]:
-        return (RouteArcFixing(self.oracle),)
-
-    def enumeration(self) -> Enumeration | None:
-        return RouteEnumeration(self.oracle)
-
-    def heuristics(self) -> Sequence[Heuristic]:
-        return (RestrictedMIP(5.0),)
 
     def warm_start(self, budget: Budget) -> WarmStart:
         # Local search sums times in both directions: by a rounding error it may take a late route to be in time.

@@ -107,9 +107,8 @@ def test_a_tree_can_be_bounded_without_a_linear_program(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_oracles_without_a_multiplicity_are_named(method):
     problem = CuttingStock()
-    problem.heuristics = lambda: ()
     with pytest.raises(InputError, match="how many columns Knapsack may use at most"):
-        solve(problem, method=Method(bounding=method(5)))
+        solve(problem, method=Method(bounding=method(5), heuristics=()))
 
 
 @pytest.mark.parametrize("method", METHODS)

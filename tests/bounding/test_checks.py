@@ -12,6 +12,7 @@ from colgen import (
     Columns,
     Decision,
     LinearMaster,
+    Method,
     OnOriginalVariable,
     OraclePricing,
     Pricing,
@@ -237,8 +238,8 @@ class Touring(Problem):
 
         return (OnOriginalVariable(steps, block="step"),)
 
-    def heuristics(self):
-        return ()
+    def method(self):
+        return Method(heuristics=())
 
 
 def test_columns_that_only_a_branching_decision_tells_apart_need_keys():

@@ -55,8 +55,8 @@ class Covering(Problem):
         ]
         return Pool(columns, cost_bound=2.0 * self.sign)
 
-    def heuristics(self):
-        return (Diving(), RestrictedMIP(5.0))
+    def method(self):
+        return Method(heuristics=(Diving(), RestrictedMIP(5.0)))
 
     def optimum(self, whole):
         found = optimize.milp(

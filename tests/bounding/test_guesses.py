@@ -172,8 +172,8 @@ class LargestNumber(Problem):
     def pricing(self):
         return Largest(self.numbers, **self.claims)
 
-    def bounding(self):
-        return Nothing()
+    def method(self):
+        return Method(bounding=Nothing())
 
     def answer(self, solution):
         return solution.columns[0][0].structure

@@ -92,8 +92,8 @@ class LargestMultiple(Problem):
     def pricing(self):
         return Largest(self)
 
-    def bounding(self):
-        return Prefix()
+    def method(self):
+        return Method(bounding=Prefix())
 
     def branching(self):
         return [NextDigit()]

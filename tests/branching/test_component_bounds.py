@@ -116,8 +116,8 @@ class Identical(Problem):
     def branching(self):
         return (OnComponents(self.components),)
 
-    def heuristics(self):
-        return ()
+    def method(self):
+        return Method(heuristics=())
 
     def optimum(self):
         structures = np.array(list(self.costs), dtype=float).T

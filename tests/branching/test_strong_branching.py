@@ -46,8 +46,8 @@ class Packing(Enumerated):
     def branching(self):
         return [OnOriginalVariable(lambda column: {column.key: 1.0})]
 
-    def heuristics(self):
-        return []
+    def method(self):
+        return Method(heuristics=())
 
 
 def true_optimum(problem, decisions):

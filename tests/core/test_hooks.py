@@ -1,9 +1,12 @@
 """Misspelt hooks are refused before any work, and helpers of the user's are left alone."""
 
+import re
+
 import pytest
 
 from colgen import BranchingRule, InputError, OraclePricing, Problem, RyanFoster, Separation, solve
 from colgen.core.hooks import check_hooks
+from colgen.core.renamed import RENAMED
 from tests.toys import CuttingStock, Knapsack
 
 
@@ -21,8 +24,7 @@ MISSPELT = [
     (Problem, "separations", lambda self: (), "separation()"),
     (Problem, "branch", lambda self: (), "branching()"),
     (Problem, "warmstart", lambda self, budget: None, "warm_start()"),
-    (Problem, "stabilisation", lambda self: None, "stabilization()"),
-    (Problem, "heuristic", lambda self: (), "heuristics()"),
+    (Problem, "metod", lambda self: None, "method()"),
     (Problem, "objective_steps", 1.0, "objective_step"),
     (OraclePricing, "multiplicty", 3.0, "multiplicity"),
     (OraclePricing, "cost_bounds", 3.0, "cost_bound"),
@@ -60,6 +62,21 @@ def test_a_misspelt_hook_names_the_one_that_is_meant(kind, name, member, meant):
 )
 def test_helpers_are_left_alone(kind, members):
     check_hooks(unready(made(kind, **members)))
+
+
+@pytest.mark.parametrize("name", RENAMED["Problem"])
+def test_a_method_of_an_old_name_names_the_new_form(name):
+    expected = rf"\.{name}\(\) is never used any more: write {re.escape(RENAMED['Problem'][name])}"
+    with pytest.raises(InputError, match=r"Mine" + expected):
+        solve(made(CuttingStock, **{name: lambda self: ()})())
+    problem = CuttingStock()
+    setattr(problem, name, lambda: ())
+    with pytest.raises(InputError, match=r"CuttingStock" + expected):
+        solve(problem)
+
+
+def test_data_of_an_old_name_is_the_users_own():
+    assert solve(made(CuttingStock, choice=3, complete=True)()).is_optimal
 
 
 def test_a_misspelt_hook_is_refused_before_any_work():

@@ -6,7 +6,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Best, Column, OraclePricing, Problem, RestrictedMIP, RyanFoster, Separation, solve
+from colgen import Best, Column, Method, OraclePricing, Problem, RestrictedMIP, RyanFoster, Separation, solve
 from colgen.core.activity import activities, activity
 from colgen.core.column_batch import Columns
 from colgen.core.errors import FormulationError
@@ -85,8 +85,8 @@ class Packing(Problem):
     def branching(self):
         return [RyanFoster("row")]
 
-    def heuristics(self):
-        return [RestrictedMIP()]
+    def method(self):
+        return Method(heuristics=[RestrictedMIP()])
 
 
 def complete(rows, whole=False):

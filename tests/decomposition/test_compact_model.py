@@ -59,7 +59,7 @@ def test_without_heuristics_nobody_else_is_asked():
 
 def test_a_model_that_is_not_small_is_left_to_the_tree(monkeypatch):
     monkeypatch.setattr(compact_model, "_MOST_ENTRIES", 3)
-    assert decompose(endless(), "k").complete(10, Budget()) is None
+    assert decompose(endless(), "k").method().complete(10, Budget()) is None
 
 
 def test_a_short_run_states_its_own_bound():

@@ -40,8 +40,7 @@ _INFINITE: tuple[Any, ...] = (math.inf, -math.inf)
 
 _METHODS = {
     "problem": (
-        "master", "pricing", "separation", "branching", "heuristics", "reductions", "stabilization", "choice",
-        "bounding", "warm_start", "restricted_master",
+        "master", "pricing", "separation", "branching", "method", "warm_start", "restricted_master",
     ),
     "oracle": ("best", "encode", "others", "price"),
     "separation": ("separate",),
@@ -50,12 +49,8 @@ _METHODS = {
 
 _HOOKS: dict[str, tuple[tuple[str, Any], ...]] = {
     "problem": (
-        ("reductions", lambda self: ()),
-        ("heuristics", lambda self: ()),
-        ("stabilization", lambda self: None),
-        ("enumeration", lambda self: None),
+        ("method", lambda self: None),
         ("warm_start", lambda self, budget: None),
-        ("bounding", lambda self: None),
         ("certifier", lambda self: None),
         ("objective_step", 1.0),
     ),

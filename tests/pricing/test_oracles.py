@@ -14,6 +14,7 @@ from colgen import (
     Column,
     Decision,
     InputError,
+    Method,
     OraclePricing,
     Pricing,
     PricingContext,
@@ -221,9 +222,8 @@ def test_a_decision_that_does_not_say_what_it_allows_is_refused():
 
     problem = CuttingStock(demands=(3, 3, 3, 3))
     problem.branching = lambda: [Rule()]
-    problem.heuristics = lambda: ()
     with pytest.raises(InputError, match=r"Silent\.allows\(\) returned None: did you forget `return`\?"):
-        solve(problem)
+        solve(problem, method=Method(heuristics=()))
 
 
 @pytest.mark.parametrize(

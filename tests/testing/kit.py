@@ -29,8 +29,8 @@ def check(oracle: type[Knapsack] = Knapsack, kind: type[Assignment] = Assignment
         def pricing(self):
             return [oracle(self, machine) for machine in range(len(self.costs))]
 
-        def stabilization(self):
-            return Wentges()
+        def method(self):
+            return dataclasses.replace(super().method(), stabilization=Wentges())
 
     return check_problem(assignment(2, 4, seed, Checked), seconds=GENEROUS)
 

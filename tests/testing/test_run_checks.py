@@ -6,7 +6,19 @@ import dataclasses
 
 import pytest
 
-from colgen import BranchingRule, Column, Decision, Pricing, PricingResult, Problem, Sense, Solution, WarmStart, solve
+from colgen import (
+    BranchingRule,
+    Column,
+    Decision,
+    Method,
+    Pricing,
+    PricingResult,
+    Problem,
+    Sense,
+    Solution,
+    WarmStart,
+    solve,
+)
 from colgen.bounding.protocol import Bounded, Bounding, Outcome
 from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.testing.conformance import check_problem
@@ -75,8 +87,8 @@ class Subset(Problem):
     def pricing(self):
         return Filled(self)
 
-    def bounding(self):
-        return Decided()
+    def method(self):
+        return Method(bounding=Decided())
 
     def branching(self):
         return [Next()]
@@ -97,9 +109,13 @@ def test_an_oracle_whose_bound_is_too_low_is_found():
 
 
 def test_a_bounding_that_fails_is_told():
-    class Failing(Subset):
-        def bounding(self):
+    class Undecided(Decided):
+        def bound(self, node, parts):
             raise ZeroDivisionError("no bound")
+
+    class Failing(Subset):
+        def method(self):
+            return Method(bounding=Undecided())
 
     assert_found(check_problem(Failing(), seconds=GENEROUS), "exception", r"Failing, solve\(method=.*no bound")
 

@@ -9,5 +9,5 @@ def test_nothing_is_searched_with_by_default():
     assert [*search.branching, *search.reductions, *search.heuristics] == []
     assert search.relaxation_only is False
     assert search.enumeration is None
-    assert search.sharpen is None
+    assert search.rounding is None
     assert isinstance(search.choice, MostFractional)

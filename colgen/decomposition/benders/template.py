@@ -23,7 +23,7 @@ from colgen.decomposition.benders.two_stage import TwoStage
 from colgen.decomposition.compact_model import solve_compact
 from colgen.decomposition.reading.arrays import Floats, Reading
 from colgen.decomposition.reading.partition import Partition
-from colgen.heuristics import Heuristic
+from colgen.method import Method
 from colgen.model.formulation import Formulation
 from colgen.problem import Problem
 
@@ -74,11 +74,10 @@ class Benders(Problem):
     def branching(self) -> Sequence[BranchingRule]:
         return (OnTemplateVariable(),)
 
-    def heuristics(self) -> Sequence[Heuristic]:
-        return (Rounding(self.model),)
+    def method(self) -> Method:
+        return Method(heuristics=(Rounding(self.model),), complete=self._solve_compact)
 
-    def complete(self, nodes: int, budget: Budget) -> Complete | None:
-        """What HiGHS finds for the model of both stages, if that is small."""
+    def _solve_compact(self, nodes: int, budget: Budget) -> Complete | None:
         return solve_compact(self.model.reading, nodes, budget, lambda values, _: self._solution_at(values))
 
     def _solution_at(self, values: Floats) -> Solution | None:

@@ -4,7 +4,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import InputError, Termination, TimeLimit, decompose, solve
+from colgen import InputError, Method, Termination, TimeLimit, decompose, solve
 from colgen.reporting.compared import solve_complete
 from tests.amounts import examples
 from tests.decomposition.test_decomposed import feasible
@@ -105,8 +105,7 @@ def spread(scale, unit):
 def test_scales_of_costs_and_columns_change_no_verdict(scale, unit, monkeypatch):
     right = solve_complete(spread(1.0, 1.0)).objective
     problem = decompose(spread(scale, unit), "s", method="benders")
-    monkeypatch.setattr(problem, "complete", lambda nodes, budget: None)
-    result = solve(problem, stop=TimeLimit(20))
+    result = solve(problem, stop=TimeLimit(20), method=Method(complete=lambda nodes, budget: None))
     assert result.is_optimal
     assert result.objective == pytest.approx(scale * right, rel=1e-6)
     assert result.dual_bound == pytest.approx(scale * right, rel=1e-6)

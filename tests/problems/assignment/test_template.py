@@ -222,8 +222,7 @@ def test_assignments_are_fixed_at_nodes_without_a_linear_program():
     instance = random(4, 24, 2)
     problem = Assignment(instance)
     fixing = Fixing(problem.oracle)
-    problem.reductions = lambda: (fixing,)
-    result = solve(problem)
+    result = solve(problem, method=Method(reductions=(fixing,)))
     assert result.is_optimal
     assert result.objective == pytest.approx(solve_full(instance).objective)
     assert result.columns_generated == 0  # no linear program was solved

@@ -8,7 +8,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Pricing, PricingResult, Stages, Termination, TimeLimit, WarmStart, solve
+from colgen import Method, Pricing, PricingResult, Stages, Termination, TimeLimit, WarmStart, solve
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
 from colgen.model.formulation import compile_model
@@ -32,12 +32,14 @@ WAYS = [{}, {"smallest": 2}, {"settled": False, "smallest": 2}, {"contracted": F
 class Alone(Coreference):
     """Column generation has to find everything."""
 
+    same_problem = True
+
     def warm_start(self, budget):
         super().warm_start(budget)
         return WarmStart()
 
-    def heuristics(self):
-        return ()
+    def method(self):
+        return Method(heuristics=())
 
 
 # --- penalties -------------------------------------------------------------------------------------------------------

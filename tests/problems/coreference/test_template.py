@@ -50,6 +50,8 @@ every_way = pytest.mark.parametrize(
 class Bare(Coreference):
     """Without a first answer, first columns and first prices: column generation has to do it all."""
 
+    same_problem = True
+
     def __init__(self, instance, *, settled=False, **how):
         super().__init__(instance, settled=settled, **how)
 
@@ -57,8 +59,8 @@ class Bare(Coreference):
         super().warm_start(budget)  # finds the items
         return WarmStart()
 
-    def heuristics(self):
-        return ()
+    def method(self):
+        return Method(heuristics=())
 
 
 class Simplex(Bare):

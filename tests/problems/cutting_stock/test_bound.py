@@ -1,5 +1,6 @@
 """The exact bound never says more than is true, and says all that the duals prove."""
 
+import dataclasses
 import math
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ from colgen import LinearMaster, PricingContext, Sense, solve
 from colgen.branching.rules import Bound
 from colgen.core.errors import InvalidBoundError
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, uniform
-from colgen.problems.cutting_stock.bound import exact_bound, sharpened, verify
+from colgen.problems.cutting_stock.bound import exact_bound, round_exactly, verify
 from colgen.problems.cutting_stock.pricing import ARC
 from tests.sweeps import seeds
 from tests.twins.cutting_stock import optimum, patterns, plans, tiny
@@ -65,7 +66,7 @@ def test_a_wide_roll_of_few_pieces_is_verified_as_sharply():
 
 
 @pytest.mark.parametrize("seed", seeds(40))
-def test_a_nodes_bound_is_sharpened_to_no_more_than_is_true(seed):
+def test_a_nodes_bound_is_rounded_to_no_more_than_is_true(seed):
     rng = np.random.default_rng(seed)
     instance = tiny(rng, items=3, roll=12, demand=2)
     problem = CuttingStock(instance)
@@ -78,7 +79,7 @@ def test_a_nodes_bound_is_sharpened_to_no_more_than_is_true(seed):
     duals = master.solve().duals
     values = rng.random(len(duals.values))  # prices of a row with a lower side
     context = PricingContext(Sense.MINIMIZE, decisions=(decision,))
-    sharp = sharpened(0.0, problem.oracle, duals.replace(values), context)
+    sharp = round_exactly(problem.oracle, 0.0, duals.replace(values), context)
 
     def uses(plan):
         return any(problem.layout.arcs_of(pattern).get(arc) for pattern in plan)
@@ -99,20 +100,14 @@ class OneTooMany(CuttingStock):
     def branching(self):
         return ()
 
-    def heuristics(self):
-        return ()
-
-    def enumeration(self):
-        return None
-
-    def reductions(self):
-        return ()
-
-    def sharpen(self, bound, duals, context):
-        return self.claim or super().sharpen(bound, duals, context)
+    def method(self):
+        found = dataclasses.replace(super().method(), heuristics=(), reductions=(), enumeration=())
+        if self.claim is None:
+            return found
+        return dataclasses.replace(found, rounding=lambda bound, duals, context: self.claim)
 
 
-def test_a_bound_that_rounding_gives_up_by_a_hair_is_sharpened_before_anything_is_branched():
+def test_a_bound_that_the_tolerance_gives_up_by_a_hair_is_rounded_exactly_before_anything_is_branched():
     result = solve(OneTooMany())
     assert result.is_optimal
     assert result.objective == 2.0
@@ -120,8 +115,8 @@ def test_a_bound_that_rounding_gives_up_by_a_hair_is_sharpened_before_anything_i
     assert len(result.nodes) == 1
 
 
-def test_a_problem_cannot_sharpen_a_bound_by_more_than_rounding():
+def test_a_bound_cannot_be_rounded_to_more_than_the_next_step():
     problem = OneTooMany()
     problem.claim = 3.0
-    with pytest.raises(InvalidBoundError, match=r"sharpen states 3 for node 0, whose dual bound is 1\.0000005"):
+    with pytest.raises(InvalidBoundError, match=r"rounding states 3 for node 0, whose dual bound is 1\.0000005"):
         solve(problem)

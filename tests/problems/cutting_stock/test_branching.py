@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 import math
 from collections import Counter
@@ -21,14 +22,8 @@ class Bare(CuttingStock):
     def warm_start(self, budget):
         return WarmStart()
 
-    def heuristics(self):
-        return ()
-
-    def reductions(self):
-        return ()
-
-    def enumeration(self):
-        return None
+    def method(self):
+        return dataclasses.replace(super().method(), heuristics=(), reductions=(), enumeration=())
 
 
 class Fixing(Bare):
@@ -37,8 +32,9 @@ class Fixing(Bare):
     def warm_start(self, budget):
         return CuttingStock.warm_start(self, budget)
 
-    def reductions(self):
-        return (PatternArcFixing(self.layout, self.oracle, share=0.0),)
+    def method(self):
+        fixing = PatternArcFixing(self.layout, self.oracle, share=0.0)
+        return dataclasses.replace(super().method(), reductions=(fixing,))
 
 
 KINDS = [CuttingStock, Bare, Fixing]

@@ -32,7 +32,7 @@ def test_every_pattern_of_a_plan_of_interest_is_listed(seed):
     best = optimum(instance)
     if best > 5:
         return
-    found = problem.enumeration().enumerate(context_of(problem, float(best)))
+    found = problem.method().enumeration.enumerate(context_of(problem, float(best)))
     if found is None:  # the duals are so slack that the empty pattern would be listed
         return
     listed = {frozenset(column.structure) for column in found.columns}
@@ -57,7 +57,7 @@ def test_items_with_a_branching_row_are_not_left_out():
     bounded = dataclasses.replace(free, decisions=(demanded,))
 
     def kept(context):
-        sides = problem.enumeration().enumerate(context).sides
+        sides = problem.method().enumeration.enumerate(context).sides
         return {item for (_, item), (low, _) in sides.items() if np.isfinite(low)}
 
     assert kept(free) == {0}
@@ -73,7 +73,7 @@ def test_too_many_patterns_are_refused():
 def test_items_left_out_are_put_where_they_fit():
     problem = CuttingStock(tiny(np.random.default_rng(5)))
     instance = problem.instance
-    completed = problem.enumeration().complete(Solution(0.0))
+    completed = problem.method().enumeration.complete(Solution(0.0))
     assert instance.check(problem.answer(completed)) == completed.objective
 
 

@@ -68,8 +68,10 @@ def test_the_oracle_is_exact(seed):
 def test_without_help_the_tree_proves_the_optimum(seed):
     order = drawn(seed)
     problem = FewPatterns(order)
-    problem.enumeration = lambda: None
-    result, best = solve(problem, method=Method(heuristics=()), start=None, stop=TimeLimit(60)), cheapest(order)
+    result, best = (
+        solve(problem, method=Method(heuristics=(), enumeration=()), start=None, stop=TimeLimit(60)),
+        cheapest(order),
+    )
     if best is None:
         assert result.termination.name == "INFEASIBLE"
         return

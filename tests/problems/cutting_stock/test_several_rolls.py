@@ -44,8 +44,7 @@ def test_each_oracle_is_exact(seed):
 def test_without_help_the_tree_proves_the_optimum(seed):
     order = drawn(seed)
     problem = SeveralRolls(order)
-    problem.enumeration = lambda: None
-    result, best = solve(problem, method=Method(heuristics=()), stop=TimeLimit(60)), cheapest(order)
+    result, best = solve(problem, method=Method(heuristics=(), enumeration=()), stop=TimeLimit(60)), cheapest(order)
     if best is None:
         assert result.termination.name == "INFEASIBLE"
         return

@@ -1,5 +1,7 @@
 """What holds for all parts that the template hands on to."""
 
+import dataclasses
+
 import pytest
 
 from benchmarks.cutting_stock.orders import conflicting, few_patterns, several_bins
@@ -27,15 +29,13 @@ def test_a_run_that_is_cut_short_goes_on(order, tmp_path):
     whole = solve(template(order), stop=TimeLimit(60))
     assert whole.is_optimal
     problem = template(order)
-    problem.variant.enumeration = lambda: None  # so that there is a tree
-    first = solve(problem, checkpoint=path, stop=IterationLimit(15), method=Method(heuristics=()))
+    no_list = Method(enumeration=())  # so that there is a tree
+    first = solve(problem, checkpoint=path, stop=IterationLimit(15), method=dataclasses.replace(no_list, heuristics=()))
     assert first.termination in (Termination.ITERATION_LIMIT, Termination.OPTIMAL)
     assert first.dual_bound <= whole.objective
     if first.termination is Termination.OPTIMAL:
         return
-    again = template(order)
-    again.variant.enumeration = lambda: None
-    second = solve(again, checkpoint=path, stop=TimeLimit(60))
+    second = solve(template(order), checkpoint=path, stop=TimeLimit(60), method=no_list)
     assert second.is_optimal
     assert second.objective == whole.objective
 
@@ -53,8 +53,8 @@ def test_columns_of_one_run_start_another(order, tmp_path):
 
 def test_a_subclass_may_state_a_part_of_its_own():
     class Bare(CuttingStock):
-        def enumeration(self):
-            return None
+        def method(self):
+            return dataclasses.replace(super().method(), enumeration=())
 
     order = ORDERS[1]
     result = solve(Bare(order.instance, conflicts=order.conflicts), stop=TimeLimit(60))

@@ -20,7 +20,7 @@ from colgen.certificate.witness import WitnessPoint
 from colgen.core.terms import Count, PricedTerms
 from colgen.fixing import ReductionContext
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, PatternOracle, read
-from colgen.problems.cutting_stock.bound import sharpened, verify
+from colgen.problems.cutting_stock.bound import round_exactly, verify
 from colgen.problems.cutting_stock.layout import Full, PatternLayout
 from colgen.problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
 from tests.sweeps import seeds
@@ -55,7 +55,7 @@ def test_full_rolls_are_proved_as_by_enumeration(seed):
 
 def test_dives_come_first_where_nothing_may_be_wasted():
     exact = CuttingStock(CuttingStockInstance(10, (6, 4), (2, 2)))
-    first = next(heuristic for heuristic in exact.heuristics() if isinstance(heuristic, DivingFirst))
+    first = next(heuristic for heuristic in exact.method().heuristics if isinstance(heuristic, DivingFirst))
     assert first.quick
     assert first.search(SimpleNamespace(run=SimpleNamespace(target=3.0))) is None
     assert solve(exact).objective == 2
@@ -236,7 +236,7 @@ def test_patterns_that_pay_for_cuts_are_priced_as_by_enumeration(seed, full):
             assert stated == pytest.approx(1.0 - sum(demand[i] * k for i, k in p.items()) + paid)
             assert all(decision.allows(oracle.encode(pattern)) for decision in decisions)
     # In whole numbers: what the dual values prove, cut and all.
-    sharp = sharpened(0.0, oracle, Paid(demand, term, -charge), PricingContext(Sense.MINIMIZE, decisions=decisions))
+    sharp = round_exactly(oracle, 0.0, Paid(demand, term, -charge), PricingContext(Sense.MINIMIZE, decisions=decisions))
     earned = max((1.0 - each for each in reduced), default=0.0)
     side = sum(instance.demands[i] for i in members) // 2
     worth = float(np.dot(demand, instance.demands)) - charge * side
@@ -267,7 +267,7 @@ def test_all_patterns_within_the_gap_are_listed_also_where_they_pay_for_cuts(see
     target = bound + 0.3
     problem = CuttingStock(instance)
     duals = Paid(demand, term, -charge)
-    listed = problem.enumeration().enumerate(ReductionContext(Sense.MINIMIZE, duals, bound, target, ()))
+    listed = problem.method().enumeration.enumerate(ReductionContext(Sense.MINIMIZE, duals, bound, target, ()))
     there = {tuple(sorted(column.structure)) for column in listed.columns}
     for p in every:
         reduced = scale - np.dot(p, demand) + charge * counted(row, dict(enumerate(p)))

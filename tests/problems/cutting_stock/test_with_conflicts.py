@@ -68,8 +68,7 @@ def test_without_guesses_and_heuristics_the_tree_proves_the_same(seed):
     pairs = [(i, j) for i in range(n) for j in range(i) if rng.random() < 0.3]
     order = Order(CuttingStockInstance(12, widths, (1,) * n), conflicts=Conflicts(tuple(pairs)))
     problem = WithConflicts(order)
-    problem.enumeration = lambda: None
-    result = solve(problem, method=Method(heuristics=()))
+    result = solve(problem, method=Method(heuristics=(), enumeration=()))
     assert result.is_optimal
     assert result.objective == cheapest(order)
     written = [problem.written(column.structure) for column, _ in result.solution.columns]

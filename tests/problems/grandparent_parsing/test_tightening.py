@@ -33,7 +33,7 @@ def test_raised_values_are_optimal_ones(seed):
     blocks = {block for (block, _), a, b in zip(raised.keys, raised.values, solved.duals.values, strict=True) if a != b}
     assert blocks <= {"one_gp", "before", "after"}
     assert (raised.values >= solved.duals.values).all()
-    assert problem.stabilization().complementary
+    assert problem.method().stabilization.complementary
 
 
 def test_raising_saves_scoring():
@@ -85,7 +85,7 @@ def test_fixing_keeps_all_better_trees(seed):
     result = solve(problem, relaxation=True)
     master = problem._master
     solved = master.solve()
-    duals = problem.stabilization().propose(solved.duals)
+    duals = problem.method().stabilization.propose(solved.duals)
     target = max(instance.objective(heads) for heads in all_trees(5)) - 0.3
     fixing = TreeArcFixing(master, problem.rule)
     found = fixing.reduce(ReductionContext(Sense.MAXIMIZE, duals, result.dual_bound, target, ()))

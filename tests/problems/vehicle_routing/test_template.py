@@ -20,14 +20,8 @@ class Bare(VehicleRouting):
     def warm_start(self, budget):
         return WarmStart()
 
-    def enumeration(self):
-        return None
-
-    def reductions(self):
-        return ()
-
-    def heuristics(self):
-        return ()
+    def method(self):
+        return dataclasses.replace(super().method(), heuristics=(), reductions=(), enumeration=())
 
 
 class Listing(Bare):
@@ -42,8 +36,8 @@ class Listing(Bare):
         solution = dataclasses.replace(start.answers[0], objective=sum(c.cost for c in alone), columns=own)
         return WarmStart(answers=(solution,))
 
-    def enumeration(self):
-        return super(Bare, self).enumeration()
+    def method(self):
+        return dataclasses.replace(super(Bare, self).method(), heuristics=(), reductions=())
 
 
 class Fixing(Bare):
@@ -52,8 +46,8 @@ class Fixing(Bare):
     def warm_start(self, budget):
         return super(Bare, self).warm_start(budget)
 
-    def reductions(self):
-        return super(Bare, self).reductions()
+    def method(self):
+        return dataclasses.replace(super(Bare, self).method(), heuristics=(), enumeration=())
 
 
 def draw(seed):
