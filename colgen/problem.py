@@ -22,6 +22,7 @@ from colgen.core.decision import fractionality
 from colgen.core.errors import ColgenError, FormulationError, InputError
 from colgen.core.lazy_imports import behind
 from colgen.core.numbers import returned
+from colgen.core.renamed import METHODS, missing
 from colgen.core.result import Result
 from colgen.core.serialization import digest_of_object
 from colgen.core.solution import Solution
@@ -70,6 +71,13 @@ class Problem(ABC, Generic[Answer]):
         super().__init_subclass__(**named)
         if inspect.isfunction(vars(cls).get("method")):
             setattr(cls, "method", _for_the_rows_of(cls, cls.method))  # noqa: B010  mypy refuses the assignment
+
+    if not TYPE_CHECKING:  # a type checker reports attributes that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            if name in METHODS["Problem"]:
+                raise missing("Problem", self, name)
+            return object.__getattribute__(self, name)  # raises
 
     def __repr__(self) -> str:
         told: str = behind("reporting.html", "problem_in_a_line")(self)

@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 import yaml
 
-from colgen.core.renamed import RENAMED
+from colgen.core.renamed import METHODS, RENAMED
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("colgen", "problems", "solvers")
@@ -132,13 +132,14 @@ def test_notebooks_hold_no_outputs():
             assert kept == [], f"{path.name}: clear with python -m nbconvert --clear-output --inplace"
 
 
-def test_the_changelog_lists_every_old_keyword_with_its_new_form():
+def test_the_changelog_lists_every_old_name_with_its_new_form():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     for owner, names in RENAMED.items():
         for old, new in names.items():
-            if owner[0].isupper():
-                assert f"| `{owner}.{old}()` | `{owner}.{new}` |" in changelog
-            elif owner == "replace_parts":
+            if owner == "replace_parts":
                 assert f"| `{owner}({old}=...)` | `{new}` |" in changelog
             else:
                 assert f"| `{owner}({old}=...)` | `{owner}({new})` |" in changelog
+    for owner, names in METHODS.items():
+        for old, new in names.items():
+            assert f"| `{owner}.{old}` | `{new}` |" in changelog

@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any, Generic
 
 from colgen.core.errors import InputError
-from colgen.core.renamed import RENAMED
+from colgen.core.renamed import METHODS
 
 _OF_FILES = frozenset({"column_of", "finished", "name", "shape", "shape_data", "written"})
 """Hooks for files and speed, which few programs need: ordinary words such as `write` and `column` resemble them."""
@@ -54,7 +54,7 @@ def _old_names(kind: type) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the methods that the engine's classes had, with what replaces them, and those that a user's class has."""
     renamed: dict[str, str] = {}
     for each in kind.__mro__:
-        renamed |= RENAMED.get(each.__name__, {}) if _is_engine(each) else {}
+        renamed |= METHODS.get(each.__name__, {}) if _is_engine(each) else {}
     members = (name for each in kind.__mro__ if not _is_engine(each) for name in vars(each))
     return renamed, tuple(name for name in members if name in renamed)
 

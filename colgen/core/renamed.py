@@ -38,6 +38,10 @@ RENAMED: dict[str, dict[str, str]] = {
         "reductions": "Method(reductions=...)",
         "enumeration": "Method(enumeration=...)",
     },
+}
+"""Old keywords and new ones, by the function that they belonged to."""
+
+METHODS: dict[str, dict[str, str]] = {
     "Problem": {
         "stabilization": "method() -> Method(stabilization=...)",
         "bounding": "method() -> Method(bounding=...)",
@@ -49,7 +53,7 @@ RENAMED: dict[str, dict[str, str]] = {
         "complete": "method() -> Method(complete=...)",
     },
 }
-"""Old names and new ones: keywords of functions, and methods of classes."""
+"""Old methods and attributes and new ones, by the class that a user's own class inherits from."""
 
 
 MOVED = {
@@ -141,3 +145,10 @@ def refuse_old(function: Callable[..., Any], names: Iterable[str]) -> None:
         if new is not None:
             raise InputError(f"{name}: {owner} has no such keyword any more; write {new}")
         raise InputError(f"{name}: {owner} has no such keyword; its keywords are listed by help(colgen.{owner})")
+
+
+def missing(owner: str, instance: object, name: str) -> AttributeError:
+    """The error for an attribute that an object does not have, with the new name if it had it once."""
+    new = METHODS[owner].get(name)
+    instead = "" if new is None else f" any more; write {new}"
+    return AttributeError(f"{type(instance).__name__!r} object has no attribute {name!r}{instead}")

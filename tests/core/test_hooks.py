@@ -6,7 +6,7 @@ import pytest
 
 from colgen import BranchingRule, InputError, OraclePricing, Problem, RyanFoster, Separation, solve
 from colgen.core.hooks import check_hooks
-from colgen.core.renamed import RENAMED
+from colgen.core.renamed import METHODS
 from tests.toys import CuttingStock, Knapsack
 
 
@@ -64,15 +64,31 @@ def test_helpers_are_left_alone(kind, members):
     check_hooks(unready(made(kind, **members)))
 
 
-@pytest.mark.parametrize("name", RENAMED["Problem"])
+@pytest.mark.parametrize("name", METHODS["Problem"])
 def test_a_method_of_an_old_name_names_the_new_form(name):
-    expected = rf"\.{name}\(\) is never used any more: write {re.escape(RENAMED['Problem'][name])}"
+    expected = rf"\.{name}\(\) is never used any more: write {re.escape(METHODS['Problem'][name])}"
     with pytest.raises(InputError, match=r"Mine" + expected):
         solve(made(CuttingStock, **{name: lambda self: ()})())
     problem = CuttingStock()
     setattr(problem, name, lambda: ())
     with pytest.raises(InputError, match=r"CuttingStock" + expected):
         solve(problem)
+
+
+@pytest.mark.parametrize("name", METHODS["Problem"])
+def test_a_call_of_an_old_name_names_the_new_form(name):
+    with pytest.raises(AttributeError, match=re.escape(f"write {METHODS['Problem'][name]}")):
+        getattr(CuttingStock(), name)()
+
+
+def test_an_attribute_that_a_property_lacks_is_named():
+    class Lacking(CuttingStock):
+        @property
+        def scale(self):
+            return self.sizes
+
+    with pytest.raises(AttributeError, match="no attribute 'sizes'"):
+        Lacking().scale
 
 
 def test_data_of_an_old_name_is_the_users_own():
