@@ -122,7 +122,8 @@ def test_options_of_the_commands_on_the_pages_exist():
         if command not in ("solve", "train") or name not in template_names():
             continue
         template = load_template(name)
-        known = {**template.score_options, **template.read_options} if command == "solve" else template.train_options
+        of_texts = {} if template.texts is None else template.texts.options
+        known = {**of_texts, **template.options} if command == "solve" else template.train_options
         for option in re.findall(r"--option (\w+)=", line):
             assert option in known, f"{page}: {line}"
 

@@ -9,10 +9,12 @@ from benchmarks.cutting_stock.published import bench_published
 from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, run_engine, run_program, spread
 from colgen import solve
 from colgen.cli.template import Figure
-from colgen.problems.cutting_stock.baseline import solve_full
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, critical, near_integer, triplets
+from colgen.problems.cutting_stock.model import full
 from colgen.problems.cutting_stock.template import CuttingStock
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.compiling import working_clock
+from colgen.solvers.linear.mip import MIPSolution
 
 # Found by screening many seeds.  (seed, width of the last piece, optimum): the optimum of the first list is the
 # rounded-up relaxation plus one; in the second list it is the rounded-up relaxation, and hard to find.
@@ -116,6 +118,10 @@ def _family_figures(family: str, runs: Sequence[Run]) -> list[Figure]:
     ]
 
 
+def _solve_arc_flow(instance: CuttingStockInstance, time_limit: float) -> MIPSolution:
+    return solve_complete(full(instance, "arc_flow"), time_limit)
+
+
 def _solve_both_ways(
     instance: CuttingStockInstance, optimum: int, cap: float, options: BenchOptions
 ) -> tuple[Run, Run]:
@@ -124,7 +130,7 @@ def _solve_both_ways(
     rolls = instance.check(ours.answer)
     if rolls != ours.objective:
         raise AssertionError(f"{instance.name}: the answer has {rolls} rolls, the result says {ours.objective:g}")
-    flow = run_program("HiGHS on the arc flow", instance.name, cap, solve_full, instance, "arc_flow", cap)
+    flow = run_program("HiGHS on the arc flow", instance.name, cap, _solve_arc_flow, instance, cap)
     options.say(f"{ours}\n{flow}")
     check_agreement(instance.name, {run.way: run.claim for run in (ours, flow)}, known=optimum)
     return ours, flow

@@ -47,9 +47,8 @@ from colgen.problems.dependency.training import attachment_figures
 from colgen.problems.grandparent_parsing.baseline import Relaxed, compiled_complete, solve_complete
 from colgen.problems.grandparent_parsing.instance import as_heads
 from colgen.problems.grandparent_parsing.model import FORMULATIONS
-from colgen.problems.grandparent_parsing.parser import parse
+from colgen.problems.grandparent_parsing.parser import labelled, parse, parse_sentences
 from colgen.problems.grandparent_parsing.parses import Parse
-from colgen.problems.grandparent_parsing.reading import labelled, parse_sentences
 from colgen.problems.grandparent_parsing.separation import arc_values
 from colgen.problems.grandparent_parsing.template import GrandparentParsing
 from colgen.problems.grandparent_parsing.training import EPOCHS, train

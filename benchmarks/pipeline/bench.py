@@ -14,7 +14,7 @@ from colgen.cli.template import Figure
 from colgen.core.text import counted
 from colgen.problems.dependency.corpus import Corpus, read_corpus
 from colgen.problems.dependency.sentence import Sentence
-from colgen.problems.grandparent_parsing.reading import parse_sentences
+from colgen.problems.grandparent_parsing.parser import parse_sentences
 from colgen.problems.grandparent_parsing.training import EPOCHS
 from colgen.problems.pipeline.evaluation import compare
 from colgen.problems.pipeline.model import Pipeline

@@ -64,10 +64,10 @@ def ablate(arguments: argparse.Namespace) -> int:
 def _source(template: Template, file: Path) -> Callable[[], Problem]:
     """Makes the problem of a file anew for each run, so that none finds what another has computed."""
     check_readable(file)
-    if template.score is not None and template.is_model(file):
+    if template.texts is not None and template.texts.is_model(file):
         raise InputError(f"{file}: expected an instance, this is a trained model")
     try:
-        instance = template.read(file)
+        instance = template.instance(file)
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: not a text file in UTF-8 (byte {error.start})") from error
     return partial(template.problem, instance)
@@ -77,10 +77,7 @@ def _methods(varied: list[str], template: Template, problem: Problem) -> dict[st
     methods: dict[str, Variant] = {}
     for part in dict.fromkeys(varied):
         methods |= _SETS[part] if part in _SETS else without(problem, _PARTS[part])
-        if part == "cuts" and template.with_cuts is not None:
-            methods["with cuts"] = template.with_cuts
-        if part == "stabilization":
-            methods |= template.with_exchanges
+        methods |= template.variants.get(part, {})
     return methods
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from colgen.cli import template as templates
 from colgen.cli.arguments import PROVED
+from colgen.cli.option import option_values
 from colgen.cli.output import say, show_figures
 from colgen.cli.requests import check_data, check_destinations, options_of, skip_of
-from colgen.cli.template import TrainOptions, check_options
+from colgen.cli.template import TrainOptions
 from colgen.core.errors import InputError
 from colgen.solvers.compiling import compile_at_once
 
@@ -74,8 +75,7 @@ def train(arguments: argparse.Namespace) -> int:
             raise InputError(f"{path}: expected a file")
     if arguments.train is not None and not template.train_files:
         raise InputError(f"the template {template.name!r} learns from a folder: say --data DIR")
-    chosen = options_of(arguments)
-    check_options(chosen, template.train_options)
+    chosen = option_values(options_of(arguments), template.train_options)
     check_data(arguments)
     check_destinations(arguments, "model")
     options = TrainOptions(

@@ -7,7 +7,8 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 from rich.console import Console
 from rich.status import Status
@@ -17,14 +18,14 @@ from colgen.cli.arguments import DIAGNOSTIC, PROVED
 from colgen.cli.output import explain, say
 from colgen.cli.template import DemoLine, Template
 from colgen.cli.templates import load_all
-from colgen.core.result import Termination
+from colgen.core.result import Result, Termination
 from colgen.core.signals import ended_by, exit_code
 from colgen.core.text import number, one_line, significant
 from colgen.core.tolerances import TOLERANCES
 from colgen.problem import Problem
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.compiling import working_clock
 from colgen.solvers.linear.lp import LPStatus
-from colgen.solvers.linear.mip import MIPSolution
 from colgen.solving import solve
 
 _WIDTH = 80
@@ -38,6 +39,9 @@ _COMPILING = 30.0
 
 _INSTANCE, _OBJECTIVE, _USED, _TIMES = 32, 13, 18, 9
 """Characters of a row's parts, with two spaces before each."""
+
+_BRUTE_FORCE = 20.0
+"""Seconds that brute force may take for an instance."""
 
 _MANY = 10**7
 """Numbers of columns from here on are written by their powers of ten."""
@@ -60,15 +64,16 @@ def demonstrate(arguments: argparse.Namespace, ready: Callable[[], object] = lam
             for function in template.demo[: 1 if arguments.quick else None]:
                 try:
                     with _waiting(template, first=beside is None):
-                        lines = function()
+                        line = function()
                 except Exception as error:  # the other instances are still worth seeing
                     failed = True
                     explain(error, arguments.traceback, f"colgen, {template.name}: ")
                     continue
                 ready()
-                _show(rows(template.name, lines, beside))
-                beside = lines[-1].brute_force if lines else beside
-                disagreeing += [f"{template.name}, {line.instance}" for line in lines if _contradicts(line)]
+                _show(rows(template.name, line, beside))
+                beside = line.brute_force
+                if _contradicts(line):
+                    disagreeing.append(f"{template.name}, {line.instance}")
     except KeyboardInterrupt:
         interrupted = True
     if not (interrupted or any(template.demo for template in chosen)):
@@ -115,15 +120,9 @@ def _show(lines: Sequence[str]) -> None:
     print("\n".join(lines), flush=True)
 
 
-def rows(name: str, lines: Sequence[DemoLine], beside: str | None = None) -> list[str]:
-    """The rows of a template's instances, below a heading wherever brute force is another than ``beside``."""
-    shown: list[str] = []
-    for line in lines:
-        if line.brute_force != beside:
-            beside = line.brute_force
-            shown += ["", *_heading(name, beside)]
-        shown += _row(line)
-    return shown
+def rows(name: str, line: DemoLine, beside: str | None = None) -> list[str]:
+    """The rows of an instance, below a heading if brute force is another than ``beside``, that of the one before."""
+    return [*(["", *_heading(name, line.brute_force)] if line.brute_force != beside else []), *_row(line)]
 
 
 def _heading(name: str, brute_force: str) -> list[str]:
@@ -188,52 +187,78 @@ def _contradicts(line: DemoLine) -> bool:
     return not min(ends) - room <= optimum <= max(ends) + room
 
 
-def beside(
-    problem: Problem,
-    check: Callable[[Any], object],
-    complete: Callable[[], MIPSolution],
-    brute_force: str,
-    *,
-    name: str,
-    possible: int,
-    decimals: int | None = None,
-    small: Problem,
-) -> DemoLine:
-    """Solve the complete model, then the problem, and say what came of both.
+Complete: TypeAlias = tuple[float | None, bool]
+"""The objective that brute force has found, None for none, and whether it is proved optimal."""
+
+
+def solve_model(model: Any, decimals: int | None = None) -> Complete:
+    """Solve a complete model in HiGHS, for at most 20 seconds.
 
     Parameters
     ----------
-    check
-        Recomputes the answer from the instance alone; raises if it is none.
-    complete, brute_force
-        Solves the complete model, and what that is called.
-    name, possible
-        Of the instance, and how many columns it has.
     decimals
-        Of every objective, as that of the complete model carries the noise of floating point; None: all.
-    small
-        A problem of the kind, which is solved first: it compiles most kernels.  What compiling takes is nobody's speed,
-        and is not counted where it comes later either.
+        Of every objective, where the optimum carries the rounding errors of floating point; None: all.
     """
-    solve(small)
-    started = working_clock()
-    whole = complete()
-    whole_seconds = working_clock() - started
-    started = working_clock()
-    result = solve(problem)
-    seconds = working_clock() - started
-    check(result.answer)
-    objective = None if whole.values is None else float(whole.objective)
-    return DemoLine(
-        instance=name,
-        objective=result.objective,
-        brute_force_objective=objective if objective is None or decimals is None else round(objective, decimals),
-        proof=result.termination.value,
-        columns_used=result.columns_generated,
-        columns_possible=possible,
-        brute_force=brute_force,
-        brute_force_seconds=whole_seconds,
-        seconds=seconds,
-        dual_bound=result.dual_bound,
-        brute_force_proved=whole.status is LPStatus.OPTIMAL,
-    )
+    found = solve_complete(model, _BRUTE_FORCE)
+    objective = None if found.values is None else float(found.objective)
+    if objective is not None and decimals is not None:
+        objective = round(objective, decimals)
+    return objective, found.status is LPStatus.OPTIMAL
+
+
+def demonstrations(
+    *instances: Callable[[], Any],
+    small: Callable[[], Any],
+    problem: Callable[[Any], Problem],
+    brute_force: str,
+    complete: Callable[[Any], Complete],
+    possible: Callable[[Any], int],
+    used: Callable[[Any, Result], int] = lambda problem, result: result.columns_generated,
+    named: Callable[[Any, Any], str] = lambda instance, answer: instance.name,
+    prepare: Callable[[Any], object] = lambda instance: None,
+) -> tuple[Callable[[], DemoLine], ...]:
+    """Return the demo of a template: functions that solve an instance each, by brute force and by column generation.
+
+    Parameters
+    ----------
+    instances
+        Each makes one.
+    small
+        Makes an instance that is solved first in both ways, to compile kernels.  Compiling later is not counted either.
+    brute_force, complete
+        What brute force is called, and what it finds of an instance.
+    possible, used
+        How many columns an instance has, and how many of them a run has generated.
+    named
+        An instance and the answer of its run to how the instance is called.
+    prepare
+        Computes what instances of one kind share, whose seconds count for neither.
+    """
+
+    def line(make: Callable[[], Any]) -> DemoLine:
+        first, instance = small(), make()
+        complete(first)
+        solve(problem(first))
+        prepare(instance)
+        started = working_clock()
+        objective, proved = complete(instance)
+        brute_force_seconds = working_clock() - started
+        stated = problem(instance)
+        started = working_clock()
+        result = solve(stated)
+        seconds = working_clock() - started  # the engine has checked the answer
+        return DemoLine(
+            instance=named(instance, result.answer),
+            objective=result.objective,
+            brute_force_objective=objective,
+            proof=result.termination.value,
+            columns_used=used(stated, result),
+            columns_possible=possible(instance),
+            brute_force=brute_force,
+            brute_force_seconds=brute_force_seconds,
+            seconds=seconds,
+            dual_bound=result.dual_bound,
+            brute_force_proved=proved,
+        )
+
+    return tuple(partial(line, make) for make in instances)

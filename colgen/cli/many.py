@@ -17,8 +17,9 @@ from rich.live import Live
 from rich.text import Text
 
 from colgen.cli import template as templates
+from colgen.cli.option import option_values
 from colgen.cli.requests import options_of
-from colgen.cli.template import Solved, Template, check_options
+from colgen.cli.template import Solved, Template
 from colgen.core.budget import Budget
 from colgen.core.errors import InputError
 from colgen.core.files import check_readable
@@ -165,9 +166,9 @@ class _Named:
 
 def solved_files(arguments: argparse.Namespace, template: Template, stop: Sequence[StopRule]) -> Iterator[Solved]:
     """The answers of instances, one file each, in the order of the files."""
-    if arguments.model is not None or (arguments.option and not template.read_options):
+    if arguments.model is not None or (arguments.option and not template.options):
         raise InputError("--model and --option are for one text: expected one FILE with them")
-    check_options(options_of(arguments), template.read_options)
+    option_values(options_of(arguments), template.options)
     for path in arguments.files:
         if str(path) == "-":
             raise InputError("the standard input (-) holds no instance: expected files")
@@ -209,8 +210,8 @@ def _written(arguments: argparse.Namespace, template: Template, instance: Any, o
     answered = result.solution is not None and not arguments.relaxation
     reading = template.reading(instance)
     said = [f"{name}: {_describe(result)}", *([f"read as {reading}"] if reading else [])]
-    lines = [*said, *(template.lines(instance, result) if answered else ()), ""]
-    data = template.data(instance, result) if answered else None
+    lines = [*said, *(template.lines(instance, template.answer(instance, result)) if answered else ()), ""]
+    data = template.data(instance, template.answer(instance, result)) if answered else None
     scope = template.scope(instance)
     found = (result.termination, result.objective, result.dual_bound)
     return Solved(lines, data, *found, scope, name, bound_source=result.bound_source)

@@ -7,13 +7,13 @@ import contextlib
 import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, NARROWER, NO_ANSWER, NOT_PROVED, PROVED
 from colgen.cli.many import Tally, write_all
+from colgen.cli.option import option_values
 from colgen.cli.output import explain, say, write_json
 from colgen.cli.requests import check_destinations, checkpoint_of, options_of, skip_of
 from colgen.cli.template import Material, Solved, Template
@@ -42,21 +42,18 @@ def solve_file(arguments: argparse.Namespace) -> int:
 
         return _solve_all(arguments, template, solved_files(arguments, template, stop), "the files", _FOR_ONE_FILE)
     material, model = _material(arguments, template)
-    skip = skip_of(arguments, template)
-    if material is not None:
-        material = replace(material, skip=skip)
-    if material is not None and material.is_typed and not arguments.quiet:
-        say("colgen: reading the standard input, up to its end (Ctrl-D)")
     source = arguments.file if material is None else material.name
     try:
         if material is None:
             instance = template.instance(arguments.file, options)
         else:
-            several = template.solve_all and template.solve_all(material, model, options, stop)
-            if several is not None:
-                return _solve_all(arguments, template, several, material.name)
-            assert template.score is not None  # or there would be no material
-            instance = template.score(material, model, options)
+            assert template.texts is not None  # or there would be no material
+            loaded = template.texts(model, option_values(options, template.texts.options))
+            texts = loaded.read(material)
+            one = loaded.choose(texts, material.name)
+            if one is None:
+                return _solve_all(arguments, template, loaded.solve(template, texts, stop), material.name)
+            instance = loaded.instance(one)
     except UnicodeDecodeError as error:
         raise InputError(f"{source}: not a text file in UTF-8 (byte {error.start})") from error
     except ArrayError as error:
@@ -71,7 +68,7 @@ def _check_request(arguments: argparse.Namespace, template: Template) -> None:
     if arguments.picture is not None and template.draw is None:
         raise InputError(f"the template {template.name!r} draws no answers: leave --picture out")
     if arguments.all_heads:
-        if "all_heads" not in template.score_options:
+        if template.texts is None or "all_heads" not in template.texts.options:
             raise InputError(f"the template {template.name!r} leaves no candidates out: leave --all-heads out")
         arguments.option = [*arguments.option, "all_heads=yes"]  # where a checkpoint keeps it
 
@@ -119,22 +116,27 @@ def _solve_one(arguments: argparse.Namespace, template: Template, instance: Any,
 
 
 def _material(arguments: argparse.Namespace, template: Template) -> tuple[Material | None, Path]:
-    """What a model is to score, and the model; None where the file is an instance."""
+    """Return the text that a model scores, and the model; None in place of the text where the file is an instance."""
     file, model = arguments.file, arguments.model
     for path in (file, model):
         if path is not None and str(path) != "-":
             check_readable(path)
+    skip = skip_of(arguments, template)
     if model is not None:
-        if template.score is None:
+        if template.texts is None:
             raise InputError(f"the template {template.name!r} takes no model: leave --model out")
-        return Material(None if str(file) == "-" else file), model
-    if str(file) == "-":
+        material = Material(None if str(file) == "-" else file, skip)
+    elif str(file) == "-":
         raise InputError("the standard input (-) is read with a trained model: say --model MODEL")
-    if template.score is not None and template.is_model(file):
-        return Material(), file
-    if arguments.option and not template.read_options:
+    elif template.texts is not None and template.texts.is_model(file):
+        material, model = Material(None, skip), file
+    elif arguments.option and not template.options:
         raise InputError("--option needs --model: it says how a model makes an instance of the file")
-    return None, file
+    else:
+        return None, file
+    if material.is_typed and not arguments.quiet:
+        say("colgen: reading the standard input, up to its end (Ctrl-D)")
+    return material, model
 
 
 _FOR_ONE_FILE = ("subtrees", "log", "plot", "picture", "report", "certificate", "checkpoint")
@@ -211,7 +213,7 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
     """Print the answer and write the files that were asked for."""
     answered = result.solution is not None and not arguments.relaxation
     if arguments.json != "-":
-        for line in template.lines(instance, result) if answered else ():
+        for line in template.lines(instance, template.answer(instance, result)) if answered else ():
             print(line)
         if answered:
             print()
@@ -242,7 +244,7 @@ def _files(
         content["file"] = str(arguments.file)
         content["scope"] = template.scope(instance) or None
         content["reading"] = template.reading(instance) or None
-        content["answer"] = template.data(instance, result) if answered else None
+        content["answer"] = template.data(instance, template.answer(instance, result)) if answered else None
         write_json(content, arguments.json)
 
     def plot() -> None:
@@ -252,7 +254,7 @@ def _files(
 
     def picture() -> None:
         assert template.draw is not None  # checked before any work
-        write_figure(template.draw(instance, result), arguments.picture)
+        write_figure(template.draw(instance, template.answer(instance, result)), arguments.picture)
 
     if arguments.json is not None:
         yield json
@@ -264,7 +266,9 @@ def _files(
         yield picture
 
     def page() -> None:
-        drawn = template.draw(instance, result) if template.draw is not None and answered and can_draw() else None
+        drawn = None
+        if template.draw is not None and answered and can_draw():
+            drawn = template.draw(instance, template.answer(instance, result))
         title = f"{template.name}: {arguments.file}"
         about = _about(arguments, template)
         if template.reading(instance):

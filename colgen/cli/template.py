@@ -5,22 +5,26 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+from colgen.cli.option import Option, option_values
+from colgen.core.array_files import arrays_in
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable
 from colgen.core.result import OWN, Result, Termination
 from colgen.core.signals import raising_signals
 from colgen.core.stop import StopRule
+from colgen.core.text import counted
 from colgen.problem import Problem
+from colgen.solving import solve
 
 GROUP = "colgen.templates"
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class TrainOptions:
     train, dev
         Single files to learn from and to tune on, if they were named.
     options
-        How to learn, by name; the template says which options it knows.
+        The values of ``--option`` by name; the template says which options it has.
     seed
         Of everything that is drawn at random.
     quick
@@ -103,7 +107,7 @@ class TrainOptions:
     say: Callable[[str], None] = print
     train: Path | None = None
     dev: Path | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     skip: Callable[[str], None] | None = None
 
 
@@ -203,7 +207,79 @@ class Solved:
     bound_source: str = OWN
 
 
-Demo = Callable[[], Sequence[DemoLine]]
+Text = TypeVar("Text")
+
+
+class Texts(ABC, Generic[Text]):
+    """A trained model that makes instances of texts, for ``colgen solve NAME FILE --model MODEL``.
+
+    Subclass it with :meth:`read`, :meth:`instance` and :meth:`lines`; the constructor reads the model's file.
+
+    Attributes
+    ----------
+    unit
+        What a text holds several of, say "sentence".  The option of this name chooses one of them, which is then solved
+        alone.
+    options
+        The options that the constructor takes, by name.
+    arrays
+        Arrays that the file of a trained model has, of any version, and no file of an instance.
+    solves_single
+        Whether a text of one unit is solved alone without being asked to.
+    """
+
+    unit: ClassVar[str]
+    options: ClassVar[Mapping[str, Option]]
+    arrays: ClassVar[frozenset[str]]
+    solves_single: ClassVar[bool] = False
+
+    def __init__(self, model: Path, values: Mapping[str, Any]) -> None:
+        self.model = model
+        self.values = values
+
+    @classmethod
+    def is_model(cls, path: Path) -> bool:
+        """Return whether a file is a trained model; ``colgen solve NAME MODEL`` then reads the standard input."""
+        return cls.arrays <= arrays_in(path)
+
+    @abstractmethod
+    def read(self, material: Material) -> Iterable[Text]:
+        """Return the units of raw material; those of the standard input as they come."""
+
+    @abstractmethod
+    def instance(self, text: Text) -> Any:
+        """Return the instance of a unit."""
+
+    @abstractmethod
+    def lines(self, instance: Any, answer: Any) -> Sequence[str]:
+        """Return the lines of one of several units, given its answer or None."""
+
+    def choose(self, texts: Iterable[Text], source: str) -> Text | None:
+        """Return the unit that is to be solved alone; None if all of them are to be solved.
+
+        Raises
+        ------
+        InputError
+            If there is no such unit.
+        """
+        number, count = self.values.get(self.unit), 0
+        if number is None:
+            single = list(texts) if self.solves_single else []
+            return single[0] if len(single) == 1 else None
+        for count, text in enumerate(texts, 1):
+            if count == number:
+                return text
+        raise InputError(f"option {self.unit}: {source} has {counted(count, self.unit)}, there is no number {number}")
+
+    def solve(self, template: Template, texts: Iterable[Text], stop: Sequence[StopRule]) -> Iterator[Solved]:
+        """Solve unit after unit, each with these stop rules of its own."""
+        for text in texts:
+            instance = self.instance(text)
+            result = solve(template.problem(instance), stop=stop)
+            answer = template.answer(instance, result)
+            data = None if result.answer is None else template.data(instance, answer)
+            found = (result.termination, result.objective, result.dual_bound)
+            yield Solved(self.lines(instance, answer), data, *found, template.scope(instance))
 
 
 @dataclass(frozen=True)
@@ -214,136 +290,98 @@ class Template:
     ----------
     name, title, source
         What it is called, what it solves, and where it comes from.
-    read
-        A file to an instance; raises :class:`~colgen.core.errors.InputError` with file and line where it is malformed.
-    read_options
-        What ``--option`` may say of how a file is read: what each name means; ``read`` takes each as a keyword, a text.
-    reading
-        How the file of an instance was read where it could be read otherwise, in a few words; empty: in the only way.
-    form
-        What such a file holds; empty: what the docstring of ``read`` says first (:func:`form_of`).
-    example, suffix
-        Writes a small instance to a file that ``read`` takes, and how its name ends, if that matters; None where there
-        is none.
     problem
         An instance to a problem that ``solve`` takes.
-    lines
-        The answer for people, given the instance and the result; called only where the result holds an answer.
-    data
-        The answer as plain data for JSON, likewise.
+    read, options
+        A file to an instance; raises :class:`~colgen.core.errors.InputError` with file and line where it is malformed.
+        It takes the value of each option as a keyword.  Its docstring describes the file.
+    suffixes
+        How names of such files end, if that matters.
+    example
+        Writes a small instance to a file.
+    reading
+        How the file of an instance was read where it could be read otherwise, in a few words; empty: in the only way.
+    answer
+        What is printed, written and drawn of a result; by default ``result.answer``.
+    lines, data
+        The answer for people, and as plain data for JSON, given the instance and the answer; called only where there is
+        an answer.
     draw
-        The answer as a matplotlib figure, likewise; None where nobody has drawn any.
-    demo
-        For ``colgen demo``: one function an instance, so that each can be shown as soon as it is solved.
-    compiling
-        About how many seconds its demo takes to compile kernels, once an installation; 0 where it has none.
-        ``colgen demo`` begins with those that have fewest.
-    train
-        For ``colgen train NAME``: writes a model and returns figures of how good it is; None where nothing is learned.
-    train_options
-        What ``--option`` may say to it: what each name means.
-    train_files
-        Whether it takes single files (``--train``, ``--dev``) as well as a folder.
-    score
-        For ``colgen solve NAME FILE --model MODEL``: raw material, a trained model and options by name to an instance,
-        with the errors of ``read``; None where the template takes no model.
-    score_options
-        What ``--option`` may say to it.
-    solve_all
-        Where raw material may hold several instances: solves one after the other, each with these stop rules of its
-        own, as the raw material comes.  Returns None where material and options mean one instance, which ``score``
-        then makes.
-    skips
-        Whether malformed documents of raw material and of training data can be left out (``--skip-bad``).
-    is_model
-        Whether a file is a trained model; ``colgen solve NAME MODEL`` then reads the standard input.
-    with_cuts
-        A problem to the same one with cuts that it leaves out by default, for ``colgen ablation NAME --vary cuts``;
-        None where it has none such.
-    with_exchanges
-        Methods by name: a problem to the same one with dual-optimal inequalities that it leaves out by default, for
-        ``colgen ablation NAME --vary stabilization``.
+        The answer as a matplotlib figure, likewise.
     scope
         Which of an instance's answers were looked at, where that is not all of them, in a few words that can follow
         "proved optimal": "among ten candidate heads a word".
+    texts
+        Makes instances of texts by a trained model; None where the template takes no model.
+    train, train_options
+        For ``colgen train NAME``: writes a model and returns figures of how good it is.
+    train_files
+        Whether it takes single files (``--train``, ``--dev``) as well as a folder.
+    skips
+        Whether malformed documents of raw material and of training data can be left out (``--skip-bad``).
+    variants
+        For ``colgen ablation NAME --vary PART``: by part, methods by name that are compared as well, each a problem to
+        the same one with, say, cuts that the template leaves out by default.
+    demo
+        For ``colgen demo``: small instances, each solved in both ways when it is called.
+    compiling
+        About how many seconds its demo takes to compile kernels, once an installation; 0 where it has none.
+        ``colgen demo`` begins with those that have fewest.
     """
 
     name: str
     title: str
     source: str
-    read: Callable[..., Any]
     problem: Callable[[Any], Problem]
-    lines: Callable[[Any, Result], Sequence[str]]
-    data: Callable[[Any, Result], Any]
-    draw: Callable[[Any, Result], Any] | None = None
-    demo: Sequence[Demo] = ()
-    compiling: float = 0.0
-    train: Callable[[TrainOptions], Sequence[Figure]] | None = None
-    train_options: Mapping[str, str] = field(default_factory=dict)
-    train_files: bool = False
-    score: Callable[[Material, Path, Mapping[str, str]], Any] | None = None
-    score_options: Mapping[str, str] = field(default_factory=dict)
-    solve_all: Callable[[Material, Path, Mapping[str, str], Sequence[StopRule]], Iterator[Solved] | None] | None = None
-    skips: bool = False
-    is_model: Callable[[Path], bool] = lambda path: False
-    with_cuts: Callable[[Any], Problem] | None = None
-    with_exchanges: Mapping[str, Callable[[Any], Problem]] = field(default_factory=dict)
-    scope: Callable[[Any], str] = lambda instance: ""
-    read_options: Mapping[str, str] = field(default_factory=dict)
-    reading: Callable[[Any], str] = lambda instance: ""
-    form: str = ""
+    read: Callable[..., Any]
+    lines: Callable[[Any, Any], Sequence[str]]
+    data: Callable[[Any, Any], Any]
+    draw: Callable[[Any, Any], Any] | None = None
+    options: Mapping[str, Option] = field(default_factory=dict)
+    suffixes: Sequence[str] = ()
     example: Callable[[Path], object] | None = None
-    suffix: str = ""
+    reading: Callable[[Any], str] = lambda instance: ""
+    answer: Callable[[Any, Result], Any] = lambda instance, result: result.answer
+    scope: Callable[[Any], str] = lambda instance: ""
+    texts: type[Texts[Any]] | None = None
+    train: Callable[[TrainOptions], Sequence[Figure]] | None = None
+    train_options: Mapping[str, Option] = field(default_factory=dict)
+    train_files: bool = False
+    skips: bool = False
+    variants: Mapping[str, Mapping[str, Callable[[Any], Problem]]] = field(default_factory=dict)
+    demo: Sequence[Callable[[], DemoLine]] = ()
+    compiling: float = 0.0
 
-    def instance(self, path: Path, options: Mapping[str, str]) -> Any:
-        """Read a file by options of ``--option``.
+    def instance(self, path: Path, options: Mapping[str, str] | None = None) -> Any:
+        """Read an instance from a file, as options of ``--option`` say.
 
         Raises
         ------
         InputError
-            As of ``read``, or if there is no such option.
+            If the file is something else, there is no such option, or it may have no such value.
         """
-        check_options(options, self.read_options)
-        return self.read(path, **options)
+        values = option_values(options or {}, self.options)
+        if self.texts is not None and path.suffix not in self.suffixes:
+            check_readable(path)  # a file that does not exist is the first thing to report
+            raise InputError(
+                f"{path}: a text needs a trained model, `colgen train {self.name} --data DIR --model FILE` makes one "
+                f"and --model FILE takes it; names of files of scores end in {' or '.join(self.suffixes)}"
+            )
+        return self.read(path, **values)
 
+    @property
+    def suffix(self) -> str:
+        """How the name of an example's file ends."""
+        return self.suffixes[0] if self.suffixes else ""
 
-_DIGITS = 18
-"""Of a number that fits into 64 bits, at least."""
+    @property
+    def form(self) -> str:
+        """What a file of an instance holds: the docstring of ``read`` up to the first heading, without its markup."""
+        text = (inspect.getdoc(self.read) or "").split("\n\nParameters\n", 1)[0].split("\n\nRaises\n", 1)[0]
+        return _ROLE.sub(r"\1", text).replace("``", "").strip().removeprefix("Read ")
+
 
 _ROLE = re.compile(r":\w+:`~?([^`]+)`")
-
-
-def form_of(read: Callable[..., Any]) -> str:
-    """What a function that reads files says of them: its docstring up to the first heading, without its markup."""
-    told = (inspect.getdoc(read) or "").split("\n\nParameters\n", 1)[0].split("\n\nRaises\n", 1)[0]
-    return _ROLE.sub(r"\1", told).replace("``", "").strip().removeprefix("Read ")
-
-
-def of_answer(draw: Callable[[Any, Any], Any]) -> Callable[[Any, Result], Any]:
-    """What draws a result, from what draws an instance's answer."""
-    return lambda instance, result: draw(instance, result.answer)
-
-
-def check_options(options: Mapping[str, str], known: Mapping[str, str]) -> None:
-    """Refuse options of ``--option NAME=VALUE`` that a template does not know.
-
-    Parameters
-    ----------
-    known
-        What each option means, by name: the message lists them.
-    """
-    for name in options:
-        if name not in known:
-            meanings = "; ".join(f"{option}: {meaning}" for option, meaning in known.items())
-            raise InputError(f"there is no option {name!r}; there are {meanings or 'none'}")
-
-
-def whole_number(options: Mapping[str, str], name: str, default: int) -> int:
-    """The value of an option that is a whole number, one or more."""
-    text = options.get(name, str(default))
-    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS and int(text)):
-        raise InputError(f"option {name}: expected a whole number, one or more, not {text[: 2 * _DIGITS]!r}")
-    return int(text)
 
 
 def template_names() -> list[str]:

@@ -13,8 +13,9 @@ from rich.text import Text
 
 from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, PROVED
+from colgen.cli.option import Option
 from colgen.cli.output import console, say
-from colgen.cli.template import Template, form_of
+from colgen.cli.template import Template
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.text import is_terminal
 
@@ -38,27 +39,26 @@ def describe(arguments: argparse.Namespace) -> int:
 def _describe(template: Template) -> None:
     """Commands and options of a template."""
     print(f"{template.name}: {template.title}\nsource: {template.source}\n")
-    print(f"colgen solve {template.name} FILE" + (" [--option NAME=VALUE ...]" if template.read_options else ""))
-    _print_options(template.read_options)
+    print(f"colgen solve {template.name} FILE" + (" [--option NAME=VALUE ...]" if template.options else ""))
+    _print_options(template.options)
     if template.example is not None:
         print(f"colgen example {template.name} > FILE{template.suffix}")
-    if template.score is not None:
+    if template.texts is not None:
         print(f"colgen solve {template.name} FILE --model MODEL [--option NAME=VALUE ...]")
         print(f"colgen solve {template.name} MODEL < FILE")
-        _print_options(template.score_options)
+        _print_options(template.texts.options)
     if template.train is not None:
         files = " (or --train FILE [--dev FILE])" if template.train_files else ""
         print(f"colgen train {template.name} --data DIR{files} --model MODEL [--option NAME=VALUE ...]")
         _print_options(template.train_options)
-    form = template.form or form_of(template.read)
-    if form:
-        print(f"\nFILE: {form}")
+    if template.form:
+        print(f"\nFILE: {template.form}")
 
 
-def _print_options(options: Mapping[str, str]) -> None:
+def _print_options(options: Mapping[str, Option]) -> None:
     width = max(map(len, options), default=0)
-    for name, meaning in options.items():
-        print(f"  {name:{width}}  {meaning}")
+    for name, option in options.items():
+        print(f"  {name:{width}}  {option.meaning}")
 
 
 def load_all() -> tuple[list[Template], int]:

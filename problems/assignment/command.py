@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from colgen.cli.template import Template, form_of, of_answer, whole_number
-from colgen.core.result import Result
-from colgen.problems.assignment.demo import few_tasks_a_machine, large_tasks_are_cheap
+from colgen.cli.demonstration import demonstrations, solve_model
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Template
 from colgen.problems.assignment.drawing import draw_assignment
 from colgen.problems.assignment.instance import AssignmentInstance, random, read, write
+from colgen.problems.assignment.model import full
 from colgen.problems.assignment.template import Assignment
 
 
-def _read(path: Path, **options: str) -> AssignmentInstance:
-    problem = whole_number(options, "problem", 1) if "problem" in options else None
-    return read(path, problem=problem, sense=options.get("sense"))
-
-
-def _data(instance: AssignmentInstance, result: Result) -> list[dict[str, Any]]:
-    return [_machine(instance, result.answer, machine) for machine in range(instance.num_machines)]
+def _data(instance: AssignmentInstance, answer: Sequence[int]) -> list[dict[str, Any]]:
+    return [_machine(instance, answer, machine) for machine in range(instance.num_machines)]
 
 
 def _machine(instance: AssignmentInstance, answer: Sequence[int], machine: int) -> dict[str, Any]:
@@ -33,30 +28,39 @@ def _machine(instance: AssignmentInstance, answer: Sequence[int], machine: int) 
     }
 
 
-def _lines(instance: AssignmentInstance, result: Result) -> list[str]:
+def _lines(instance: AssignmentInstance, answer: Sequence[int]) -> list[str]:
     return [
         f"{entry['machine']}: {' '.join(map(str, entry['tasks']))} (load {entry['load']}, cost {entry['cost']:g})"
-        for entry in _data(instance, result)
+        for entry in _data(instance, answer)
     ]
 
+
+DEMO = demonstrations(
+    lambda: random(4, 20, 1, kind="C"),  # costs do not depend on sizes
+    lambda: random(4, 16, 1, kind="D"),  # the relaxation of the compact model is weak
+    small=lambda: random(2, 6, 0),
+    problem=Assignment,
+    brute_force="compact model in HiGHS",
+    complete=lambda instance: solve_model(full(instance, "compact"), decimals=0),
+    possible=lambda instance: instance.num_machines * 2**instance.num_tasks,
+)
 
 TEMPLATE = Template(
     name="assignment",
     title="Generalized assignment: tasks to machines of limited capacity, at least cost",
     source="Savelsbergh (1997), Posta, Ferland and Michelon (2012)",
-    read=_read,
-    form=form_of(read),
-    read_options={
-        "problem": "which of the problems of a file (1)",
-        "sense": "min or max: whether the file holds costs, or profits, as gap1 to gap12 do",
-    },
-    reading=lambda instance: instance.reading,
     problem=Assignment,
+    read=read,
+    options={
+        "problem": Option("which of the problems of a file (1)", number=Number.WHOLE),
+        "sense": Option("min or max: whether the file holds costs, or profits, as gap1 to gap12 do", ("min", "max")),
+    },
+    example=lambda path: write(random(3, 8, 0), path),
+    reading=lambda instance: instance.reading,
     lines=_lines,
     data=_data,
-    draw=of_answer(draw_assignment),
-    demo=(few_tasks_a_machine, large_tasks_are_cheap),
+    draw=draw_assignment,
+    variants={"cuts": {"with cuts": lambda problem: Assignment(problem.instance, cuts=True)}},
+    demo=DEMO,
     compiling=10.0,
-    with_cuts=lambda problem: Assignment(problem.instance, cuts=True),
-    example=lambda path: write(random(3, 8, 0), path),
 )

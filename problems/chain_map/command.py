@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen import solve
-from colgen.cli.template import Material, Solved, Template, form_of, of_answer
-from colgen.core.result import Result, Termination
+from colgen.cli.demonstration import Complete, demonstrations
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Material, Solved, Template, Texts
+from colgen.core.result import Termination
 from colgen.core.stop import StopRule
-from colgen.problems.chain_map import reading, training
-from colgen.problems.chain_map.demo import many_labels, tagged_sentences
+from colgen.problems.chain_map import training
+from colgen.problems.chain_map.baseline import viterbi
 from colgen.problems.chain_map.drawing import draw_labelling
 from colgen.problems.chain_map.instance import ChainInstance, random, read
-from colgen.problems.chain_map.reading import is_model, precision, read_instance, score_batches, score_instance
+from colgen.problems.chain_map.labellings import Labellings
+from colgen.problems.chain_map.learning import Tagger
 from colgen.problems.chain_map.template import ChainMAP
 from colgen.problems.chain_map.training import train_from_folder
 
 Ints = NDArray[np.int32]
 
 
-def _lines(instance: ChainInstance, result: Result) -> list[str]:
-    """A line for each chain or tree: words and their tags, or labels alone."""
-    return [_line(instance, labels, k) for k, labels in enumerate(result.answer)]
+def _lines(instance: ChainInstance, answer: Labellings) -> list[str]:
+    """Return a line for each chain or tree: words and their tags, or labels alone."""
+    return [_line(instance, labels, k) for k, labels in enumerate(answer)]
 
 
 def _line(instance: ChainInstance, labels: Ints, tree: int) -> str:
@@ -44,8 +47,7 @@ def _named(instance: ChainInstance, labels: Ints, tree: int) -> list[tuple[Any, 
     ]
 
 
-def _data(instance: ChainInstance, result: Result) -> list[dict[str, Any]]:
-    answer = result.answer
+def _data(instance: ChainInstance, answer: Labellings) -> list[dict[str, Any]]:
     return [
         {
             **_tree_data(instance, labels, k),
@@ -68,52 +70,95 @@ def _finite(number: float) -> float | None:
     return float(number) if abs(number) < float("inf") else None
 
 
-def _solve_all(
-    material: Material, model: Path, options: Mapping[str, str], stop: Sequence[StopRule]
-) -> Iterator[Solved] | None:
-    """All sentences of a text with their tags; stop rules hold for a batch."""
-    precision(options)
-    if "sentence" in options:
-        return None
-    batches = score_batches(material, model, options)
-    return itertools.chain.from_iterable(_solved(ChainMAP(instance), stop) for instance in batches)
+BATCH = 1024
+"""Sentences that are solved together."""
 
 
-def _solved(problem: ChainMAP, stop: Sequence[StopRule]) -> Iterator[Solved]:
-    """Each sentence of a batch."""
-    result = solve(problem, stop=stop)
-    instance, found = problem.instance, problem.labellings()
-    for k, labels in enumerate(found):
-        value, bound = float(found.values[k]), float(found.bounds[k])
-        proved = Termination.OPTIMAL if value > -math.inf else Termination.INFEASIBLE
-        yield Solved(
-            [_line(instance, labels, k)],
-            _tree_data(instance, labels, k) if value > -math.inf else None,
-            proved if bound <= value else result.termination,
-            value,
-            bound,
-        )
+class TaggedText(Texts[list[str]]):
+    """The sentences of a text, one a line, words separated by blanks, that a trained tagger scores."""
 
+    unit = "sentence"
+    arrays = frozenset({"kind", "task", "tags"})
+    options: ClassVar[Mapping[str, Option]] = {
+        "precision": Option("single (the default) or double", {"single": np.float32, "double": np.float64}),
+        "sentence": Option(
+            "number of the sentence to solve, counted from 1; all of them by default", number=Number.WHOLE
+        ),
+    }
+
+    def __init__(self, model: Path, values: Mapping[str, Any]) -> None:
+        super().__init__(model, values)
+        self._tagger = Tagger.load(model)
+        self._size = BATCH
+
+    def read(self, material: Material) -> Iterator[list[str]]:
+        """Return the words of the lines that are not empty."""
+        self._size = 1 if material.is_typed else BATCH
+        return (words for words in (line.split() for line in material.lines()) if words)
+
+    def instance(self, text: list[str]) -> ChainInstance:
+        """Return the scores of a sentence."""
+        return self._scored([text])
+
+    def _scored(self, sentences: list[list[str]]) -> ChainInstance:
+        return self._tagger.instance(sentences, self.values.get("precision", np.float32))
+
+    def lines(self, instance: ChainInstance, answer: Labellings) -> list[str]:
+        """Return a line for each sentence."""
+        return _lines(instance, answer)
+
+    def solve(self, template: Template, texts: Iterable[list[str]], stop: Sequence[StopRule]) -> Iterator[Solved]:
+        """Solve the sentences of a batch together, each of a text that is typed alone; stop rules hold for a batch."""
+        sentences = iter(texts)
+        while batch := list(islice(sentences, self._size)):
+            problem = ChainMAP(self._scored(batch))
+            result = solve(problem, stop=stop)
+            instance, found = problem.instance, problem.labellings()
+            for k, labels in enumerate(found):
+                value, bound = float(found.values[k]), float(found.bounds[k])
+                is_labelled = value > -math.inf
+                proved = Termination.OPTIMAL if is_labelled else Termination.INFEASIBLE
+                data = _tree_data(instance, labels, k) if is_labelled else None
+                termination = proved if bound <= value else result.termination
+                yield Solved([_line(instance, labels, k)], data, termination, value, bound)
+
+
+def _complete(instance: ChainInstance) -> Complete:
+    return viterbi(instance).objective, True
+
+
+def _num_pairs(instance: ChainInstance) -> int:
+    return (instance.forest.num_nodes - instance.num_trees) * instance.num_labels**2
+
+
+DEMO = demonstrations(
+    lambda: random(0, chains=500, labels=49),  # as many labels as parts of speech
+    lambda: random(1, chains=100, labels=343, evidence=6.0),  # as many as parts of speech times entities
+    small=lambda: random(0, labels=4),
+    problem=ChainMAP,
+    brute_force="Viterbi",
+    complete=_complete,
+    possible=_num_pairs,
+    used=lambda problem, result: result.iterations[-1].columns,
+    named=lambda instance, answer: f"{instance.num_trees} chains, {instance.num_labels} labels",
+    prepare=lambda instance: instance.pairwise.exchanges,
+)
 
 TEMPLATE = Template(
     name="chain_map",
     title="MAP in chains and trees: the best labels of sequences, exactly",
     source="Belanger, Passos, Riedel and McCallum (2012)",
-    read=read_instance,
     problem=ChainMAP,
+    read=read,
+    suffixes=(".npz",),
+    example=lambda path: random(0, chains=3, length=6, labels=5).write(path),
     lines=_lines,
     data=_data,
-    draw=of_answer(draw_labelling),
-    demo=(tagged_sentences, many_labels),
-    compiling=9.0,
+    draw=draw_labelling,
+    texts=TaggedText,
     train=train_from_folder,
     train_options=training.OPTIONS,
     train_files=True,
-    score=score_instance,
-    score_options=reading.OPTIONS,
-    solve_all=_solve_all,
-    is_model=is_model,
-    form=form_of(read),
-    example=lambda path: random(0, chains=3, length=6, labels=5).write(path),
-    suffix=".npz",
+    demo=DEMO,
+    compiling=9.0,
 )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
-from colgen.cli.template import Figure, TrainOptions, check_options, whole_number
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Figure, TrainOptions
 from colgen.core.errors import InputError
 from colgen.problems.chain_map.corpus import TASKS, Tagged, Task, read_tagged
 from colgen.problems.chain_map.learning import TaggedExamples, train_perceptron, train_svm
 
 OPTIONS = {
-    "task": f"{', '.join(TASKS)}; pos by default",
-    "learner": "perceptron (the default) or svm",
-    "epochs": "passes over the sentences",
-    "emission_l2": "svm: strength of the regularisation of emission weights, 0.1 by default",
-    "transition_l2": "svm: the same of transition weights",
+    "task": Option(f"{', '.join(TASKS)}; pos by default", TASKS),
+    "learner": Option("perceptron (the default) or svm", ("perceptron", "svm")),
+    "epochs": Option("passes over the sentences", number=Number.WHOLE),
+    "emission_l2": Option(
+        "svm: strength of the regularisation of emission weights, 0.1 by default", number=Number.NOT_NEGATIVE
+    ),
+    "transition_l2": Option("svm: the same of transition weights", number=Number.NOT_NEGATIVE),
 }
 
 _QUICK = 600
@@ -42,8 +44,11 @@ def examples_of(sentences: list[Tagged], task: Task) -> TaggedExamples:
 def train_from_folder(options: TrainOptions) -> list[Figure]:
     """Train, test on the development and on the test sentences, and write the model."""
     started = time.perf_counter()
-    chosen = _checked(options.options)
-    task = TASKS[chosen.get("task", "pos")]
+    chosen = options.options
+    strength = {name: chosen[name] for name in ("emission_l2", "transition_l2") if name in chosen}
+    if strength and chosen.get("learner") != "svm":
+        raise InputError("emission_l2 and transition_l2 need learner=svm")
+    task = chosen.get("task", TASKS["pos"])
     if options.train is not None:
         learn = read_tagged(options.train, task)
         parts = {} if options.dev is None else {"dev": read_tagged(options.dev, task)}
@@ -55,12 +60,11 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
     options.say(f"{len(learn)} sentences to learn from, " + ", ".join(f"{len(s)} {part}" for part, s in parts.items()))
     examples = examples_of(learn, task)
     options.say(f"{len(examples.tags)} tags, {len(examples.index):,} features")
-    epochs = {"epochs": int(chosen["epochs"])} if "epochs" in chosen else {"epochs": 2} if options.quick else {}
+    epochs = {"epochs": chosen["epochs"]} if "epochs" in chosen else {"epochs": 2} if options.quick else {}
     if chosen.get("learner", "perceptron") == "perceptron":
         tagger = train_perceptron(task.name, examples, seed=options.seed, say=options.say, **epochs)
     else:
-        strength = {name: float(chosen[name]) for name in ("emission_l2", "transition_l2") if name in chosen}
-        tagger = train_svm(task.name, examples, seed=options.seed, say=options.say, **epochs, **strength)  # type: ignore[arg-type]
+        tagger = train_svm(task.name, examples, seed=options.seed, say=options.say, **epochs, **strength)
     tagger.save(options.model)
     options.say(f"{options.model} is written")
     return [
@@ -70,24 +74,3 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
         ),
         Figure("seconds", time.perf_counter() - started, "s", 1, "all of it"),
     ]
-
-
-def _checked(options: Mapping[str, str]) -> Mapping[str, str]:
-    """Options that are known and have possible values."""
-    check_options(options, OPTIONS)
-    whole_number(options, "epochs", 1)
-    for name, value in options.items():
-        if name == "task" and value not in TASKS:
-            raise InputError(f"option task: expected one of {', '.join(TASKS)}, not {value!r}")
-        if name == "learner" and value not in ("perceptron", "svm"):
-            raise InputError(f"option learner: expected perceptron or svm, not {value!r}")
-        if name.endswith("_l2"):
-            try:
-                strength = float(value)
-            except ValueError:
-                strength = -1.0
-            if not 0 <= strength < float("inf"):
-                raise InputError(f"option {name}: expected a number from 0 on, not {value!r}")
-    if options.get("learner") != "svm" and any(name.endswith("_l2") for name in options):
-        raise InputError("emission_l2 and transition_l2 need learner=svm")
-    return options

@@ -4,38 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colgen.cli.template import Template, of_answer
-from colgen.core.result import Result
-from colgen.problems.colouring.demo import chessboard, without_triangles
+from colgen.cli.demonstration import demonstrations, solve_model
+from colgen.cli.template import Template
 from colgen.problems.colouring.drawing import draw_colouring
-from colgen.problems.colouring.instance import ColouringInstance, queens, read, write
+from colgen.problems.colouring.instance import ColouringInstance, mycielski, queens, read, write
+from colgen.problems.colouring.model import full
 from colgen.problems.colouring.template import Colouring
+from colgen.solvers.graphs.stable_listing import maximal
 
 
-def _classes(instance: ColouringInstance, result: Result) -> list[list[str]]:
-    """The vertices of each colour by what they are called, large colours first."""
+def _classes(instance: ColouringInstance, answer: Sequence[int]) -> list[list[str]]:
+    """Return the names of the vertices of each colour, large colours first."""
     members: dict[int, list[str]] = {}
-    for label, colour in zip(instance.labels, result.answer, strict=True):
+    for label, colour in zip(instance.labels, answer, strict=True):
         members.setdefault(colour, []).append(str(label))
     return sorted(members.values(), key=lambda names: -len(names))
 
 
-def _lines(instance: ColouringInstance, result: Result) -> Sequence[str]:
-    return [f"{number}: {' '.join(names)}" for number, names in enumerate(_classes(instance, result), 1)]
+def _lines(instance: ColouringInstance, answer: Sequence[int]) -> list[str]:
+    return [f"{number}: {' '.join(names)}" for number, names in enumerate(_classes(instance, answer), 1)]
 
+
+def _num_sets(instance: ColouringInstance) -> int:
+    sets = maximal(instance.adjacency, [0] * instance.num_vertices, limit=10**6)
+    return 0 if sets is None else len(sets)
+
+
+DEMO = demonstrations(
+    lambda: queens(5),
+    lambda: mycielski(4),  # a graph without triangles that needs four colours
+    small=lambda: queens(4),
+    problem=Colouring,
+    brute_force="representatives in HiGHS",
+    complete=lambda instance: solve_model(full(instance, "representatives"), decimals=0),
+    possible=_num_sets,
+)
 
 TEMPLATE = Template(
     name="colouring",
     title="Graph colouring: as few colours as possible, no two neighbours of one",
     source="Mehrotra and Trick (1996), Held, Cook and Sewell (2012)",
-    read=read,
-    reading=lambda instance: instance.reading,
     problem=Colouring,
+    read=read,
+    example=lambda path: write(queens(5), path),
+    reading=lambda instance: instance.reading,
     lines=_lines,
     data=_classes,
-    draw=of_answer(draw_colouring),
-    demo=(chessboard, without_triangles),
+    draw=draw_colouring,
+    variants={"cuts": {"with cuts": lambda problem: Colouring(problem.instance, cuts=True)}},
+    demo=DEMO,
     compiling=3.0,
-    with_cuts=lambda problem: Colouring(problem.instance, cuts=True),
-    example=lambda path: write(queens(5), path),
 )

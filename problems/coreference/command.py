@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from colgen import solve
-from colgen.cli.template import Material, Solved, Template, form_of
-from colgen.core.result import Result, Termination
+import networkx as nx
+
+from colgen import InputError
+from colgen.cli.demonstration import Complete, demonstrations
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Material, Solved, Template, Texts
+from colgen.core.budget import Budget
+from colgen.core.result import Termination
 from colgen.core.stop import StopRule
+from colgen.core.warm_start import WarmStart
+from colgen.problems.coreference.baseline import all_link_in_highs
 from colgen.problems.coreference.clusters import Cluster
-from colgen.problems.coreference.conll import conll_lines
-from colgen.problems.coreference.demo import five_cycle, karate_club, random_text
+from colgen.problems.coreference.conll import conll_lines, parse_conll, read_conll
 from colgen.problems.coreference.document import Document
 from colgen.problems.coreference.drawing import draw_clustering, draw_matrix
-from colgen.problems.coreference.instance import CoreferenceInstance, random, read_matrix, write_matrix
-from colgen.problems.coreference.reading import (
-    OPTIONS,
-    is_model,
-    read_documents,
-    read_instance,
-    score_instance,
-    scorer_of,
+from colgen.problems.coreference.instance import (
+    CoreferenceInstance,
+    from_graph,
+    modularity,
+    random,
+    read_matrix,
+    write_matrix,
 )
+from colgen.problems.coreference.learning import KINDS, MentionScorer
 from colgen.problems.coreference.template import Coreference
 from colgen.problems.coreference.training import train_from_folder
+from colgen.solvers.linear.lp import LPStatus
 
 _SHOWN = 30
 """Clusters shown to people; the JSON holds them all."""
@@ -34,8 +41,8 @@ _WIDTH = 60
 """Of a mention's text, in characters."""
 
 
-def _lines(instance: CoreferenceInstance, result: Result) -> list[str]:
-    clusters = _largest_first(result.answer)
+def _lines(instance: CoreferenceInstance, answer: Sequence[Cluster]) -> list[str]:
+    clusters = _largest_first(answer)
     several = [cluster for cluster in clusters if len(cluster) > 1]
     lines = [f"{len(cluster):>4}  {_named(instance, cluster)}" for cluster in several[:_SHOWN]]
     if len(several) > _SHOWN:
@@ -61,10 +68,9 @@ def _text(instance: CoreferenceInstance, mention: int) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 4] + " ..."
 
 
-def _data(instance: CoreferenceInstance, result: Result) -> list[list[dict[str, Any]]]:
+def _data(instance: CoreferenceInstance, answer: Sequence[Cluster]) -> list[list[dict[str, Any]]]:
     return [
-        [{"mention": i, "label": _plain(instance.labels[i])} for i in cluster]
-        for cluster in _largest_first(result.answer)
+        [{"mention": i, "label": _plain(instance.labels[i])} for i in cluster] for cluster in _largest_first(answer)
     ]
 
 
@@ -76,50 +82,123 @@ def _largest_first(clusters: Sequence[Cluster]) -> list[Cluster]:
     return sorted(clusters, key=lambda cluster: (-len(cluster), cluster))
 
 
-def _draw(instance: CoreferenceInstance, result: Result) -> Any:
-    return (draw_clustering if instance.document is not None else draw_matrix)(instance, result.answer)
+def _draw(instance: CoreferenceInstance, answer: Sequence[Cluster]) -> Any:
+    return (draw_clustering if instance.document is not None else draw_matrix)(instance, answer)
 
 
-def _solve_all(
-    material: Material, model: Path, options: Mapping[str, str], stop: Sequence[StopRule]
-) -> Iterator[Solved] | None:
-    """The lines of all documents with their clusters in the last column; None if there is one, or one is chosen."""
-    score = scorer_of(model, options)
-    if "document" in options or len(documents := read_documents(material)) == 1:
-        return None
-    return (_solved(document, score, stop) for document in documents)
+# --- texts -----------------------------------------------------------------------------------------------------------
 
 
-def _solved(document: Document, score: Callable[[Document], CoreferenceInstance], stop: Sequence[StopRule]) -> Solved:
-    if not document.mentions:
-        return Solved(conll_lines(document, ()), [], Termination.OPTIMAL, 0.0, 0.0)
-    instance = score(document)
-    document = document.truncated(instance.num_mentions)
-    result = solve(Coreference(instance), stop=stop)
-    clusters = result.answer if result.answer is not None else [(mention,) for mention in range(instance.num_mentions)]
-    data = None if result.answer is None else _data(instance, result)
-    lines = conll_lines(document, clusters)
-    return Solved(lines, data, result.termination, result.objective, result.dual_bound)
+class Documents(Texts[Document]):
+    """The documents of a text in the CoNLL columns, scored by a trained classifier of pairs."""
 
+    unit = "document"
+    arrays = frozenset({"about"})
+    solves_single = True
+    options: ClassVar[Mapping[str, Option]] = {
+        "scores": Option("probability (p - 1/2, the default) or log_odds", KINDS),
+        "bias": Option("a number added to all scores, or 'tuned'; 0 by default", ("tuned",), Number.ANY),
+        "document": Option("name of the document to solve, of a file that holds several; all of them by default"),
+        "mentions": Option("the document is cut at its first so many mentions", number=Number.WHOLE),
+    }
+
+    def __init__(self, model: Path, values: Mapping[str, Any]) -> None:
+        super().__init__(model, values)
+        self._scorer = MentionScorer.load(model)
+
+    def read(self, material: Material) -> list[Document]:
+        """Return all documents of a file or of the standard input."""
+        if material.path is not None:
+            return read_conll(material.path, skip=material.skip)
+        documents = list(parse_conll(material.text.split("\n"), name=material.name, skip=material.skip))
+        if not documents:
+            raise InputError(f"{material.name}: expected a line '#begin document (NAME); part NUMBER', there is none")
+        return documents
+
+    def choose(self, texts: Iterable[Document], source: str) -> Document | None:
+        """Return the document of the name that the option states; of several of one name, with its part."""
+        name = self.values.get("document")
+        if name is None:
+            return super().choose(texts, source)
+        documents = list(texts)
+        names = [document.name for document in documents]
+        names = [d.name if names.count(d.name) == 1 else f"{d.name};{d.part}" for d in documents]
+        if name not in names:
+            raise InputError(f"{source}: there is no document {name!r}; there are {', '.join(names)}")
+        return documents[names.index(name)]
+
+    def instance(self, text: Document) -> CoreferenceInstance:
+        """Return the scores of a document."""
+        kind, bias = self.values.get("scores", KINDS[0]), self.values.get("bias", 0.0)
+        document = text.truncated(self.values["mentions"]) if "mentions" in self.values else text
+        return self._scorer.instance(document, kind, bias=self._scorer.bias[kind] if bias == "tuned" else bias)
+
+    def lines(self, instance: CoreferenceInstance, answer: Sequence[Cluster] | None) -> Sequence[str]:
+        """Return the lines of a document with its clusters in the last column; without an answer all are alone."""
+        assert instance.document is not None  # it is made of one
+        return conll_lines(instance.document, answer or [(mention,) for mention in range(instance.num_mentions)])
+
+    def solve(self, template: Template, texts: Iterable[Document], stop: Sequence[StopRule]) -> Iterator[Solved]:
+        """Solve document after document; those without mentions have an empty answer."""
+        for document in texts:
+            if document.mentions:
+                yield from super().solve(template, [document], stop)
+            else:
+                yield Solved(conll_lines(document, ()), [], Termination.OPTIMAL, 0.0, 0.0)
+
+
+# --- demo ------------------------------------------------------------------------------------------------------------
+
+
+def _pentagon() -> CoreferenceInstance:
+    """Return the smallest graph whose relaxation is fractional."""
+    graph = nx.complete_graph(5)
+    for i, j in graph.edges:
+        graph.edges[i, j]["weight"] = 1.0 if (j - i) % 5 in (1, 4) else -1.0
+    return from_graph(graph, name="pentagon, sides +1, diagonals -1")
+
+
+class _FromScratch(Coreference):
+    """Starts without any answer and without contraction, so that every column shown is a generated one."""
+
+    def __init__(self, instance: CoreferenceInstance) -> None:
+        super().__init__(instance, contracted=False)
+
+    def warm_start(self, budget: Budget) -> WarmStart:
+        super().warm_start(budget)  # finds the items
+        return WarmStart(columns=[self.items.column((k,)) for k in range(len(self.items))])
+
+
+def _complete(instance: CoreferenceInstance) -> Complete:
+    found = all_link_in_highs(instance, 30.0)
+    return None if found.values is None else float(found.objective), found.status is LPStatus.OPTIMAL
+
+
+DEMO = demonstrations(
+    _pentagon,
+    lambda: modularity(nx.karate_club_graph(), name="karate club, 34 nodes: modularity without its constant"),
+    lambda: CoreferenceInstance(random(24, 1).scores, "random scores, 24 mentions"),
+    small=lambda: random(4, 0),
+    problem=_FromScratch,
+    brute_force="all-link program in HiGHS",
+    complete=_complete,
+    possible=lambda instance: 2**instance.num_mentions - 1,
+)
 
 TEMPLATE = Template(
     name="coreference",
     title="Coreference, correlation clustering, clique partitioning: the best clustering of scored pairs",
     source="De Belder and Moens (2012)",
-    read=read_instance,
     problem=Coreference,
+    read=read_matrix,
+    suffixes=(".npz", ".npy"),
+    example=lambda path: write_matrix(random(8, 0), path),
     lines=_lines,
     data=_data,
     draw=_draw,
-    demo=(five_cycle, karate_club, random_text),
-    compiling=20.0,
+    texts=Documents,
     train=train_from_folder,
     skips=True,
-    score=score_instance,
-    score_options=OPTIONS,
-    solve_all=_solve_all,
-    is_model=is_model,
-    form=form_of(read_matrix),
-    example=lambda path: write_matrix(random(8, 0), path),
-    suffix=".npz",
+    demo=DEMO,
+    compiling=20.0,
 )

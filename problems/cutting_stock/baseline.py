@@ -1,16 +1,12 @@
-"""What column generation is compared with: packing heuristics, and the complete models in HiGHS."""
+"""What column generation is compared with: packing heuristics."""
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
-from colgen.problems.cutting_stock.model import full
-from colgen.reporting.compared import solve_complete
-from colgen.solvers.linear.mip import MIPSolution
 
 
 def best_fit_decreasing(
@@ -68,10 +64,3 @@ class Rolls:
         for rolls, cut in self._cut:
             patterns[tuple(sorted(cut.items(), key=lambda piece: (-self._widths[piece[0]], piece[0])))] += rolls
         return list(patterns.items())
-
-
-def solve_full(
-    instance: CuttingStockInstance, formulation: str = "arc_flow", time_limit: float = math.inf
-) -> MIPSolution:
-    """HiGHS on a complete model, presolve on: optimum, bound and branch-and-bound nodes."""
-    return solve_complete(full(instance, formulation), time_limit)

@@ -1,93 +1,108 @@
-"""What the parsers' commands read and write: sentences from a file or the standard input, trees as plain data."""
+"""Sentences on the command line of the parsers: the options of their trees, CoNLL lines, plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from colgen import InputError
-from colgen.cli.template import Material, whole_number
-from colgen.problems.dependency.conll import parse_conll, read_conll
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Material, Texts
+from colgen.problems.dependency.conll import conll_lines, parse_conll, read_conll
 from colgen.problems.dependency.sentence import Sentence
 
-SENTENCE = "number of the sentence to solve, counted from 1; all of them by default"
-"""The option that chooses one of the sentences."""
-
-TREES = {
-    "best": "how many trees, best first; 1 by default",
-    "projective": "yes: the best of the projective trees; no: the best of all trees; by default what the model says",
-    "roots": "one: one word hangs from the root; any: as many as is best; by default what the model says",
-}
-"""The options that say which trees are wanted."""
+SENTENCE = Option("number of the sentence to solve, counted from 1; all of them by default", number=Number.WHOLE)
 
 
 @dataclass(frozen=True)
-class WantedTrees:
-    """Which trees the command line asks for.
+class Tree:
+    """A tree that a parser has found.
+
+    Attributes
+    ----------
+    sentence
+        With the heads and relations of the tree.
+    is_optimal
+        Whether it is proved that no tree after it in a list scores more.
+    """
+
+    sentence: Sentence
+    score: float
+    is_optimal: bool = True
+
+
+class Sentences(Texts[Sentence]):
+    """The sentences of a text in CoNLL-U or CoNLL-X, scored by a trained model, and which trees are wanted of them.
 
     Attributes
     ----------
     best
-        How many.
+        How many trees.
     projective, single_root
-        Whether they must be projective, and have one root; None: what the model says.
+        Whether they must be projective, and have one root; None: as the model states.
     """
 
-    best: int = 1
-    projective: bool | None = None
-    single_root: bool | None = None
+    unit = "sentence"
+    arrays = frozenset({"head"})
+    options: ClassVar[Mapping[str, Option]] = {
+        "sentence": SENTENCE,
+        "best": Option("how many trees, best first; 1 by default", number=Number.WHOLE),
+        "projective": Option(
+            "yes: the best of the projective trees; no: the best of all trees; by default what the model says",
+            {"yes": True, "no": False},
+        ),
+        "roots": Option(
+            "one: one word hangs from the root; any: as many as is best; by default what the model says",
+            {"one": True, "any": False},
+        ),
+    }
 
-    @staticmethod
-    def of(options: Mapping[str, str]) -> WantedTrees:
-        """What the options of ``TREES`` say.
+    @property
+    def best(self) -> int:
+        return int(self.values.get("best", 1))
 
-        Raises
-        ------
-        InputError
-            If one has an impossible value.
-        """
-        return WantedTrees(
-            whole_number(options, "best", 1),
-            _either(options, "projective", "yes", "no"),
-            _either(options, "roots", "one", "any"),
-        )
+    @property
+    def projective(self) -> bool | None:
+        return self.values.get("projective")
 
+    @property
+    def single_root(self) -> bool | None:
+        return self.values.get("roots")
 
-def _either(options: Mapping[str, str], name: str, true: str, false: str) -> bool | None:
-    value = options.get(name)
-    if value not in (None, true, false):
-        raise InputError(f"option {name}: expected {true} or {false}, not {value!r}")
-    return None if value is None else value == true
+    def read(self, material: Material) -> Iterable[Sentence]:
+        """Return the sentences of a file, once all of it has been read; those of the standard input as they come."""
+        if material.path is not None:
+            return read_conll(material.path, skip=material.skip)
+        return parse_conll(material.lines(), name=material.name, skip=material.skip)
 
 
-def read_sentences(material: Material) -> Iterable[Sentence]:
-    """A file's sentences, once all of it has been read; those of the standard input as they come."""
-    if material.path is not None:
-        return read_conll(material.path, skip=material.skip)
-    return parse_conll(material.lines(), name=material.name, skip=material.skip)
+def tree_lines(sentence: Sentence, trees: Sequence[Tree], *, listed: bool = False) -> list[str]:
+    """Return a sentence with its trees, one below the other; without heads if there is none.
 
-
-def choose_sentence(material: Material, options: Mapping[str, str]) -> Sentence:
-    """The sentence whose number the option ``sentence`` says.
-
-    Raises
-    ------
-    InputError
-        If there is no such sentence, or the material is something else.
+    Parameters
+    ----------
+    listed
+        State the score of each tree in a comment, and whether it is proved.
     """
-    number = whole_number(options, "sentence", 1)
-    sentences = list(read_sentences(material))
-    if number > len(sentences):
-        raise InputError(
-            f"option sentence: {material.name} has {len(sentences)} sentences, there is no number {number}"
-        )
-    return sentences[number - 1]
+    lines = [] if trees else [*conll_lines(replace(sentence, heads=None, relations=None)), ""]
+    for number, tree in enumerate(trees, 1):
+        if listed:
+            unproved = "" if tree.is_optimal else ", not proved"
+            lines.append(f"# tree {number} of {len(trees)}, score {tree.score:.6g}{unproved}")
+        lines += [*conll_lines(tree.sentence), ""]
+    return lines
+
+
+def tree_data(trees: Sequence[Tree], *, listed: bool = False) -> Any:
+    """Return trees as plain data for JSON: a list of them if ``listed``, else the one that there is, or None."""
+    data = [heads_data(tree.sentence.forms, tree.sentence.heads or (), tree.sentence.relations) for tree in trees]
+    return data or None if listed else data[0] if data else None
 
 
 def heads_data(
     words: Sequence[str | None], heads: Sequence[int], relations: Sequence[str] | None = None
 ) -> list[dict[str, int | str | None]]:
-    """A tree as plain data for JSON."""
+    """Return a tree as plain data for JSON."""
     data: list[dict[str, int | str | None]] = [
         {"number": number, "word": word, "head": head}
         for number, (word, head) in enumerate(zip(words, heads, strict=True), 1)

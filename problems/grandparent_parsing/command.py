@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from colgen import solve
-from colgen.cli.template import Material, Solved, Template, check_options, form_of
+from colgen.cli.demonstration import Complete, demonstrations
+from colgen.cli.template import Solved, Template
 from colgen.core.result import Result
 from colgen.core.stop import StopRule
-from colgen.problems.dependency.conll import conll_lines
 from colgen.problems.dependency.drawing import draw_tree
-from colgen.problems.dependency.reading import WantedTrees, heads_data, read_sentences
+from colgen.problems.dependency.reading import Sentences, Tree, heads_data, tree_data, tree_lines
 from colgen.problems.dependency.scorer import SentenceScorer, Weights
 from colgen.problems.dependency.sentence import Sentence
-from colgen.problems.grandparent_parsing import reading, training
+from colgen.problems.grandparent_parsing import training
 from colgen.problems.grandparent_parsing.automata import AutomataParsing
-from colgen.problems.grandparent_parsing.demo import sentence, short_sentence
+from colgen.problems.grandparent_parsing.baseline import solve_complete
 from colgen.problems.grandparent_parsing.instance import (
     GrandparentInstance,
     PartScores,
@@ -27,123 +28,164 @@ from colgen.problems.grandparent_parsing.instance import (
     wants_projective,
     write,
 )
+from colgen.problems.grandparent_parsing.model import grandparent_triples
 from colgen.problems.grandparent_parsing.pairs import PairParsing
+from colgen.problems.grandparent_parsing.parser import check_length, labelled, parse_sentences
 from colgen.problems.grandparent_parsing.parses import Parse, parsed_list
-from colgen.problems.grandparent_parsing.reading import (
-    ScoredSentence,
-    check_length,
-    is_model,
-    labelled,
-    listed_data,
-    listed_lines,
-    parse_sentences,
-    read_instance,
-    score_instance,
-)
 from colgen.problems.grandparent_parsing.template import GrandparentParsing
 from colgen.problems.grandparent_parsing.training import train_from_files
 
 
+@dataclass
+class ScoredSentence(SentenceScorer):
+    """A sentence with the scores of a trained model, and which of its trees are wanted: see :class:`Sentences`."""
+
+    sentence: Sentence | None = None
+    best: int = 1
+    projective: bool | None = None
+    single_root: bool | None = None
+
+    def trees(self, found: Sequence[Parse]) -> list[Tree]:
+        """Return the trees of parses with their relations, as far as the model knows any."""
+        assert self.sentence is not None  # the scores are of one
+        return [Tree(labelled(self.sentence, p.heads, self), p.score, p.is_optimal) for p in found if p.heads]
+
+
 def _problem(scores: PartScores) -> GrandparentParsing | AutomataParsing:
-    """With pairs of modifiers where an instance has scores of them; without a linear program where that knows none."""
+    """Return the parser of the linear program, or another where an instance has pairs or wants other trees."""
     if isinstance(scores, ScoredSentence):
-        wanted = scores.wanted
-        if wanted.best > 1 or wanted.projective:
-            return _of_wanted(scores, wanted)
-        return GrandparentParsing(scores, single_root=wanted.single_root)
+        if scores.best > 1 or scores.projective:
+            return _automata(scores)
+        return GrandparentParsing(scores, single_root=scores.single_root)
     if isinstance(scores, GrandparentInstance) and scores.pair_scores is not None:
         return PairParsing(scores)
     return AutomataParsing(scores) if wants_projective(scores) else GrandparentParsing(scores)
 
 
-def _of_wanted(scores: PartScores, wanted: WantedTrees) -> AutomataParsing:
-    return AutomataParsing(scores, single_root=wanted.single_root, projective=wanted.projective, k=wanted.best)
+def _automata(scores: ScoredSentence) -> AutomataParsing:
+    return AutomataParsing(scores, single_root=scores.single_root, projective=scores.projective, k=scores.best)
 
 
-def _found(scores: ScoredSentence, result: Result) -> list[Parse]:
-    """The trees of an answer, best first."""
-    return parsed_list(_of_wanted(scores, scores.wanted), result)
+# What is printed, written and drawn: the trees of a sentence, the heads of bare scores.
 
 
-def _lines(scores: PartScores, result: Result) -> Sequence[str]:
-    """A sentence as CoNLL-U with its trees; of bare scores the head of each token."""
+def _answer(scores: PartScores, result: Result) -> Any:
+    if not isinstance(scores, ScoredSentence) or result.answer is None:
+        return result.answer
+    if scores.best > 1:
+        return scores.trees(parsed_list(_automata(scores), result))
+    assert scores.sentence is not None
+    return [Tree(labelled(scores.sentence, result.answer, scores), result.objective)]
+
+
+def _lines(scores: PartScores, answer: Any) -> list[str]:
     if isinstance(scores, ScoredSentence) and scores.sentence is not None:
-        if scores.wanted.best > 1:
-            return listed_lines(scores.sentence, scores, _found(scores, result))
-        return conll_lines(labelled(scores.sentence, result.answer, scores))
-    return [f"{token:>4} {head:>4}" for token, head in enumerate(result.answer, 1)]
+        return tree_lines(scores.sentence, answer, listed=scores.best > 1)
+    return [f"{token:>4} {head:>4}" for token, head in enumerate(answer, 1)]
 
 
-def _data(scores: PartScores, result: Result) -> Any:
-    if isinstance(scores, ScoredSentence) and scores.sentence is not None:
-        if scores.wanted.best > 1:
-            return listed_data(scores.sentence, scores, _found(scores, result))
-        found = labelled(scores.sentence, result.answer, scores)
-        return heads_data(found.forms, result.answer, found.relations)
-    return heads_data((None,) * len(scores), result.answer)
+def _data(scores: PartScores, answer: Any) -> Any:
+    if isinstance(scores, ScoredSentence):
+        return tree_data(answer, listed=scores.best > 1)
+    return heads_data((None,) * len(scores), answer)
 
 
-def _draw(scores: PartScores, result: Result) -> Any:
-    several = isinstance(scores, ScoredSentence) and scores.wanted.best > 1
-    heads = result.answer[0] if several else result.answer
-    return draw_tree(_words(scores) or list(map(str, range(1, len(scores) + 1))), heads)
+def _draw(scores: PartScores, answer: Any) -> Any:
+    if isinstance(scores, ScoredSentence):
+        return draw_tree(answer[0].sentence.forms, answer[0].sentence.heads)
+    return draw_tree(list(map(str, range(1, len(scores) + 1))), answer)
 
 
-def _words(scores: PartScores) -> tuple[str, ...]:
-    """None of bare scores."""
-    return scores.sentence.forms if isinstance(scores, ScoredSentence) and scores.sentence is not None else ()
+class ParsedSentences(Sentences):
+    """Sentences whose trees the exact parser finds and proves."""
+
+    def __init__(self, model: Path, values: Mapping[str, Any]) -> None:
+        super().__init__(model, values)
+        self._weights = self._load(model)
+
+    def _load(self, model: Path) -> Weights:
+        return Weights.load(model)
+
+    def instance(self, text: Sentence) -> ScoredSentence:
+        """Return the scores of a sentence."""
+        check_length(text.forms)
+        encoded = self._weights.vocabulary.encode(text)
+        return ScoredSentence(
+            self._weights,
+            encoded,
+            sentence=text,
+            best=self.best,
+            projective=self.projective,
+            single_root=self.single_root,
+        )
+
+    def lines(self, instance: ScoredSentence, answer: Sequence[Tree]) -> list[str]:
+        """Return the sentence with its trees."""
+        return _lines(instance, answer)
+
+    def solve(self, template: Template, texts: Iterable[Sentence], stop: Sequence[StopRule]) -> Iterator[Solved]:
+        """Parse sentence after sentence."""
+        if self.best > 1:
+            return (self._solved_list(self.instance(sentence), stop) for sentence in texts)
+        return (self._solved(sentence, found) for sentence, found in self._parses(texts, stop))
+
+    def _parses(self, sentences: Iterable[Sentence], stop: Sequence[StopRule]) -> Iterator[tuple[Sentence, Parse]]:
+        kind = {"single_root": self.single_root, "projective": self.projective}
+        return parse_sentences(sentences, self._weights, stop, **kind)
+
+    def _solved(self, sentence: Sentence, found: Parse) -> Solved:
+        trees = [] if found.heads is None else [Tree(sentence, found.score)]
+        return Solved(tree_lines(sentence, trees), tree_data(trees), found.termination, found.score, found.bound)
+
+    def _solved_list(self, scores: ScoredSentence, stop: Sequence[StopRule]) -> Solved:
+        problem = _automata(scores)
+        result = solve(problem, stop=stop)
+        found = parsed_list(problem, result)
+        trees, score = scores.trees(found), found[-1].score if found else -math.inf
+        data = tree_data(trees, listed=True)
+        return Solved(_lines(scores, trees), data, result.termination, score, max(score, result.dual_bound))
 
 
-def _solve_all(
-    material: Material, model: Path, options: Mapping[str, str], stop: Sequence[StopRule]
-) -> Iterator[Solved] | None:
-    """All sentences with the heads of their best trees, found and proved by the exact parser."""
-    check_options(options, reading.OPTIONS)
-    wanted = WantedTrees.of(options)
-    if "sentence" in options:
-        return None
-    weights, sentences = Weights.load(model), read_sentences(material)
-    if wanted.best > 1:
-        return (_solved_list(sentence, weights.scorer(sentence), wanted, stop) for sentence in sentences)
-    kind = {"single_root": wanted.single_root, "projective": wanted.projective}
-    return (_solved(sentence, found) for sentence, found in parse_sentences(sentences, weights, stop, **kind))
+def _complete(scores: GrandparentInstance) -> Complete:
+    found = solve_complete(scores)
+    return found.objective if found.is_whole else None, True
 
 
-def _solved(sentence: Sentence, found: Parse) -> Solved:
-    data = None if found.heads is None else heads_data(sentence.forms, found.heads, sentence.relations)
-    return Solved([*conll_lines(sentence), ""], data, found.termination, found.score, found.bound)
+def _compile(scores: GrandparentInstance) -> None:
+    """Compile both linear programs, which is done once for each length."""
+    solve_complete(scores)
+    GrandparentParsing(scores, start="tree").formulation()
 
 
-def _solved_list(sentence: Sentence, scorer: SentenceScorer, wanted: WantedTrees, stop: Sequence[StopRule]) -> Solved:
-    check_length(sentence.forms)
-    problem = _of_wanted(scorer, wanted)
-    result = solve(problem, stop=stop)
-    found = parsed_list(problem, result)
-    lines, data = listed_lines(sentence, scorer, found), listed_data(sentence, scorer, found)
-    score = found[-1].score if found else -math.inf
-    return Solved(lines, data or None, result.termination, score, max(score, result.dual_bound))
-
+DEMO = demonstrations(
+    lambda: random(8, 0),
+    lambda: random(15, 1),
+    small=lambda: random(2, 0),
+    problem=GrandparentParsing,
+    brute_force="complete linear program in HiGHS",
+    complete=_complete,
+    possible=lambda scores: len(grandparent_triples(len(scores))),
+    used=lambda problem, result: problem.added["grandparent"],
+    prepare=_compile,
+)
 
 TEMPLATE = Template(
     name="grandparent_parsing",
     title="Second-order dependency parsing: the best tree of arcs, grandparents and siblings",
     source="Riedel, Smith and McCallum (2012)",
-    read=read_instance,
     problem=_problem,
+    read=read,
+    suffixes=(".npz",),
+    example=lambda path: write(random(6, 0), path),
+    answer=_answer,
     lines=_lines,
     data=_data,
     draw=_draw,
-    demo=(short_sentence, sentence),
-    compiling=1.0,
+    texts=ParsedSentences,
     train=train_from_files,
-    skips=True,
     train_options=training.OPTIONS,
     train_files=True,
-    score=score_instance,
-    score_options=reading.OPTIONS,
-    solve_all=_solve_all,
-    is_model=is_model,
-    form=form_of(read),
-    example=lambda path: write(random(6, 0), path),
-    suffix=".npz",
+    skips=True,
+    demo=DEMO,
+    compiling=1.0,
 )

@@ -6,7 +6,7 @@ Nearly all sentences are proved by one oracle call at multipliers that an ascent
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast, overload
 
@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 from colgen import solve
 from colgen.core.errors import InputError
 from colgen.core.stop import StopRule
+from colgen.problems.dependency.scorer import SentenceScorer, Weights
+from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.grandparent_parsing.automata import AutomataParsing
 from colgen.problems.grandparent_parsing.instance import GrandparentInstance, PartScores
 from colgen.problems.grandparent_parsing.pair_lists import best_with_pairs
@@ -120,3 +122,56 @@ def parse(
     )
     result = solve(problem, stop=stop)
     return parsed(problem, result) if k is None else parsed_list(problem, result)
+
+
+# --- sentences of a trained model ------------------------------------------------------------------------------------
+
+LONGEST = 2000
+"""Words of a sentence, at most: so many take up to 4 GB, and twice as many four times that."""
+
+
+def check_length(forms: Sequence[str]) -> None:
+    """Refuse sentences that would fill the memory.
+
+    Raises
+    ------
+    InputError
+        Naming how many words there are, and how to have fewer.
+    """
+    if len(forms) > LONGEST:
+        raise InputError(
+            f"the sentence that begins {' '.join(forms[:6])[:60]!r} has {len(forms):,} words, expected at most "
+            f"{LONGEST:,}: part the text, by an empty line between paragraphs or by signs that end sentences"
+        )
+
+
+def parse_sentences(
+    sentences: Iterable[Sentence],
+    weights: Weights,
+    stop: Sequence[StopRule] = (),
+    *,
+    single_root: bool | None = None,
+    projective: bool | None = None,
+) -> Iterator[tuple[Sentence, Parse]]:
+    """Sentences with their best trees, without heads where there is no tree, and what is proved of these.
+
+    Relations are found once the tree is, where the model knows any: what is proved does not speak of them.
+
+    Parameters
+    ----------
+    stop, single_root, projective
+        See :func:`parse`.
+    """
+    for sentence in sentences:
+        check_length(sentence.forms)
+        scorer = weights.scorer(sentence)
+        found = parse(scorer, stop=stop, single_root=single_root, projective=projective)
+        if found.heads is None:
+            yield replace(sentence, heads=None, relations=None), found
+        else:
+            yield labelled(sentence, found.heads, scorer), found
+
+
+def labelled(sentence: Sentence, heads: Heads, scorer: SentenceScorer) -> Sentence:
+    """The sentence with these heads, and what its tokens are to them as far as the model knows."""
+    return sentence.with_heads(heads, scorer.relations(heads))

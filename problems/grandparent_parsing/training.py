@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from colgen import InputError
-from colgen.cli.template import Figure, TrainOptions, whole_number
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Figure, TrainOptions
 from colgen.problems.dependency.conll import read_conll
 from colgen.problems.dependency.corpus import Corpus, read_corpus
 from colgen.problems.dependency.evaluation import Attachment, attachment
@@ -22,7 +21,7 @@ from colgen.problems.dependency.scorer import Weights
 from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.dependency.training import attachment_figures, run_passes
 from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
-from colgen.problems.grandparent_parsing.reading import parse_sentences
+from colgen.problems.grandparent_parsing.parser import parse_sentences
 
 EPOCHS = 15
 AGGRESSIVENESS = MiraSettings.aggressiveness
@@ -31,22 +30,29 @@ ATTENUATION = MiraSettings.attenuation
 _QUICK = 150
 """Sentences of a quick training."""
 
-OPTIONS = {
-    "epochs": f"passes over the sentences, {EPOCHS} by default; the best on the sentences to tune on is kept",
-    "aggressiveness": f"the longest step of the learner, {AGGRESSIVENESS} by default",
-    "attenuation": f"what a feature of a triple counts against an arc's, {ATTENUATION} by default: less is faster",
-    "parts": "what is scored besides arcs: grandparents, siblings, both (the default) or none",
-    "relations": (
-        "where they count: in the arcs, each worth what its best relation makes of it; once the tree is found, by what "
-        "several arcs say together; or both: arcs, tree or both; both by default where every sentence tells relations"
-    ),
-}
-
 _PARTS = {
     "both": ("grandparents", "siblings"),
     "grandparents": ("grandparents",),
     "siblings": ("siblings",),
     "none": (),
+}
+
+OPTIONS = {
+    "epochs": Option(
+        f"passes over the sentences, {EPOCHS} by default; the best on the sentences to tune on is kept",
+        number=Number.WHOLE,
+    ),
+    "aggressiveness": Option(f"the longest step of the learner, {AGGRESSIVENESS} by default", number=Number.POSITIVE),
+    "attenuation": Option(
+        f"what a feature of a triple counts against an arc's, {ATTENUATION} by default: less is faster",
+        number=Number.POSITIVE,
+    ),
+    "parts": Option("what is scored besides arcs: grandparents, siblings, both (the default) or none", _PARTS),
+    "relations": Option(
+        "where they count: in the arcs, each worth what its best relation makes of it; once the tree is found, by what "
+        "several arcs say together; or both: arcs, tree or both; both by default where every sentence tells relations",
+        RELATIONS,
+    ),
 }
 
 
@@ -143,14 +149,15 @@ def measured(sentences: Sequence[Sentence], weights: Weights) -> Attachment:
 def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     """Train on the sentences of a folder or a file, test, and write the model."""
     started = time.perf_counter()
-    epochs = whole_number(options.options, "epochs", 1 if options.quick else EPOCHS)
-    parts = options.options.get("parts", "both")
-    if parts not in _PARTS:
-        raise InputError(f"option parts: expected {', '.join(_PARTS)}, not {parts!r}")
-    aggressiveness = _positive("aggressiveness", options.options.get("aggressiveness", str(AGGRESSIVENESS)))
-    relations = options.options.get("relations")
-    if relations is not None and relations not in RELATIONS:
-        raise InputError(f"option relations: expected {', '.join(RELATIONS)}, not {relations!r}")
+    chosen = options.options
+    settings = MiraSettings(
+        chosen.get("epochs", 1 if options.quick else EPOCHS),
+        chosen.get("aggressiveness", AGGRESSIVENESS),
+        options.seed,
+        chosen.get("parts", _PARTS["both"]),
+        chosen.get("attenuation", ATTENUATION),
+        relations=chosen.get("relations"),
+    )
     if options.train is not None:
         tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)
         corpus = Corpus(options.train.stem, read_conll(options.train, skip=options.skip), tune, [])
@@ -162,8 +169,6 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     chooses = f", {len(corpus.tune)} to choose the epoch on" if corpus.tune else ""
     options.say(f"{len(corpus.learn)} sentences to learn from{chooses}")
     state = options.model.with_name(options.model.name + ".training")
-    attenuation = _positive("attenuation", options.options.get("attenuation", str(ATTENUATION)))
-    settings = MiraSettings(epochs, aggressiveness, options.seed, _PARTS[parts], attenuation, relations=relations)
     weights = train(corpus.learn, settings, tune=corpus.tune, state=state, say=options.say)
     weights.save(options.model)
     options.say(f"{options.model} is written")
@@ -173,13 +178,3 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
             figures += attachment_figures(measured(part, weights), len(part), f"{name}.{{}}".format)
     figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"))
     return figures
-
-
-def _positive(option: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value < math.inf:
-        raise InputError(f"option {option}: expected a positive number, not {text!r}")
-    return value

@@ -2,33 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from colgen import solve
-from colgen.cli.template import Material, Solved, Template, form_of
+import numpy as np
+
+from colgen import InputError
+from colgen.cli.demonstration import Complete, demonstrations
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Template
 from colgen.core.result import Result
-from colgen.core.stop import StopRule
-from colgen.problems.dependency.conll import conll_lines
 from colgen.problems.dependency.drawing import draw_tree
-from colgen.problems.dependency.reading import heads_data, read_sentences
-from colgen.problems.dependency.sentence import Heads
+from colgen.problems.dependency.reading import Sentences, Tree, heads_data, tree_data, tree_lines
+from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.nonlocal_parsing import training
-from colgen.problems.nonlocal_parsing.demo import bracketed, planted, random_factors
-from colgen.problems.nonlocal_parsing.instance import NonlocalInstance, read, write
-from colgen.problems.nonlocal_parsing.reading import (
-    OPTIONS,
-    NonlocalScorer,
-    NonlocalSentence,
-    is_model,
-    read_instance,
-    score_instance,
-)
+from colgen.problems.nonlocal_parsing.baseline import in_highs
+from colgen.problems.nonlocal_parsing.factors import Factors
+from colgen.problems.nonlocal_parsing.families import Words
+from colgen.problems.nonlocal_parsing.instance import NonlocalInstance, random, read, write
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.problems.nonlocal_parsing.template import NonlocalParsing
 from colgen.problems.nonlocal_parsing.training import train_from_files
+from colgen.solvers.trees.eisner import Parts
+
+CANDIDATES = 10
+
+_WORDS = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class NonlocalSentence(NonlocalInstance):
+    """A sentence with the scores of a trained model, and how many of its trees are wanted.
+
+    Attributes
+    ----------
+    candidates
+        How many heads a word were looked at, where these are not all.
+    narrow
+        The same with fewer candidate heads, to be looked at first.
+    relations
+        Those of a tree's arcs, as far as the model knows any.
+    """
+
+    sentence: Sentence | None = None
+    best: int = 1
+    candidates: int | None = None
+    narrow: NonlocalInstance | None = None
+    relations: Callable[[Heads], tuple[str, ...] | None] = lambda heads: None
+
+    @property
+    def scope(self) -> str:
+        """Among which trees the best is found, where that is not all of them."""
+        k = self.candidates
+        if k is None:
+            return ""
+        return f"among {_WORDS.get(k, str(k))} candidate head{'' if k == 1 else 's'} a word"
 
 
 def _problem(instance: NonlocalInstance) -> NonlocalParsing:
@@ -37,85 +68,149 @@ def _problem(instance: NonlocalInstance) -> NonlocalParsing:
     return NonlocalParsing(instance, k=instance.best, narrow=instance.narrow)
 
 
-def _trees(instance: NonlocalInstance, result: Result) -> list[Heads]:
-    """The trees of an answer, best first."""
-    several = isinstance(instance, NonlocalSentence) and instance.best > 1
-    return list(result.answer) if several else [result.answer]
+# What is printed, written and drawn: the trees of a sentence, the heads of bare scores.
 
 
-def _lines(instance: NonlocalInstance, result: Result) -> Sequence[str]:
+def _answer(instance: NonlocalInstance, result: Result) -> Any:
+    if not isinstance(instance, NonlocalSentence):
+        return result.answer
+    assert instance.sentence is not None  # that of the scores
+    found: list[Heads] = [] if result.answer is None else result.answer if instance.best > 1 else [result.answer]
+    labelled = [instance.sentence.with_heads(heads, instance.relations(heads)) for heads in found]
+    return [Tree(tree, instance.objective(heads)) for tree, heads in zip(labelled, found, strict=True)]
+
+
+def _lines(instance: NonlocalInstance, answer: Any) -> list[str]:
     if isinstance(instance, NonlocalSentence):
-        return _conll(instance, result)
+        assert instance.sentence is not None
+        return tree_lines(instance.sentence, answer, listed=instance.best > 1)
     words = ("root", *instance.words)
     width = max(map(len, words))
     return [
         f"{number:>4}  {word:<{width}}  {head:>4}  {words[head]}"
-        for number, (word, head) in enumerate(zip(instance.words, result.answer, strict=True), 1)
+        for number, (word, head) in enumerate(zip(instance.words, answer, strict=True), 1)
     ]
 
 
-def _conll(instance: NonlocalSentence, result: Result) -> list[str]:
-    """The sentence with its best trees, one below the other; with several, a comment says what each scores."""
-    assert instance.sentence is not None  # that of the model's scores
-    if result.answer is None:
-        return [*conll_lines(replace(instance.sentence, heads=None, relations=None)), ""]
-    lines = []
-    trees = _trees(instance, result)
-    for number, heads in enumerate(trees, 1):
-        if instance.best > 1:
-            lines.append(f"# tree {number} of {len(trees)}, score {instance.objective(heads):.6g}")
-        lines += [*conll_lines(instance.sentence.with_heads(heads, instance.relations(heads))), ""]
-    return lines
+def _data(instance: NonlocalInstance, answer: Any) -> Any:
+    if isinstance(instance, NonlocalSentence):
+        return tree_data(answer, listed=instance.best > 1)
+    return heads_data(instance.words, answer)
 
 
-def _data(instance: NonlocalInstance, result: Result) -> Any:
-    told = instance.relations if isinstance(instance, NonlocalSentence) else lambda heads: None
-    trees = [heads_data(instance.words, heads, told(heads)) for heads in _trees(instance, result)]
-    return trees if isinstance(instance, NonlocalSentence) and instance.best > 1 else trees[0]
+def _draw(instance: NonlocalInstance, answer: Any) -> Any:
+    return draw_tree(instance.words, answer[0].sentence.heads if isinstance(instance, NonlocalSentence) else answer)
 
 
-def _draw(instance: NonlocalInstance, result: Result) -> Any:
-    return draw_tree(instance.words, _trees(instance, result)[0])
+class FactoredSentences(Sentences):
+    """Sentences that a trained model of local parts and factors scores."""
+
+    options: ClassVar[Mapping[str, Option]] = {
+        **Sentences.options,
+        "candidates": Option(f"candidate heads a word, or 'all'; {CANDIDATES} by default", {"all": None}, Number.WHOLE),
+        "all_heads": Option(
+            "yes: look at the candidates first, and then prove the tree among all heads; the same as --all-heads",
+            {"yes": True, "no": False},
+        ),
+    }
+
+    def __init__(self, model: Path, values: Mapping[str, Any]) -> None:
+        super().__init__(model, values)
+        self._model = Model.load(model)
+        if self.projective is False and self._model.backbone != "first":
+            raise InputError(
+                f"option projective: the local parts of this model (backbone={self._model.backbone}) are those of "
+                "projective trees: no needs a model of arcs and factors, which `colgen train nonlocal_parsing --option "
+                "backbone=first` makes"
+            )
+
+    def instance(self, text: Sentence) -> NonlocalSentence:
+        """Return the scores of a sentence."""
+        model, encoded, words = self._model, self._model.vocabulary.encode(text), Words(text)
+        few = self.values.get("candidates", CANDIDATES)
+        if few is not None and few >= len(text):  # a word has as many other words as possible heads, or the root
+            few = None
+        instance = model.scored(words, encoded, model.candidates(encoded, few))
+        narrow = None
+        if self.values.get("all_heads") and few is not None:
+            narrow, few = instance, None
+            instance = model.scored(words, encoded, model.candidates(encoded, None))
+        single_root = instance.single_root if self.single_root is None else self.single_root
+        projective = instance.projective if self.projective is None else self.projective
+        if narrow is not None:
+            narrow = replace(narrow, single_root=single_root, projective=projective)
+        return NonlocalSentence(
+            instance.parts,
+            instance.factors,
+            instance.allowed,
+            single_root=single_root,
+            projective=projective,
+            words=instance.words,
+            sentence=text,
+            best=self.best,
+            candidates=few,
+            narrow=narrow,
+            relations=lambda heads: model.relations(encoded, heads),
+        )
+
+    def lines(self, instance: NonlocalSentence, answer: Sequence[Tree]) -> list[str]:
+        """Return the sentence with its trees."""
+        return _lines(instance, answer)
 
 
-def _solve_all(
-    material: Material, model: Path, options: Mapping[str, str], stop: Sequence[StopRule]
-) -> Iterator[Solved] | None:
-    """All sentences with the heads of their best trees."""
-    if "sentence" in options:
-        return None
-    scorer = NonlocalScorer(Model.load(model), options)
-    return (_solved(scorer.score(sentence), stop) for sentence in read_sentences(material))
+# --- demo ------------------------------------------------------------------------------------------------------------
 
 
-def _solved(instance: NonlocalSentence, stop: Sequence[StopRule]) -> Solved:
-    result = solve(_problem(instance), stop=stop)
-    data = None if result.answer is None else _data(instance, result)
-    found = (result.termination, result.objective, result.dual_bound)
-    return Solved(_conll(instance, result), data, *found, instance.scope)
+def bracketed() -> NonlocalInstance:
+    """Return an invented sentence: the arc scores hang the second bracket from the wrong word, a factor corrects it."""
+    words = ("we", "saw", "(", "or", "heard", ")", "the", "train")
+    heads = (2, 0, 5, 5, 2, 8, 8, 2)
+    scores = np.full((9, 9), -2.0)
+    scores[np.array(heads), np.arange(1, 9)] = 2.0
+    scores[5, 6] = 1.0
+    factors = Factors.of(9, [(((5, 3), (5, 6)), 2.5), (((8, 6), (8, 7), (2, 8)), 0.5)])
+    return NonlocalInstance(Parts(scores), factors, words=words, name="brackets, an invented sentence of 8 words")
 
+
+def num_trees(num_words: int) -> int:
+    """Return the number of projective trees with one word under the root: 1, 2, 7, 30, 143, ..."""
+    return math.comb(3 * num_words - 2, num_words - 1) // num_words
+
+
+def _complete(instance: NonlocalInstance) -> Complete:
+    found = in_highs(instance, time_limit=30.0)
+    return None if found.heads is None else found.objective, found.proved
+
+
+DEMO = demonstrations(
+    bracketed,
+    lambda: random(14, 3, order=3, num_factors=150),  # factors of either sign that overlap
+    small=lambda: random(4, 0, order=3),
+    problem=NonlocalParsing,
+    brute_force="integer program in HiGHS",
+    complete=_complete,
+    possible=lambda instance: num_trees(instance.num_words),
+    used=lambda problem, result: problem.effort.total,  # every call of the dynamic program gives one tree
+)
 
 TEMPLATE = Template(
     name="nonlocal_parsing",
     title="Dependency parsing with non-local factors: the best tree, bounded by dynamic programs",
     source="Qian and Liu (2013)",
-    read=read_instance,
     problem=_problem,
+    read=read,
+    suffixes=(".npz",),
+    example=lambda path: write(bracketed(), path),
+    answer=_answer,
     lines=_lines,
     data=_data,
     draw=_draw,
-    demo=(planted, random_factors),
-    compiling=12.0,
+    scope=lambda instance: instance.scope if isinstance(instance, NonlocalSentence) else "",
+    texts=FactoredSentences,
     train=train_from_files,
-    skips=True,
     train_options=training.OPTIONS,
     train_files=True,
-    score=score_instance,
-    score_options=OPTIONS,
-    solve_all=_solve_all,
-    is_model=is_model,
-    scope=lambda instance: instance.scope if isinstance(instance, NonlocalSentence) else "",
-    form=form_of(read),
-    example=lambda path: write(bracketed(), path),
-    suffix=".npz",
+    skips=True,
+    demo=DEMO,
+    compiling=12.0,
 )

@@ -6,7 +6,8 @@ import time
 from collections.abc import Sequence
 
 from colgen import InputError
-from colgen.cli.template import Figure, TrainOptions, whole_number
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Figure, TrainOptions
 from colgen.problems.dependency.conll import read_conll
 from colgen.problems.dependency.corpus import Corpus, read_corpus
 from colgen.problems.dependency.evaluation import attachment
@@ -21,17 +22,29 @@ _QUICK = 150
 """Sentences of a quick training."""
 
 OPTIONS = {
-    "backbone": f"what the dynamic program scores: {', '.join(BACKBONES)}; {NonlocalSettings.backbone} by default",
-    "families": (
+    "backbone": Option(
+        f"what the dynamic program scores: {', '.join(BACKBONES)}; {NonlocalSettings.backbone} by default", BACKBONES
+    ),
+    "families": Option(
         f"what else is scored, joined by +, of {', '.join(FAMILIES)}, or none; {'+'.join(COMBINATION)} by default"
     ),
-    "epochs": f"passes over the sentences of the backbone alone, {NonlocalSettings.epochs} by default",
-    "family-epochs": f"passes of the backbone with the families, {NonlocalSettings.family_epochs} by default",
-    "least": f"how often the right trees must have a feature to get a weight, {NonlocalSettings.least} by default",
-    "candidates": f"candidate heads a word in training, {NonlocalSettings.candidates} by default",
-    "relations": (
+    "epochs": Option(
+        f"passes over the sentences of the backbone alone, {NonlocalSettings.epochs} by default", number=Number.WHOLE
+    ),
+    "family-epochs": Option(
+        f"passes of the backbone with the families, {NonlocalSettings.family_epochs} by default", number=Number.WHOLE
+    ),
+    "least": Option(
+        f"how often the right trees must have a feature to get a weight, {NonlocalSettings.least} by default",
+        number=Number.WHOLE,
+    ),
+    "candidates": Option(
+        f"candidate heads a word in training, {NonlocalSettings.candidates} by default", number=Number.WHOLE
+    ),
+    "relations": Option(
         "where they count: in the arcs, each worth what its best relation makes of it; once the tree is found, by what "
-        f"several arcs say together; or both: arcs, tree or both; {NonlocalSettings.relations} by default"
+        f"several arcs say together; or both: arcs, tree or both; {NonlocalSettings.relations} by default",
+        RELATIONS,
     ),
 }
 
@@ -49,27 +62,21 @@ def settings_of(options: TrainOptions) -> NonlocalSettings:
         If a value is none that there is.
     """
     given = options.options
-    backbone = given.get("backbone", NonlocalSettings.backbone)
-    if backbone not in BACKBONES:
-        raise InputError(f"option backbone: expected {', '.join(BACKBONES)}, not {backbone!r}")
     names = given.get("families", "+".join(COMBINATION))
     families = () if names == "none" else tuple(names.split("+"))
     for name in families:
         if name not in FAMILIES:
             raise InputError(f"option families: expected some of {', '.join(FAMILIES)}, joined by +, not {name!r}")
-    relations = given.get("relations", NonlocalSettings.relations)
-    if relations not in RELATIONS:
-        raise InputError(f"option relations: expected {', '.join(RELATIONS)}, not {relations!r}")
     return NonlocalSettings(
-        backbone,
+        given.get("backbone", NonlocalSettings.backbone),
         families,
         1 if options.quick else NonlocalSettings.filter_epochs,
-        whole_number(given, "epochs", 1 if options.quick else NonlocalSettings.epochs),
-        whole_number(given, "family-epochs", 1 if options.quick else NonlocalSettings.family_epochs),
-        whole_number(given, "least", NonlocalSettings.least),
-        whole_number(given, "candidates", NonlocalSettings.candidates or 0),
+        given.get("epochs", 1 if options.quick else NonlocalSettings.epochs),
+        given.get("family-epochs", 1 if options.quick else NonlocalSettings.family_epochs),
+        given.get("least", NonlocalSettings.least),
+        given.get("candidates", NonlocalSettings.candidates),
         options.seed,
-        relations,
+        given.get("relations", NonlocalSettings.relations),
     )
 
 

@@ -2,79 +2,63 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
-from colgen.cli.template import Material, Solved, check_options, whole_number
-from colgen.core.array_files import arrays_in
-from colgen.core.errors import InputError
+from colgen.cli.option import Option
+from colgen.cli.template import Material, Solved, Template
 from colgen.core.stop import StopRule
-from colgen.problems.dependency.conll import conll_lines
-from colgen.problems.dependency.reading import heads_data
+from colgen.problems.dependency.reading import SENTENCE
+from colgen.problems.dependency.scorer import Weights
+from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.grandparent_parsing import command as parsing
-from colgen.problems.grandparent_parsing.instance import PartScores
-from colgen.problems.grandparent_parsing.reading import ScoredSentence
+from colgen.problems.grandparent_parsing.instance import GrandparentInstance, read
+from colgen.problems.grandparent_parsing.parses import Parse
 from colgen.problems.pipeline import training
-from colgen.problems.pipeline.model import Analysed, Pipeline
-from colgen.problems.pipeline.texts import read_paragraphs
+from colgen.problems.pipeline.model import Pipeline
+from colgen.problems.pipeline.texts import check_written, read_paragraphs
 from colgen.problems.pipeline.training import train_from_files
-
-OPTIONS = {"sentence": "number of the sentence of the text whose tree to find, counted from 1; all of them by default"}
 
 GIVEN = "(the tags given the words, the tree given the tags)"
 
 
-def _read(path: Path) -> PartScores:
+def _read(path: Path) -> GrandparentInstance:
     """Read a text: paragraphs with empty lines between them, with a model that ``colgen train pipeline`` has made.
 
     A file that ends in ``.npz`` holds the scores of one sentence's trees, the last step's problem by itself, as
     ``grandparent_parsing`` reads them.
     """
-    if path.suffix == ".npz":
-        return parsing.TEMPLATE.read(path)  # type: ignore[no-any-return]
-    raise InputError(
-        f"{path}: a text needs a trained model, `colgen train pipeline --data DIR --model FILE` makes one and "
-        "--model FILE takes it; scores end in .npz"
-    )
+    return read(path)
 
 
-def is_model(path: Path) -> bool:
-    """Whether a file is a pipeline, of any version."""
-    return "pipeline" in arrays_in(path)
+class AnalysedText(parsing.ParsedSentences):
+    """The sentences of a raw text, whose words and tags a pipeline finds."""
 
+    arrays = frozenset({"pipeline"})
+    options: ClassVar[Mapping[str, Option]] = {"sentence": SENTENCE}
 
-def _score(material: Material, model: Path, options: Mapping[str, str]) -> ScoredSentence:
-    """The scores of the trees of one sentence of a text, its words and tags found."""
-    check_options(options, OPTIONS)
-    number = whole_number(options, "sentence", 1)
-    pipeline = Pipeline.load(model)
-    tagged = pipeline.tagged(read_paragraphs(material.lines()))
-    sentence = next(itertools.islice(tagged, number - 1, None), None)
-    if sentence is None:
-        raise InputError(f"option sentence: {material.name} has no sentence number {number}")
-    return ScoredSentence(pipeline.parser, pipeline.parser.vocabulary.encode(sentence), sentence=sentence)
+    def _load(self, model: Path) -> Weights:
+        self._pipeline = Pipeline.load(model)
+        return self._pipeline.parser
 
+    def read(self, material: Material) -> Iterator[Sentence]:
+        """Return sentences with tags, of a text that is typed each paragraph at once."""
+        paragraphs = read_paragraphs(material.lines())
+        if not material.is_typed:
+            return self._pipeline.tagged(paragraphs)
+        return (sentence for paragraph in paragraphs for sentence in self._pipeline.tagged([paragraph]))
 
-def _solve_all(
-    material: Material, model: Path, options: Mapping[str, str], stop: Sequence[StopRule]
-) -> Iterator[Solved] | None:
-    """All sentences of a text as CoNLL-U, each as soon as it is parsed."""
-    check_options(options, OPTIONS)
-    if "sentence" in options:
-        return None
-    pipeline, paragraphs = Pipeline.load(model), read_paragraphs(material.lines())
-    if not material.is_typed:
-        return map(_solved, pipeline.analyse(paragraphs, stop))
-    return (_solved(found) for paragraph in paragraphs for found in pipeline.analyse([paragraph], stop))
+    def solve(self, template: Template, texts: Iterable[Sentence], stop: Sequence[StopRule]) -> Iterator[Solved]:
+        """Parse sentence after sentence."""
+        solved = super().solve(template, texts, stop)
+        return (replace(each, given=GIVEN) for each in solved)
 
-
-def _solved(found: Analysed) -> Solved:
-    sentence, parse = found.sentence, found.parse
-    data = None if sentence.heads is None else heads_data(sentence.forms, sentence.heads, sentence.relations)
-    lines = [*conll_lines(sentence), ""]
-    return Solved(lines, data, parse.termination, parse.score, parse.bound, given=GIVEN)
+    def _parses(self, sentences: Iterable[Sentence], stop: Sequence[StopRule]) -> Iterator[tuple[Sentence, Parse]]:
+        for sentence, found in super()._parses(sentences, stop):
+            check_written(sentence)
+            yield sentence, found
 
 
 TEMPLATE = replace(
@@ -83,14 +67,9 @@ TEMPLATE = replace(
     title="From raw text to labelled trees: sentences, words, tags, lemmas and trees, each step exact",
     source="chain_map and grandparent_parsing, one after the other",
     read=_read,
-    demo=(),
-    compiling=30.0,
+    texts=AnalysedText,
     train=train_from_files,
     train_options=training.OPTIONS,
-    train_files=True,
-    score=_score,
-    score_options=OPTIONS,
-    solve_all=_solve_all,
-    is_model=is_model,
-    form="",
+    demo=(),
+    compiling=30.0,
 )

@@ -19,8 +19,8 @@ from colgen.core.stop import StopRule
 from colgen.problems.chain_map.learning import Tagger
 from colgen.problems.dependency.scorer import Weights
 from colgen.problems.dependency.sentence import Sentence
+from colgen.problems.grandparent_parsing.parser import check_length, parse_sentences
 from colgen.problems.grandparent_parsing.parses import Parse
-from colgen.problems.grandparent_parsing.reading import check_length, parse_sentences
 from colgen.problems.pipeline.breaks import Breaks
 from colgen.problems.pipeline.segmentation import Segmenter
 from colgen.problems.pipeline.suffixes import SuffixRules

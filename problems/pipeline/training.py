@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from colgen.cli.template import Figure, TrainOptions, check_options, whole_number
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Figure, TrainOptions
 from colgen.problems.chain_map.corpus import Tagged
 from colgen.problems.chain_map.learning import TaggedExamples, Tagger, train_perceptron
 from colgen.problems.dependency.conll import read_conll
@@ -25,10 +26,16 @@ from colgen.problems.pipeline.texts import paragraphs_of, text_of
 FOLDS = 5
 
 OPTIONS = {
-    "epochs": f"passes of the parser, {parsing.EPOCHS} by default; the best on the sentences to tune on is kept",
-    "tagger_epochs": "passes of the tagger, 8 by default",
-    "folds": f"{FOLDS} by default: the parser learns from tags that taggers of the other parts of the corpus "
-    "have found; 1: from the corpus's own",
+    "epochs": Option(
+        f"passes of the parser, {parsing.EPOCHS} by default; the best on the sentences to tune on is kept",
+        number=Number.WHOLE,
+    ),
+    "tagger_epochs": Option("passes of the tagger, 8 by default", number=Number.WHOLE),
+    "folds": Option(
+        f"{FOLDS} by default: the parser learns from tags that taggers of the other parts of the corpus have found; "
+        "1: from the corpus's own",
+        number=Number.WHOLE,
+    ),
 }
 
 _QUICK = 150
@@ -117,10 +124,7 @@ def measured(pipeline: Pipeline, sentences: Sequence[Sentence]) -> PipelineScore
 def train_from_files(options: TrainOptions) -> list[Figure]:
     """Train on the sentences of a folder or a file, test on raw text, and write the model."""
     started = time.perf_counter()
-    check_options(options.options, OPTIONS)
-    epochs = whole_number(options.options, "epochs", 1 if options.quick else parsing.EPOCHS)
-    tagger_epochs = whole_number(options.options, "tagger_epochs", 2 if options.quick else 8)
-    folds = whole_number(options.options, "folds", FOLDS)
+    chosen = options.options
     if options.train is not None:
         tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)
         corpus = Corpus(options.train.stem, read_conll(options.train, skip=options.skip), tune, [])
@@ -133,9 +137,9 @@ def train_from_files(options: TrainOptions) -> list[Figure]:
     pipeline = train(
         corpus.learn,
         tune=corpus.tune,
-        epochs=epochs,
-        tagger_epochs=tagger_epochs,
-        folds=folds,
+        epochs=chosen.get("epochs", 1 if options.quick else parsing.EPOCHS),
+        tagger_epochs=chosen.get("tagger_epochs", 2 if options.quick else 8),
+        folds=chosen.get("folds", FOLDS),
         seed=options.seed,
         say=options.say,
     )

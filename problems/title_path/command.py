@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from math import perm
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, ClassVar
 
-from colgen import solve
-from colgen.cli.template import Material, Solved, Template, check_options, form_of
-from colgen.core.result import Result
-from colgen.core.stop import StopRule
-from colgen.problems.title_path import reading
-from colgen.problems.title_path.demo import of_the_engine, of_the_kernels, of_the_templates
+import numpy as np
+
+from colgen.cli.demonstration import Complete, demonstrations
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Material, Template, Texts
+from colgen.problems.title_path.baseline import exhaustive
 from colgen.problems.title_path.drawing import draw_path
 from colgen.problems.title_path.files import read, write
 from colgen.problems.title_path.instance import Path, PathInstance, random
-from colgen.problems.title_path.learning import TitleModel
-from colgen.problems.title_path.reading import is_model, read_instance, read_sections, score_instance, section_instance
+from colgen.problems.title_path.language import estimate
+from colgen.problems.title_path.learning import NUM_AUXILIARY, TitleModel, title_graph
+from colgen.problems.title_path.sections import Section, docstrings, read_file
+from colgen.problems.title_path.selection import background_of, features, stems_of
 from colgen.problems.title_path.template import TitlePath
+from colgen.problems.title_path.text import ARTICLES, PREPOSITIONS, sentences
 from colgen.problems.title_path.training import train_from_folder
 
 
-def _lines(instance: PathInstance, result: Result) -> list[str]:
-    path: Path = result.answer
-    lines = [" ".join(map(str, instance.words(path))), ""]
+def _title(instance: PathInstance, path: Path) -> str:
+    return " ".join(map(str, instance.words(path)))
+
+
+def _lines(instance: PathInstance, path: Path) -> list[str]:
+    lines = [_title(instance, path), ""]
     steps = [float(instance.first[path[0]])]
     steps += [float(instance.weights[u, v]) for u, v in itertools.pairwise(path)]
     width = max(len(str(instance.labels[v])) for v in path)
@@ -34,54 +42,122 @@ def _lines(instance: PathInstance, result: Result) -> list[str]:
     return lines
 
 
-def _data(instance: PathInstance, result: Result) -> dict[str, Any]:
-    path: Path = result.answer
+def _data(instance: PathInstance, path: Path) -> dict[str, Any]:
     return {
         "words": [str(word) for word in instance.words(path)],
         "path": [{"vertex": v, "label": str(instance.labels[v]), "class": str(instance.classes[v])} for v in path],
     }
 
 
-def _draw(instance: PathInstance, result: Result) -> Any:
-    return draw_path(instance, result.answer, title=" ".join(map(str, instance.words(result.answer))))
+class Sections(Texts[Section]):
+    """The sections of a text, from whose words a trained model makes titles."""
+
+    unit = "section"
+    arrays = frozenset({"about"})
+    solves_single = True
+    options: ClassVar[Mapping[str, Option]] = {
+        "length": Option(
+            "content words of the title; by default those of the section's own title, or the model's median",
+            number=Number.WHOLE,
+        ),
+        "section": Option(
+            "number of the section to solve, of a file of JSON lines, counted from 1; all of them by default",
+            number=Number.WHOLE,
+        ),
+    }
+
+    def __init__(self, model: FilePath, values: Mapping[str, Any]) -> None:
+        super().__init__(model, values)
+        self._trained = TitleModel.load(model)
+
+    def read(self, material: Material) -> list[Section]:
+        """Return the sections of a file of JSON lines; any other text is one section, without a title."""
+        if material.path is not None and material.path.suffix == ".jsonl":
+            return read_file(material.path)
+        return [Section("", material.text, "text" if material.path is None else material.path.stem)]
+
+    def instance(self, text: Section) -> PathInstance:
+        """Return the graph of a section."""
+        length = self.values.get("length")
+        if length is None and text.title:
+            length = text.num_content_words or None
+        return self._trained.instance(text.text, length, text.name)
+
+    def lines(self, instance: PathInstance, answer: Path | None) -> list[str]:
+        """Return the title of a section."""
+        return [""] if answer is None else [_title(instance, answer)]
 
 
-def _solve_all(
-    material: Material, model: FilePath, options: Mapping[str, str], stop: Sequence[StopRule]
-) -> Iterator[Solved] | None:
-    """A title for each section of a file of several."""
-    check_options(options, reading.OPTIONS)
-    if "section" in options or len(sections := read_sections(material)) == 1:
-        return None
-    trained = TitleModel.load(model)
-    return (_solved(section_instance(trained, section, options), stop) for section in sections)
+# --- demo: titles of the project's own docstrings, as those of other packages depend on what is installed ------------
+
+_SECTIONS = 40
+"""Docstrings that the scores are estimated from."""
+
+_TF_IDF = 7
+"""The column of the features that holds it."""
 
 
-def _solved(instance: PathInstance, stop: Sequence[StopRule]) -> Solved:
-    result = solve(TitlePath(instance), stop=stop)
-    if result.answer is None:
-        return Solved([""], None, result.termination, result.objective, result.dual_bound)
-    data = _data(instance, result)
-    return Solved([" ".join(data["words"])], data, result.termination, result.objective, result.dual_bound)
+def docstring_graph(package: str, num_words: int, length: int) -> PathInstance:
+    """Return the graph of the docstring of a package whose number of content words is nearest to ``num_words``."""
+    sections = _sections(package)
+    chosen = min(sections, key=lambda one: abs(len(stems_of(one.text).words) - num_words))
+    return tf_idf_graph(chosen, sections, length)
 
+
+def tf_idf_graph(section: Section, sections: Sequence[Section], length: int) -> PathInstance:
+    """Return the graph of a text with words selected by the logarithm of their tf-idf, as a share of the largest.
+
+    It needs neither a corpus nor the extra ``learning``.
+
+    Parameters
+    ----------
+    sections
+        What document frequencies and bigrams are estimated from.
+    """
+    stems, x = features(section.text, background_of(sections))
+    share = np.log(np.maximum(x[:, _TF_IDF], 1e-3))[list(stems.stem_of_word)]
+    parts = [[word.lower() for word in part] for one in sections for part in sentences(one.text)]
+    present = {word for part in parts for word in part}
+    auxiliary = sorted((ARTICLES | PREPOSITIONS) & present)[:NUM_AUXILIARY]
+    classes = tuple(stems.stems[k] for k in stems.stem_of_word)
+    return title_graph(stems.words, share, classes, estimate(parts), auxiliary, length, section.name)
+
+
+@cache
+def _sections(package: str) -> list[Section]:
+    return docstrings((package,), most=_SECTIONS)
+
+
+def _complete(instance: PathInstance) -> Complete:
+    return exhaustive(instance).objective, True
+
+
+DEMO = demonstrations(
+    lambda: docstring_graph("colgen", 100, 3),
+    lambda: docstring_graph("colgen.problems", 50, 3),
+    lambda: docstring_graph("colgen.solvers", 26, 4),
+    small=lambda: random(5, 2, 0),
+    problem=TitlePath,
+    brute_force="all paths",
+    complete=_complete,
+    possible=lambda instance: perm(instance.num_vertices, instance.length),
+    used=lambda problem, result: len(result.iterations),  # the master chooses one walk a round
+    named=lambda instance, path: f"{instance.name}: {_title(instance, path)}",
+)
 
 TEMPLATE = Template(
     name="title_path",
     title="Selection and ordering: the best path of k vertices, no two of one class; titles of texts",
     source="Deshpande, Barzilay and Karger (2007)",
-    read=read_instance,
     problem=TitlePath,
+    read=read,
+    suffixes=(".json",),
+    example=lambda path: write(random(8, 4, 0), path),
     lines=_lines,
     data=_data,
-    draw=_draw,
-    demo=(of_the_engine, of_the_templates, of_the_kernels),
-    compiling=1.0,
+    draw=lambda instance, path: draw_path(instance, path, title=_title(instance, path)),
+    texts=Sections,
     train=train_from_folder,
-    score=score_instance,
-    score_options=reading.OPTIONS,
-    solve_all=_solve_all,
-    is_model=is_model,
-    form=form_of(read),
-    example=lambda path: write(random(8, 4, 0), path),
-    suffix=".json",
+    demo=DEMO,
+    compiling=1.0,
 )

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import math
+from collections.abc import Sequence
 from typing import Any
 
-from colgen import InputError
-from colgen.cli.template import Template, form_of, of_answer, whole_number
-from colgen.core.result import Result
-from colgen.problems.vehicle_routing.demo import capacities, time_windows
+from colgen import WarmStart
+from colgen.cli.demonstration import Complete, demonstrations, solve_model
+from colgen.cli.option import Number, Option
+from colgen.cli.template import Template
+from colgen.core.budget import Budget
 from colgen.problems.vehicle_routing.drawing import draw_routes
 from colgen.problems.vehicle_routing.files import read, solution_lines, write
-from colgen.problems.vehicle_routing.instance import Route, RoutingInstance, random
+from colgen.problems.vehicle_routing.instance import CONVENTIONS, Route, RoutingInstance, random
+from colgen.problems.vehicle_routing.model import full
 from colgen.problems.vehicle_routing.template import VehicleRouting
 
 
-def _read(path: Path, **options: str) -> RoutingInstance:
-    vehicles = options.get("vehicles", "file")
-    if vehicles not in ("file", "name") and not vehicles.isdigit():
-        raise InputError(f"option vehicles: expected 'file', 'name' or a whole number, not {vehicles[:20]!r}")
-    return read(
-        path,
-        convention=options.get("distances"),
-        customers=whole_number(options, "customers", 1) if "customers" in options else None,
-        vehicles=vehicles if vehicles in ("file", "name") else whole_number(options, "vehicles", 1),
-    )
-
-
-def _lines(instance: RoutingInstance, result: Result) -> list[str]:
-    return solution_lines(instance, result.answer)
-
-
-def _data(instance: RoutingInstance, result: Result) -> list[dict[str, Any]]:
-    return [_route(instance, route) for route in result.answer]
+def _data(instance: RoutingInstance, answer: Sequence[Route]) -> list[dict[str, Any]]:
+    return [_route(instance, route) for route in answer]
 
 
 def _route(instance: RoutingInstance, route: Route) -> dict[str, Any]:
@@ -47,23 +34,50 @@ def _route(instance: RoutingInstance, route: Route) -> dict[str, Any]:
     return found
 
 
+class _FromScratch(VehicleRouting):
+    """Starts without any route, so that every column shown is a generated one."""
+
+    def warm_start(self, budget: Budget) -> WarmStart:
+        return WarmStart()
+
+
+def _complete(instance: RoutingInstance) -> Complete:
+    return solve_model(full(instance, "two_index"), instance.decimals)
+
+
+DEMO = demonstrations(
+    lambda: random(3, customers=12),
+    lambda: random(5, customers=11, windows=False, convention="whole"),
+    small=lambda: random(3, customers=3),
+    problem=_FromScratch,
+    brute_force="compact model in HiGHS",
+    complete=_complete,
+    possible=lambda instance: sum(math.perm(instance.num_customers, k + 1) for k in range(instance.num_customers)),
+    named=lambda instance, _: (
+        f"{'capacities' if instance.windows is None else 'time windows'}, {instance.num_customers} customers"
+    ),
+)
+
 TEMPLATE = Template(
     name="vehicle_routing",
     title="Vehicle routing: serve all customers by routes of least distance, with capacities and time windows",
     source="Dantzig and Ramser (1959), Desrochers, Desrosiers and Solomon (1992), Pecin et al. (2017)",
-    read=_read,
-    form=form_of(read),
-    read_options={
-        "vehicles": "the most routes: file (where it states them), name (the 5 of A-n32-k5), or a number",
-        "customers": "only the first so many",
-        "distances": "how EUC_2D and Solomon's are rounded: whole, truncated or exact",
-    },
-    reading=lambda instance: instance.reading,
     problem=VehicleRouting,
-    lines=_lines,
-    data=_data,
-    draw=of_answer(draw_routes),
-    demo=(time_windows, capacities),
-    compiling=6.0,
+    read=read,
+    options={
+        "vehicles": Option(
+            "the most routes: file (where it states them), name (the 5 of A-n32-k5), or a number",
+            ("file", "name"),
+            Number.WHOLE,
+        ),
+        "customers": Option("only the first so many", number=Number.WHOLE),
+        "distances": Option("how EUC_2D and Solomon's are rounded: whole, truncated or exact", CONVENTIONS),
+    },
     example=lambda path: write(random(3, customers=8), path),
+    reading=lambda instance: instance.reading,
+    lines=solution_lines,
+    data=_data,
+    draw=draw_routes,
+    demo=DEMO,
+    compiling=6.0,
 )

@@ -17,7 +17,7 @@ Line = tuple[int, str]
 
 
 def read(
-    path: Path | str, *, convention: str | None = None, customers: int | None = None, vehicles: str | int = "file"
+    path: Path | str, *, distances: str | None = None, customers: int | None = None, vehicles: str | int = "file"
 ) -> RoutingInstance:
     """Read Solomon's text format, or TSPLIB's with time windows and service times or without.
 
@@ -25,7 +25,7 @@ def read(
 
     Parameters
     ----------
-    convention
+    distances
         How the Euclidean distances of Solomon's text, or of TSPLIB's EUC_2D, are rounded
         (:data:`~colgen.problems.vehicle_routing.instance.CONVENTIONS`); None: as the literature does, Solomon's
         truncated to one decimal, TSPLIB's to whole numbers.
@@ -47,7 +47,7 @@ def read(
         raise InputError(f"{path}: expected Solomon's text or TSPLIB's, the file is empty")
     is_tsplib = any(re.match(_KEY + r"\s*:|" + _SECTION, line, re.IGNORECASE) for _, line in lines[:10])
     try:
-        found = _tsplib(path, lines, convention) if is_tsplib else _solomon(path, lines, convention)
+        found = _tsplib(path, lines, distances) if is_tsplib else _solomon(path, lines, distances)
         count = found.num_customers
         if customers is not None:
             found = found.first(customers)

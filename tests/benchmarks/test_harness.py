@@ -24,8 +24,10 @@ from benchmarks.harness import (
     take_turns,
 )
 from colgen import InputError, Sense
+from colgen.model.formulation import compile_model
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.baseline import solve_full
+from colgen.problems.cutting_stock.model import full
+from colgen.reporting.compared import solve_complete
 from tests.in_process import bounded
 
 SMALL = CuttingStockInstance(10, (6, 5, 3), (2, 3, 2))
@@ -97,7 +99,7 @@ def test_a_run_of_the_engine():
 
 def test_a_run_of_a_program(monkeypatch):
     monkeypatch.setattr(harness, "bounded", bounded)
-    run = run_program("HiGHS", "small", 30.0, solve_full, SMALL, "arc_flow", 30.0)
+    run = run_program("HiGHS", "small", 30.0, solve_complete, compile_model(full(SMALL, "arc_flow")), 30.0)
     assert run.proved
     assert run.objective == pytest.approx(4.0)
     assert 0.0 < run.seconds < 30.0

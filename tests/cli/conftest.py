@@ -5,12 +5,13 @@ import dataclasses
 import pytest
 
 from colgen import InputError
+from colgen.cli.option import Option
 from colgen.cli.template import Template
 from tests.cli.stub import (
     STUB,
+    Whole,
+    Words,
     run,
-    score,
-    solve_all,
     train,
 )
 
@@ -44,11 +45,9 @@ def file(tmp_path):
 def learning(install):
     """The stub as a template that learns."""
     template = dataclasses.replace(
-        STUB, train=train, train_options={"epochs": "how often"}, score=score, score_options={"tasks": "how many"}
+        STUB, train=train, train_options={"epochs": Option("how often")}, texts=Whole, suffixes=(".txt",)
     )
-    several = dataclasses.replace(
-        template, name="several", train_files=True, solve_all=solve_all, is_model=lambda path: path.suffix == ".model"
-    )
+    several = dataclasses.replace(template, name="several", train_files=True, texts=Words)
     install(template, several, dataclasses.replace(STUB, name="fixed"))
 
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import colgen
 from benchmarks.harness import BenchOptions
 from colgen import InputError, Termination
 from colgen.cli import main as cli
-from colgen.cli.template import DemoLine, Figure, Material, Solved, Template, TrainOptions
+from colgen.cli.option import Option, option_values
+from colgen.cli.template import DemoLine, Figure, Material, Solved, Template, Texts, TrainOptions
 from tests.assignment import Assignment, assignment
 
 
@@ -21,15 +21,15 @@ def read(path: Path) -> Assignment:
     return problem
 
 
-def lines(instance: Assignment, result: colgen.Result) -> list[str]:
-    return [f"machine {machine}: tasks {list(tasks)}" for (machine, tasks), _ in result.answer]
+def lines(instance: Assignment, answer: list) -> list[str]:
+    return [f"machine {machine}: tasks {list(tasks)}" for (machine, tasks), _ in answer]
 
 
-def data(instance: Assignment, result: colgen.Result) -> list:
-    return [{"machine": machine, "tasks": list(tasks)} for (machine, tasks), _ in result.answer]
+def data(instance: Assignment, answer: list) -> list:
+    return [{"machine": machine, "tasks": list(tasks)} for (machine, tasks), _ in answer]
 
 
-def picture(instance: Assignment, result: colgen.Result):
+def picture(instance: Assignment, answer: list):
     from matplotlib.figure import Figure
 
     return Figure()
@@ -37,7 +37,7 @@ def picture(instance: Assignment, result: colgen.Result):
 
 def demo(brute_force: float | None = 12.0, objective: float = 12.0, **more):
     words = ("Proved optimal.", 7, 1234, "all of them", 0.5, 0.01234)
-    return lambda: [DemoLine("three [small] tasks", objective, brute_force, *words, **more)]
+    return lambda: DemoLine("three [small] tasks", objective, brute_force, *words, **more)
 
 
 def engine(options: BenchOptions) -> list[Figure]:
@@ -58,20 +58,43 @@ def train(options: TrainOptions) -> list[Figure]:
     return [Figure("accuracy", 0.75, "", 4, "of four")]
 
 
-def score(material: Material, model: Path, options: dict[str, str]) -> Assignment:
-    """A text of ``machines tasks``; the model holds the seed."""
-    unknown = set(options) - {"tasks"}
-    if unknown:
-        raise InputError(f"there is no option {min(unknown)!r}; there is tasks")
-    machines, tasks = material.text.split()
-    return assignment(int(machines), int(options.get("tasks", tasks)), int(model.read_text(encoding="utf-8")))
+class Whole(Texts[str]):
+    """A text of ``machines tasks``, all of it one unit; the model holds the seed."""
+
+    unit = "text"
+    options = {"tasks": Option("how many")}  # noqa: RUF012
+    arrays = frozenset({"none"})
+    solves_single = True
+
+    def read(self, material: Material):
+        return [material.text]
+
+    def instance(self, text: str) -> Assignment:
+        machines, tasks = text.split()
+        seed = int(self.model.read_text(encoding="utf-8"))
+        return assignment(int(machines), int(self.values.get("tasks", tasks)), seed)
+
+    def lines(self, instance: Assignment, answer: list | None) -> list[str]:
+        return lines(instance, answer or [])
 
 
-def solve_all(material: Material, model: Path, options: dict[str, str], stop: list):
+class Words(Whole):
     """A word a line: what became of it, ``broken``, ``huge``, ``ctrl-c``; one line is one instance."""
-    if material.path is not None and len(material.path.read_text(encoding="utf-8").splitlines()) == 1:
-        return None
-    return (became(word, stop) for word in material.lines())
+
+    @classmethod
+    def is_model(cls, path: Path) -> bool:
+        return path.suffix == ".model"
+
+    def read(self, material: Material):
+        if material.path is not None and len(material.path.read_text(encoding="utf-8").splitlines()) == 1:
+            return [material.text]
+        return material.lines()
+
+    def choose(self, texts, source: str):
+        return texts[0] if isinstance(texts, list) else None
+
+    def solve(self, template: Template, texts, stop: list):
+        return (became(word, stop) for word in texts)
 
 
 def became(word: str, stop: list) -> Solved:
@@ -89,10 +112,10 @@ STUB = Template(
     "stub",
     "generalized assignment",
     "the tests",
-    read,
     lambda instance: instance,
-    lines,
-    data,
+    read,
+    lines=lines,
+    data=data,
     demo=(demo(), demo(None)),
 )
 
@@ -102,3 +125,10 @@ def run(capsys, *argv) -> tuple[int, str, str]:
     out, err = capsys.readouterr()
     assert "Traceback" not in out + err or "--traceback" in argv
     return code, out, err
+
+
+def scored(template: Template, material: Material, model: Path, options: dict[str, str]):
+    """The instance of the unit of a text that options choose, or of the only one."""
+    loaded = template.texts(model, option_values(options, template.texts.options))
+    texts = list(loaded.read(material))
+    return loaded.instance(loaded.choose(texts, material.name) or texts[0])

@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from colgen import ColgenError
+from colgen import ColgenError, solve
 from colgen.cli import first_result, template
-from colgen.cli.demonstration import beside
+from colgen.cli.demonstration import demonstrations, solve_model
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solvers.linear.mip import MIPSolution
 from tests.assignment import assignment
@@ -45,7 +45,7 @@ def test_demo(capsys, install):
 )
 def test_rows_fit_eighty_characters_and_no_word_or_number_is_cut(capsys, install, name, columns):
     line = dataclasses.replace(
-        demo(-123456.789)()[0],
+        demo(-123456.789)(),
         instance=name,
         objective=-123456.789,
         columns_possible=columns,
@@ -53,7 +53,7 @@ def test_rows_fit_eighty_characters_and_no_word_or_number_is_cut(capsys, install
         brute_force_seconds=12345.678,
         proof="Stopped at the time limit.",
     )
-    install(dataclasses.replace(STUB, name="grandparent_parsing", demo=(lambda: [line],)))
+    install(dataclasses.replace(STUB, name="grandparent_parsing", demo=(lambda: line,)))
     code, out, _ = run(capsys, "demo")
     assert code == 0
     assert max(map(len, out.splitlines())) <= 80
@@ -185,33 +185,44 @@ def test_a_broken_template_does_not_hide_the_others(capsys, install, monkeypatch
         assert "could not be loaded" in err
 
 
-def line(check=lambda answer: None, **found):
+@pytest.mark.parametrize(("objective", "proved"), [(1.0, True), (1.0, False), (None, False)])
+def test_a_line_has_what_both_have_found(objective, proved):
+    solved = []
+
+    def complete(instance):
+        solved.append(instance)
+        return objective, proved
+
+    small, instance = assignment(2, 3, 0), assignment(2, 4, 0)
+    (line,) = demonstrations(
+        lambda: instance,
+        small=lambda: small,
+        problem=lambda instance: instance,
+        brute_force="by hand",
+        complete=complete,
+        possible=lambda instance: 32,
+        named=lambda instance, answer: f"{len(answer)} sets of tasks",
+    )
+    found = line()
+    assert solved == [small, instance]  # kernels are compiled before anything is measured
+    assert found.instance == f"{len(solve(assignment(2, 4, 0)).answer)} sets of tasks"
+    assert (found.brute_force, found.columns_possible) == ("by hand", 32)
+    assert (found.brute_force_objective, found.brute_force_proved) == (objective, proved)
+    assert found.dual_bound == pytest.approx(found.objective)
+    assert found.columns_used > 0
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ({}, (1.0, True)),  # without rounding errors
+        ({"values": None}, (None, True)),
+        ({"status": LPStatus.LIMIT}, (1.0, False)),
+    ],
+)
+def test_a_complete_model_may_find_nothing_and_prove_nothing(monkeypatch, found, expected):
     whole = MIPSolution(
         **{"status": LPStatus.OPTIMAL, "objective": 1.4, "bound": 1.0, "values": (), "nodes": 0} | found
     )
-    small, problem = assignment(2, 3, 0), assignment(2, 4, 0)
-    return beside(problem, check, lambda: whole, "by hand", name="four tasks", possible=32, decimals=0, small=small)
-
-
-def test_a_line_has_what_both_have_found():
-    answers = []
-    found = line(answers.append)
-    assert (found.instance, found.brute_force, found.columns_possible) == ("four tasks", "by hand", 32)
-    assert found.brute_force_objective == 1.0  # without the noise
-    assert found.brute_force_proved
-    assert found.dual_bound == pytest.approx(found.objective)
-    assert found.columns_used > 0
-    assert len(answers) == 1
-
-
-def test_a_complete_model_may_find_nothing_and_prove_nothing():
-    assert line(values=None).brute_force_objective is None
-    assert not line(status=LPStatus.LIMIT).brute_force_proved
-
-
-def test_an_answer_that_is_none_is_no_line():
-    def refuse(answer):
-        raise ValueError("no answer")
-
-    with pytest.raises(ValueError, match="no answer"):
-        line(refuse)
+    monkeypatch.setattr("colgen.cli.demonstration.solve_complete", lambda model, limit: whole)
+    assert solve_model(None, decimals=0) == expected

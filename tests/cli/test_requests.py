@@ -52,7 +52,10 @@ def test_bad_input_is_one_sentence(capsys, install, file, argv, expected):
             ["solve", "stub", "FILE", "--model", "MODEL", "--option", "tasks=6", "--option", "tasks=7"],
             "--option tasks is given twice",
         ),
-        (["solve", "stub", "FILE", "--model", "MODEL", "--option", "x=1"], "there is no option 'x'; there is tasks"),
+        (
+            ["solve", "stub", "FILE", "--model", "MODEL", "--option", "x=1"],
+            "there is no option 'x'; there are tasks: how many",
+        ),
         (["solve", "stub", "FILE", "--model", "DIR/missing"], "missing cannot be read: No such file"),
     ],
 )

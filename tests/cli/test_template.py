@@ -5,33 +5,9 @@ import io
 import numpy as np
 import pytest
 
-from colgen.cli.template import Material, check_options, load_template, of_answer, template_names, whole_number
+from colgen.cli.template import Material, load_template, template_names
 from colgen.core.array_files import arrays_in
 from colgen.core.errors import InputError
-
-KNOWN = {"epochs": "passes over the data", "task": "what is learned"}
-
-
-def test_unknown_options_are_refused_and_the_known_ones_listed():
-    check_options({}, KNOWN)
-    check_options({"task": "x"}, KNOWN)
-    with pytest.raises(InputError, match="no option 'speed'; there are epochs: passes over the data; task: what is"):
-        check_options({"task": "x", "speed": "1"}, KNOWN)
-
-
-def test_a_result_is_drawn_by_what_draws_its_answer():
-    class Found:
-        answer = (1, 0)
-
-    assert of_answer(lambda instance, answer: (instance, answer))("instance", Found()) == ("instance", (1, 0))
-
-
-def test_whole_numbers_are_one_or_more():
-    assert whole_number({}, "epochs", 5) == 5
-    assert whole_number({"epochs": "7"}, "epochs", 5) == 7
-    for text in ("0", "-1", "1.5", "", "two", "²"):
-        with pytest.raises(InputError, match="option epochs: expected a whole number, one or more"):
-            whole_number({"epochs": text}, "epochs", 5)
 
 
 def test_material_is_read_line_by_line_or_whole(tmp_path, monkeypatch):
@@ -68,7 +44,27 @@ def test_what_templates_say_of_themselves_fits_together(name):
     template = load_template(name)
     assert template.name == name
     assert template.draw is not None
-    for part in (template.solve_all, template.score_options):
-        assert template.score is not None or not part
+    assert template.form
     assert template.train is not None or not (template.train_options or template.train_files)
-    assert all(meaning for meaning in (*template.score_options.values(), *template.train_options.values()))
+    options = [*template.options.values(), *template.train_options.values()]
+    if template.texts is not None:
+        assert template.suffixes
+        assert template.texts.unit in template.texts.options
+        options += template.texts.options.values()
+    assert all(option.meaning for option in options)
+
+
+SLOW = {"coreference", "vehicle_routing"}
+DEMOS = [
+    pytest.param(name, k, marks=pytest.mark.slow if name in SLOW else ())
+    for name in template_names()
+    for k in range(len(load_template(name).demo))
+]
+
+
+@pytest.mark.parametrize(("name", "number"), DEMOS)
+def test_demos_agree_with_brute_force(name, number):
+    line = load_template(name).demo[number]()
+    assert line.brute_force_objective is None or line.objective == pytest.approx(line.brute_force_objective)
+    assert line.proof == "Proved optimal."
+    assert line.columns_used <= line.columns_possible

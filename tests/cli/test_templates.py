@@ -55,7 +55,7 @@ def test_a_template_without_an_example_says_so(capsys, install):
 
 
 def test_no_terminal_is_written_numbers_to(capsys, install, monkeypatch):
-    install(dataclasses.replace(STUB, example=lambda path: path.write_bytes(b"\0\1"), suffix=".npz"))
+    install(dataclasses.replace(STUB, example=lambda path: path.write_bytes(b"\0\1"), suffixes=(".npz",)))
     monkeypatch.setattr("colgen.cli.templates.is_terminal", lambda stream: True)
     code, out, err = run(capsys, "example", "stub")
     assert (code, out) == (2, "")

@@ -11,19 +11,13 @@ from colgen.problems.assignment.drawing import draw_assignment
 def test_lines_data_and_picture_say_the_same(tmp_path):
     instance = random(3, 9, 1)
     result = solve(Assignment(instance))
-    data = TEMPLATE.data(instance, result)
-    assert len(data) == len(TEMPLATE.lines(instance, result)) == instance.num_machines
+    data = TEMPLATE.data(instance, result.answer)
+    assert len(data) == len(TEMPLATE.lines(instance, result.answer)) == instance.num_machines
     assert sum(entry["cost"] for entry in data) == result.objective
     assert sorted(task for entry in data for task in entry["tasks"]) == list(range(9))
-    TEMPLATE.draw(instance, result).savefig(tmp_path / "loads.png")
+    TEMPLATE.draw(instance, result.answer).savefig(tmp_path / "loads.png")
     with pytest.raises(InputError, match="for each of 9 tasks"):
         draw_assignment(instance, [0])
-
-
-def test_demo():
-    for demo in TEMPLATE.demo:
-        for line in demo():
-            assert line.objective == line.brute_force_objective
 
 
 @pytest.mark.slow

@@ -12,8 +12,9 @@ from colgen.bounding.subgradient import Subgradient
 from colgen.bounding.volume import Volume
 from colgen.core.budget import Budget
 from colgen.problems.assignment import Assignment, AssignmentInstance, random
-from colgen.problems.assignment.baseline import solve_full
 from colgen.problems.assignment.branching import AssignmentFixing
+from colgen.problems.assignment.model import full
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.lp import LPStatus
 from colgen.testing import check_problem
 from tests.amounts import examples
@@ -26,7 +27,7 @@ from tests.amounts import examples
 @pytest.mark.parametrize("seed", range(examples(2, 6)))
 def test_optimum_is_that_of_the_compact_model(bounding, kind, seed):
     instance = random(3, 14, seed, kind=kind)
-    result, compact = solve(Assignment(instance), method=Method(bounding=bounding)), solve_full(instance)
+    result, compact = solve(Assignment(instance), method=Method(bounding=bounding)), solve_complete(full(instance))
     if compact.values is None:
         assert compact.status is LPStatus.INFEASIBLE
         assert result.termination is Termination.INFEASIBLE
@@ -163,7 +164,7 @@ def test_steps_do_not_grow_without_end():
 def test_a_task_without_a_machine_is_infeasible():
     instance = AssignmentInstance(np.ones((2, 2)), [[1, 9], [1, 9]], [5, 5])
     assert solve(Assignment(instance)).termination is Termination.INFEASIBLE
-    assert solve_full(instance).values is None
+    assert solve_complete(full(instance)).values is None
 
 
 def test_tasks_that_fit_but_not_together_are_infeasible():
@@ -224,7 +225,7 @@ def test_assignments_are_fixed_at_nodes_without_a_linear_program():
     fixing = Fixing(problem.oracle)
     result = solve(problem, method=Method(reductions=(fixing,)))
     assert result.is_optimal
-    assert result.objective == pytest.approx(solve_full(instance).objective)
+    assert result.objective == pytest.approx(solve_complete(full(instance)).objective)
     assert result.columns_generated == 0  # no linear program was solved
     assert fixing.found > 0
 

@@ -9,11 +9,11 @@ import pytest
 from benchmarks.chain_map.bench import bench_chain_map
 from benchmarks.harness import BenchOptions
 from colgen.cli.main import main
+from colgen.cli.option import option_values
 from colgen.cli.template import TrainOptions
 from colgen.core.errors import InputError
 from colgen.problems.chain_map import random
-from colgen.problems.chain_map.demo import many_labels, tagged_sentences
-from colgen.problems.chain_map.training import train_from_folder
+from colgen.problems.chain_map.training import OPTIONS, train_from_folder
 from tests.problems.chain_map.sentences import write_corpus
 
 
@@ -40,7 +40,7 @@ def test_text_on_the_standard_input_is_tagged(model, monkeypatch, capsys):
 def test_batches_give_what_single_sentences_give(model, tmp_path, capsys, monkeypatch):
     text = tmp_path / "text.txt"
     text.write_text("the old walker sees Anna\nBen runs\nDora paints every garden\n" * 3)
-    monkeypatch.setattr("colgen.problems.chain_map.reading.BATCH", 4)
+    monkeypatch.setattr("colgen.problems.chain_map.command.BATCH", 4)
     assert main(["solve", "chain_map", str(text), "--model", str(model), "--quiet"]) == 0
     tagged = capsys.readouterr().out.splitlines()
     assert len(tagged) == 9
@@ -110,24 +110,18 @@ def test_bad_input_is_refused(model, tmp_path, capsys, monkeypatch):
     ],
 )
 def test_options_of_training_are_checked(folder, tmp_path, options, words):
+    model = tmp_path / "m.npz"
     with pytest.raises(InputError, match=words):
-        train_from_folder(TrainOptions(folder, tmp_path / "m.npz", options=options))
-    assert not (tmp_path / "m.npz").exists()
+        train_from_folder(TrainOptions(folder, model, options=option_values(options, OPTIONS)))
+    assert not model.exists()
 
 
 def test_single_files_train_too(folder, tmp_path):
     files = {"train": folder / "toy-train.tsv", "dev": folder / "toy-dev.tsv"}
-    options = {"learner": "svm", "epochs": "3", "transition_l2": "1"}
+    options = {"learner": "svm", "epochs": 3, "transition_l2": 1.0}
     figures = train_from_folder(TrainOptions(folder, tmp_path / "m.npz", say=[].append, options=options, **files))
     assert [figure.name for figure in figures] == ["accuracy_dev", "seconds"]
     assert figures[0].value > 90.0
-
-
-@pytest.mark.parametrize("demo", [tagged_sentences, many_labels])
-def test_demo_lines_agree(demo):
-    for line in demo():
-        assert line.objective == pytest.approx(line.brute_force_objective)
-        assert line.columns_used < line.columns_possible / 50
 
 
 def test_quick_benchmark_measures_everything(folder, tmp_path):

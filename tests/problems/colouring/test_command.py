@@ -11,18 +11,12 @@ from colgen.problems.colouring.drawing import draw_colouring
 def test_lines_data_and_picture_say_the_same(tmp_path):
     instance = queens(4)
     result = solve(Colouring(instance))
-    data = TEMPLATE.data(instance, result)
-    assert len(data) == len(TEMPLATE.lines(instance, result)) == result.objective == 5
+    data = TEMPLATE.data(instance, result.answer)
+    assert len(data) == len(TEMPLATE.lines(instance, result.answer)) == result.objective == 5
     assert sorted(name for names in data for name in names) == sorted(map(str, instance.labels))
-    TEMPLATE.draw(instance, result).savefig(tmp_path / "graph.png")
+    TEMPLATE.draw(instance, result.answer).savefig(tmp_path / "graph.png")
     with pytest.raises(InputError, match="for each of 16 vertices"):
         draw_colouring(instance, [0])
-
-
-def test_demo():
-    for demo in TEMPLATE.demo:
-        for line in demo():
-            assert line.objective == line.brute_force_objective
 
 
 @pytest.mark.slow

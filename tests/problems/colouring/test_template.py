@@ -12,12 +12,13 @@ from colgen.core.decision import Apart, Together
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.fixing import ReductionContext
 from colgen.problems.colouring import Colouring, ColouringInstance, from_networkx, mycielski, queens, random
-from colgen.problems.colouring.baseline import solve_full
 from colgen.problems.colouring.branching import OnPairs
 from colgen.problems.colouring.enumeration import StableSetEnumeration
+from colgen.problems.colouring.model import full
 from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.reduction import reduced
 from colgen.problems.colouring.zykov import VERTEX, maximal, whole_numbers, zykov
+from colgen.reporting.compared import solve_complete
 from tests.solvers.graphs.small_graphs import graph, stable_sets
 from tests.twins.colouring import fewest_colours
 
@@ -32,7 +33,7 @@ def test_random_graphs_need_what_enumeration_says(seed):
 
 @pytest.mark.parametrize("formulation", ["representatives", "assignment"])
 def test_the_complete_models_agree(formulation):
-    assert round(solve_full(mycielski(4), formulation).objective) == 4
+    assert round(solve_complete(full(mycielski(4), formulation)).objective) == 4
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ import pytest
 from benchmarks.engine.loops import highs_loop, scip_loop
 from colgen import solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing, uniform
-from colgen.problems.cutting_stock.baseline import best_fit_decreasing, solve_full
+from colgen.problems.cutting_stock.baseline import best_fit_decreasing
 from colgen.problems.cutting_stock.fitting import first_fit_decreasing
+from colgen.problems.cutting_stock.model import full
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.lp import LPStatus
 from tests.sweeps import seeds
 from tests.twins.cutting_stock import optimum, tiny
@@ -48,7 +50,7 @@ def test_best_fit_of_what_is_left():
 
 
 def test_time_limit():
-    solution = solve_full(bin_packing(150, 0), time_limit=0.01)
+    solution = solve_complete(full(bin_packing(150, 0), "arc_flow"), time_limit=0.01)
     assert solution.status is LPStatus.LIMIT
 
 

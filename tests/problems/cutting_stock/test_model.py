@@ -3,8 +3,8 @@ import pytest
 
 from colgen.model.formulation import compile_model
 from colgen.problems.cutting_stock import CuttingStockInstance
-from colgen.problems.cutting_stock.baseline import solve_full
 from colgen.problems.cutting_stock.model import full, master
+from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.lp import LPStatus
 from tests.twins.cutting_stock import NON_IRUP, optimum, tiny
 
@@ -13,19 +13,20 @@ from tests.twins.cutting_stock import NON_IRUP, optimum, tiny
 @pytest.mark.parametrize("seed", range(12))
 def test_complete_models_have_the_optimum_of_enumeration(seed, formulation):
     instance = tiny(np.random.default_rng(seed))
-    solution = solve_full(instance, formulation)
+    solution = solve_complete(full(instance, formulation))
     assert solution.status is LPStatus.OPTIMAL
     assert solution.objective == pytest.approx(optimum(instance))
 
 
 @pytest.mark.parametrize("formulation", ["arc_flow", "assignment"])
 def test_items_of_one_width(formulation):
-    assert solve_full(CuttingStockInstance(10, (5, 5, 3), (1, 2, 2)), formulation).objective == pytest.approx(3)
+    model = full(CuttingStockInstance(10, (5, 5, 3), (1, 2, 2)), formulation)
+    assert solve_complete(model).objective == pytest.approx(3)
 
 
 @pytest.mark.parametrize(("instance", "expected"), NON_IRUP)
 def test_optima_above_the_rounded_relaxation(instance, expected):
-    assert solve_full(instance).objective == pytest.approx(expected)
+    assert solve_complete(full(instance, "arc_flow")).objective == pytest.approx(expected)
 
 
 def test_too_few_rolls_are_infeasible():

@@ -13,7 +13,6 @@ from colgen.cli.main import main
 from colgen.problems.dependency import MiraLearner, MiraSettings, Weights, parse_conll, read_conll, write_conll
 from colgen.problems.dependency.evaluation import attachment
 from colgen.problems.grandparent_parsing import parse, random, write
-from colgen.problems.grandparent_parsing.demo import short_sentence
 from colgen.problems.grandparent_parsing.training import accuracy, train
 from tests.problems.dependency.treebank import labelled, sentences
 
@@ -268,9 +267,3 @@ def test_sentences_without_heads_teach_nothing(folder, tmp_path, capsys):
     arguments = ["--train", str(folder / "xx-ud-train.conllu"), "--dev", str(bare), "--model", str(tmp_path / "m")]
     assert main(["train", "grandparent_parsing", *arguments]) == 2
     assert "sentence 1 of those to tune on has no heads" in capsys.readouterr().err
-
-
-def test_demo():
-    (line,) = short_sentence()
-    assert line.brute_force_objective is None or line.objective == pytest.approx(line.brute_force_objective)
-    assert line.columns_used <= line.columns_possible

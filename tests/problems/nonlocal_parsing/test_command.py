@@ -14,17 +14,17 @@ from benchmarks.nonlocal_parsing.bench import bench_nonlocal_parsing
 from benchmarks.nonlocal_parsing.search import compare_with_mip, measure_kernels, measure_speed, parse_instance
 from colgen import InputError, solve
 from colgen.cli.main import main
+from colgen.cli.option import option_values
 from colgen.cli.template import Material, TrainOptions
 from colgen.problems.dependency.conll import parse_conll, read_conll, write_conll
 from colgen.problems.dependency.corpus import read_corpus
 from colgen.problems.dependency.evaluation import attachment
 from colgen.problems.nonlocal_parsing import NonlocalParsing, random, write
-from colgen.problems.nonlocal_parsing.command import TEMPLATE
-from colgen.problems.nonlocal_parsing.demo import bracketed, num_trees
+from colgen.problems.nonlocal_parsing.command import TEMPLATE, bracketed, num_trees
 from colgen.problems.nonlocal_parsing.learning import NonlocalSettings
-from colgen.problems.nonlocal_parsing.reading import read_instance, score_instance
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.problems.nonlocal_parsing.training import NEEDED, settings_of, train_from_files
+from tests.cli.stub import scored
 from tests.problems.dependency.treebank import labelled
 from tests.problems.nonlocal_parsing.trees import made_up_sentences
 from tests.solvers.projective import all_trees
@@ -43,17 +43,17 @@ def folder(tmp_path_factory):
 
 def test_scores_are_solved_and_shown(tmp_path):
     write(random(5, 0), tmp_path / "scores.npz")
-    instance = TEMPLATE.read(tmp_path / "scores.npz")
+    instance = TEMPLATE.instance(tmp_path / "scores.npz")
     result = solve(TEMPLATE.problem(instance))
-    assert len(TEMPLATE.lines(instance, result)) == 5
-    assert [word["head"] for word in TEMPLATE.data(instance, result)] == list(result.answer)
+    assert len(TEMPLATE.lines(instance, result.answer)) == 5
+    assert [word["head"] for word in TEMPLATE.data(instance, result.answer)] == list(result.answer)
 
 
 def test_a_text_needs_a_model(folder):
     with pytest.raises(InputError, match="colgen train nonlocal_parsing"):
-        read_instance(folder / "xx-ud-test.conllu")
+        TEMPLATE.instance(folder / "xx-ud-test.conllu")
     with pytest.raises(InputError, match="No such file"):
-        read_instance(folder / "nothing.txt")
+        TEMPLATE.instance(folder / "nothing.txt")
 
 
 def test_training_then_parsing(folder, tmp_path, monkeypatch, capsys):
@@ -62,7 +62,7 @@ def test_training_then_parsing(folder, tmp_path, monkeypatch, capsys):
     assert figures["test.accuracy"] > 90.0
     assert figures["test.accuracy"] >= figures["test.las"] > 80.0
     assert figures["sentences"] == 60
-    instance = TEMPLATE.score(Material(folder / "xx-ud-test.conllu"), model, {"sentence": "3", "candidates": "all"})
+    instance = scored(TEMPLATE, Material(folder / "xx-ud-test.conllu"), model, {"sentence": "3", "candidates": "all"})
     result = solve(TEMPLATE.problem(instance))
     gold = made_up_sentences(12, 2)[2]
     assert instance.words == gold.forms
@@ -74,7 +74,7 @@ def test_training_then_parsing(folder, tmp_path, monkeypatch, capsys):
         ({"depth": "1"}, "no option 'depth'"),
     ):
         with pytest.raises(InputError, match=sentence):
-            score_instance(Material(folder / "xx-ud-test.conllu"), model, options)
+            scored(TEMPLATE, Material(folder / "xx-ud-test.conllu"), model, options)
 
     path, out = folder / "xx-ud-test.conllu", tmp_path / "out.jsonl"
     assert main(["solve", "nonlocal_parsing", str(path), "--model", str(model), "--json", str(out)]) == 0
@@ -96,7 +96,7 @@ def test_training_then_parsing(folder, tmp_path, monkeypatch, capsys):
 def small_model(folder, tmp_path_factory):
     """A model of arcs and one family."""
     path = tmp_path_factory.mktemp("model") / "model"
-    options = {"backbone": "first", "families": "siblings+combs", "epochs": "1", "family-epochs": "1", "least": "1"}
+    options = {"backbone": "first", "families": "siblings+combs", "epochs": 1, "family-epochs": 1, "least": 1}
     train_from_files(TrainOptions(folder, path, quick=True, say=lambda s: None, options=options))
     return path
 
@@ -105,13 +105,13 @@ def test_options_of_training(folder, small_model, tmp_path):
     model = Model.load(small_model)
     assert (model.backbone, model.families) == ("first", ("siblings", "combs"))
     file = folder / "xx-ud-train.conllu"
-    options = TrainOptions(folder, tmp_path / "m", train=file, options={"families": "none", "candidates": "4"})
+    options = TrainOptions(folder, tmp_path / "m", train=file, options={"families": "none", "candidates": 4})
     assert settings_of(options) == NonlocalSettings(families=(), candidates=4)
     train_from_files(dataclasses.replace(options, quick=True, say=lambda s: None))
     assert Model.load(tmp_path / "m").families == ()
     for given in ({"backbone": "fourth"}, {"families": "cousins"}, {"least": "0"}, {"epochs": "many"}):
         with pytest.raises(InputError, match=f"option {next(iter(given))}"):
-            settings_of(TrainOptions(folder, small_model, options=given))
+            settings_of(TrainOptions(folder, small_model, options=option_values(given, TEMPLATE.train_options)))
 
 
 def test_what_is_proved_is_proved_among_the_candidates(folder, small_model, tmp_path, capsys):
@@ -182,7 +182,7 @@ def test_several_trees_of_sentences(folder, small_model, tmp_path, capsys):
     assert "# tree 1 of 2, score " in shown
     assert "# tree 2 of 2, score " in shown
     with pytest.raises(InputError, match="option best"):
-        score_instance(Material(path), small_model, {"best": "none", "sentence": "1"})
+        scored(TEMPLATE, Material(path), small_model, {"best": "none", "sentence": "1"})
 
 
 @pytest.mark.parametrize("best", [1, 2])
@@ -211,7 +211,7 @@ def test_the_kind_of_trees_is_chosen(folder, small_model, kind, best, tmp_path, 
 
 def test_kinds_of_trees_that_a_model_cannot_hold(folder, small_model, tmp_path, capsys):
     path, model = folder / "xx-ud-test.conllu", tmp_path / "model"
-    options = {"backbone": "sibling", "families": "none", "epochs": "1", "least": "1"}
+    options = {"backbone": "sibling", "families": "none", "epochs": 1, "least": 1}
     train_from_files(TrainOptions(folder, model, quick=True, say=lambda s: None, options=options))
     command = ["solve", "nonlocal_parsing", str(path), "--model"]
     assert main([*command, str(model), "--option", "projective=no"]) == 2
@@ -265,13 +265,6 @@ def test_figures_of_runs():
         "sentences_per_second_first",
         "growth_exponent_third",
     }
-
-
-@pytest.mark.parametrize("demo", TEMPLATE.demo)
-def test_demo(demo):
-    for line in demo():
-        assert line.objective == pytest.approx(line.brute_force_objective)
-        assert line.columns_used <= line.columns_possible
 
 
 def test_the_planted_factor_changes_the_tree():

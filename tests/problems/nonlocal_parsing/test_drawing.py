@@ -8,14 +8,6 @@ matplotlib.use("Agg")
 from benchmarks.nonlocal_parsing.bench import Setting, draw_candidates  # noqa: E402
 from benchmarks.nonlocal_parsing.search import parse_instance  # noqa: E402
 from colgen.problems.nonlocal_parsing import random  # noqa: E402
-from colgen.problems.nonlocal_parsing.drawing import draw_tree  # noqa: E402
-
-
-def test_a_tree_has_an_arc_a_word():
-    ax = draw_tree(("a", "b", "c"), (2, 0, 2), marked=[(2, 3)])
-    assert {text.get_text() for text in ax.texts} == {"a", "b", "c", "root"}
-    assert sorted(patch.get_linewidth() for patch in ax.patches) == [1.1, 1.1, 2.6]
-    assert draw_tree(("a",), (0,), ax) is ax
 
 
 def test_curves_by_length():

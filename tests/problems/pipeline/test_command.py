@@ -91,7 +91,7 @@ def test_a_tree_of_a_text_is_solved_with_a_report(model, tmp_path, capsys):
     assert "house" in out
     assert "Proved optimal" in out
     assert main(["solve", "pipeline", *arguments, "sentence=3"]) == 2
-    assert "no sentence number 3" in capsys.readouterr().err
+    assert "has 2 sentences, there is no number 3" in capsys.readouterr().err
     assert main(["solve", "pipeline", str(tmp_path / "text")]) == 2
     assert "colgen train pipeline" in capsys.readouterr().err
 

@@ -7,7 +7,7 @@ import pytest
 
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.problems.dependency import Sentence, parse_conll, read_conll, write_conll
-from colgen.problems.grandparent_parsing.reading import parse_sentences
+from colgen.problems.grandparent_parsing.parser import parse_sentences
 from colgen.problems.pipeline.clusters import cluster_begins
 from colgen.problems.pipeline.texts import (
     Token,

@@ -6,7 +6,7 @@ pytest.importorskip("matplotlib")
 
 from colgen import InputError, solve
 from colgen.problems.title_path import TitlePath, random
-from colgen.problems.title_path.demo import docstring_graph
+from colgen.problems.title_path.command import docstring_graph
 from colgen.problems.title_path.drawing import draw_convergence, draw_path
 
 

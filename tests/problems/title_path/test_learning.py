@@ -1,6 +1,5 @@
 import importlib.util
 import json
-import math
 import zipfile
 
 import numpy as np
@@ -10,16 +9,15 @@ from colgen import InputError, solve
 from colgen.cli.main import main as cli
 from colgen.cli.template import Material, TrainOptions, load_template
 from colgen.problems.title_path import TitlePath, random, write
-from colgen.problems.title_path.command import TEMPLATE
-from colgen.problems.title_path.demo import docstring_graph
+from colgen.problems.title_path.command import TEMPLATE, docstring_graph
 from colgen.problems.title_path.language import estimate
 from colgen.problems.title_path.learning import TitleModel, title_graph, train
-from colgen.problems.title_path.reading import read_instance, score_instance
 from colgen.problems.title_path.rouge import rouge_l
 from colgen.problems.title_path.sections import Section
 from colgen.problems.title_path.selection import FEATURES, background_of, features, fit, log_loss, stems_of, title_stems
 from colgen.problems.title_path.text import words
 from colgen.problems.title_path.training import train_from_folder
+from tests.cli.stub import scored
 from tests.problems.title_path import texts
 
 needs_sklearn = pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason="needs scikit-learn")
@@ -203,8 +201,8 @@ def test_train_and_solve(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().out.splitlines()[0] == " ".join(answer["words"])
 
     book = tmp_path / "book.jsonl"
-    assert score_instance(Material(book), model, {"section": "2"}).length == 2
-    assert score_instance(Material(book), model, {"section": "2", "length": "4"}).length == 4
+    assert scored(TEMPLATE, Material(book), model, {"section": "2"}).length == 2
+    assert scored(TEMPLATE, Material(book), model, {"section": "2", "length": "4"}).length == 4
     monkeypatch.setattr("sys.stdin", text.open())
     assert cli(["solve", "title_path", str(model), "--quiet"]) == 0  # a model alone reads the standard input
     assert "Proved optimal." in capsys.readouterr().out
@@ -215,7 +213,7 @@ def test_train_and_solve(tmp_path, capsys, monkeypatch):
         ({"words": "3"}, "there is no option 'words'"),
     ):
         with pytest.raises(InputError, match=complaint):
-            score_instance(Material(book), model, options)
+            scored(TEMPLATE, Material(book), model, options)
 
     few = tmp_path / "few.jsonl"  # all sections of a file: a title a line
     few.write_text("".join(book.read_text(encoding="utf-8").splitlines(keepends=True)[:4]), encoding="utf-8")
@@ -250,17 +248,9 @@ def test_solve_an_infeasible_graph(tmp_path, capsys):
 def test_texts_need_a_model(tmp_path):
     (tmp_path / "section.txt").write_text("A text.")
     with pytest.raises(InputError, match="needs a trained model"):
-        read_instance(tmp_path / "section.txt")
+        TEMPLATE.instance(tmp_path / "section.txt")
     with pytest.raises(InputError, match="No such file"):
-        read_instance(tmp_path / "nowhere.txt")
-
-
-@pytest.mark.parametrize("demo", TEMPLATE.demo, ids=lambda demo: demo.__name__)
-def test_demo_agrees_with_brute_force(demo):
-    for line in demo():
-        assert line.objective == pytest.approx(line.brute_force_objective)
-        assert 0 < line.columns_used < line.columns_possible
-        assert math.isfinite(line.objective)
+        TEMPLATE.instance(tmp_path / "nowhere.txt")
 
 
 def test_demo_graphs_need_no_extra(monkeypatch):

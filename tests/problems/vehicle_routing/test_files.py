@@ -73,7 +73,7 @@ def test_solomon(tmp_path):
     assert instance.distances[0] == (0.0, 1.4, 5.0)
     assert instance.windows == ((0.0, 230.0), (5.0, 171.0), (50.0, 60.0))
     assert instance.service == (0.0, 10.0, 10.0)
-    assert read(of(tmp_path, SOLOMON), convention="whole").distances[0] == (0.0, 1.0, 5.0)
+    assert read(of(tmp_path, SOLOMON), distances="whole").distances[0] == (0.0, 1.0, 5.0)
     assert read(of(tmp_path, SOLOMON), customers=1).name == "R000.1"
 
 
@@ -87,7 +87,7 @@ def test_tsplib(tmp_path):
     )
     assert instance.distances[0] == (0.0, 1.0, 5.0)
     assert instance.windows is None
-    assert read(of(tmp_path, TSPLIB), convention="truncated").distances[0] == (0.0, 1.4, 5.0)
+    assert read(of(tmp_path, TSPLIB), distances="truncated").distances[0] == (0.0, 1.4, 5.0)
 
 
 @pytest.mark.parametrize(
