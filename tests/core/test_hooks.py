@@ -88,7 +88,7 @@ def test_an_attribute_that_a_property_lacks_is_named():
             return self.sizes
 
     with pytest.raises(AttributeError, match="no attribute 'sizes'"):
-        Lacking().scale
+        _ = Lacking().scale
 
 
 def test_data_of_an_old_name_is_the_users_own():
