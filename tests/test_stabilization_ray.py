@@ -27,8 +27,9 @@ from colgen import (
     solve,
 )
 from colgen.bounding.column_generation import Standing
-from colgen.bounding.pricing_round import PricedRound, Pricer
+from colgen.bounding.pricing_round import NONE_IMPROVING, PricedRound, Pricer
 from colgen.core.duals import Duals, RowNames
+from colgen.pricing.calls import gather
 from colgen.stabilization import Ray
 from tests.toys import Pool
 
@@ -128,7 +129,7 @@ def phase_1(problem, ray):
     master = LinearMaster(problem.formulation())
     solved = master.solve()
     assert solved.phase == 1
-    context = PricingContext(Sense.MINIMIZE, cost_weight=0.0, pricing_out=master.reduced_costs, held=master.holds)
+    context = PricingContext(Sense.MINIMIZE, cost_weight=0.0, price=master.price, find=master.find)
     return Pricer(master, oracles, stabilization), master, solved, context
 
 
@@ -137,13 +138,13 @@ def test_phase_1_takes_the_cheap_column_and_proves_a_bound_on_real_costs():
     ray = Ray()
     pricer, master, solved, context = phase_1(problem, ray)
     first = pricer.price(solved, context, -math.inf)
-    assert first.columns[0][0].cost == 9.0  # it covers most, and costs count for nothing
+    assert first.new.columns[0].cost == 9.0  # it covers most, and costs count for nothing
     assert first.real is None
     assert ray.length is None  # one cost alone
     ray.length = 2.5
     second = pricer.price(solved, context, -math.inf)
     assert problem.oracle.asked == [(0.0, False, [1.0, 1.0]), (1.0, True, [2.5, 2.5])]
-    assert [column.cost for column in second.columns[0]] == [2.0]
+    assert [column.cost for column in second.new.columns] == [2.0]
     assert second.bound == -math.inf  # nothing is known of phase 1
     assert not second.exact
     # Σ π + 2 min(0, best reduced cost): 2.5 + 2.5 + 2 (2 - 2.5)
@@ -166,7 +167,7 @@ def test_where_nothing_improves_that_is_a_misprice_and_phase_1_is_priced_as_it_i
     assert [weight for weight, _, _ in problem.oracle.asked] == [1.0, 0.0]
     assert priced.misprices == 1
     assert priced.exact
-    assert [column.cost for column in priced.columns[0]] == [9.0]
+    assert [column.cost for column in priced.new.columns] == [9.0]
     assert math.isfinite(priced.bound)
     assert priced.real is not None
     assert ray.length == 1.0
@@ -259,7 +260,7 @@ def test_what_is_proved_of_real_costs_holds_in_phase_2():
     standing = Standing(Sense.MINIMIZE)
 
     def priced(real):
-        return PricedRound((), 0, -math.inf, None, False, 0, (), (), real)
+        return PricedRound(NONE_IMPROVING, -math.inf, None, False, 0, gather([], None), (), real)
 
     for real in ((3.0, "first"), (5.0, "best"), (4.0, "last"), (math.inf, "no answer, so far"), None):
         standing.learn(priced(real))

@@ -13,9 +13,11 @@ import numpy as np
 
 from benchmarks.harness import BenchOptions
 from colgen import Column, Columns, Duals, LinearMaster, Pricing, PricingContext, PricingResult, artificial
+from colgen.bounding.pricing_round import improving
 from colgen.cli.template import Figure
 from colgen.core.lazy_imports import Late
 from colgen.model.formulation import compile_model
+from colgen.pricing.calls import gather
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -71,9 +73,10 @@ def column_figures(options: BenchOptions) -> list[Figure]:
         found = []
         for _ in range(rounds):
             started = time.process_time()
-            columns = oracle.price(duals, context).columns
-            gains = np.asarray(master.reduced_costs(columns, duals)) - 1e9  # all of them improve
-            added = master.add(master.improving(oracle, columns, gains, context.tolerance), (), 0)
+            results = gather([oracle.price(duals, context)], duals)
+            gains = master.price(results.columns, duals) - 1e9  # all of them improve
+            new = improving(master, [oracle], results, gains, context.tolerance)
+            added = master.add(new.columns, (), new.origins)
             found.append((time.process_time() - started) / _BATCH * 1e6)
             assert added == _BATCH
         return found

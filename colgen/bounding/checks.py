@@ -22,11 +22,11 @@ from colgen.core.errors import (
     ReducedCostError,
     RepeatedColumnError,
     SeparationError,
-    UnknownRowError,
 )
 from colgen.core.solution import Solution
 from colgen.core.tolerances import ROUNDING, SUMMED, TOLERANCES, size
 from colgen.cuts.separation import Separation, SeparationContext, violated_rows
+from colgen.master.column_pool import NOWHERE
 from colgen.master.protocol import MasterSolution, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
 
@@ -141,18 +141,37 @@ def check_told_apart(
     for oracle, result, mine in zip(pricing, results, reduced_costs, strict=True):
         for k in np.flatnonzero(context.sense.gains(mine) > context.tolerance).tolist():
             column = result.columns[k]
-            if column.key is not None or not master.holds(column):
+            if column.key is not None:
                 continue
-            try:
-                there = master.find(column.identity)
-            except UnknownRowError:  # a master of the user's that does not find columns
-                return
+            where = int(master.find((column,))[0])
+            if where == NOWHERE:
+                continue
+            there = master.at(where).column
             if screen.objection(there) is not None and screen.objection(column) is None:
                 raise RepeatedColumnError(
                     f"{oracle.name} returned the column of {column.structure!r}, and the master takes it for that of "
                     f"{there.structure!r}, which a branching decision forbids: columns without a key are told apart by "
                     "cost and coefficients alone, so give each of these a key, Column(..., key=(block, index))"
                 )
+
+
+def check_not_repeated(
+    oracle: Pricing, column: Column, held: Column, reduced_cost: float, scale: float, rounding: float
+) -> None:
+    """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
+    if abs(reduced_cost) <= TOLERANCES.diagnostic * size(scale, column.cost) + rounding:
+        return
+    why = f"two different columns share the key {column.key!r}, or its rows' functions changed"
+    if column.key is None:
+        why = (
+            f"columns without a key are told apart by cost and coefficients alone, as that of {held.structure!r}; give "
+            "those that differ otherwise a key, Column(..., key=(block, index)), unless it is the rows' functions that "
+            "changed"
+        )
+    raise RepeatedColumnError(
+        f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), but "
+        f"the master holds it already and has priced it out: {why}"
+    )
 
 
 def _check_exact(context: PricingContext, oracle: Pricing, bound: float, known: float, whose: str) -> None:
@@ -319,8 +338,10 @@ def check_use(master: RestrictedMaster, pricing: Sequence[Pricing], solution: So
         return
     sense, single = master.sense, len(pricing) == 1
     used = [0.0] * len(pricing)
-    for column, value in solution.columns:
-        number = 0 if single else master.origin(column)
+    columns = [column for column, _ in solution.columns]
+    places = [NOWHERE] * len(columns) if single else master.find(columns).tolist()
+    for (column, value), where in zip(solution.columns, places, strict=True):
+        number = 0 if single else None if where == NOWHERE else master.at(where).origin
         if number is None:
             continue
         used[number] += value

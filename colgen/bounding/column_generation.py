@@ -356,15 +356,15 @@ def _in_phase(context: PricingContext, solved: MasterSolution, parts: Parts) -> 
         parts.run.scale = settings.scale or min(scale, max(master.terms(solved), least))
     weight, tolerance = (1.0 if phase == 2 else 0.0), settings.tolerance * min(scale, master.finest)
     scale = max(scale, master.rounding / TOLERANCES.diagnostic)  # numbers cannot be compared any nearer
-    if (context.cost_weight, context.scale, context.tolerance) == (weight, scale, tolerance) and context.held:
+    if (context.cost_weight, context.scale, context.tolerance) == (weight, scale, tolerance) and context.find:
         return context
     return dataclasses.replace(
         context,
         cost_weight=weight,
-        pricing_out=master.reduced_costs,
+        price=master.price,
         scale=scale,
         tolerance=tolerance,
-        held=master.holds,
+        find=master.find,
     )
 
 
@@ -474,7 +474,7 @@ def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
 def _add(master: RestrictedMaster, priced: PricedRound, rows: Sequence[Row]) -> int:
     """Add what was found; returns how many columns were new."""
     before = master.num_rows
-    added = master.add_results(priced.columns)
+    added = master.add(priced.new.columns, (), priced.new.origins) if priced.new else 0
     if rows:
         master.add((), rows)
         if master.num_rows == before:

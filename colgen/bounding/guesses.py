@@ -10,18 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.bounding.checks import check_results, names
-from colgen.bounding.pricing_round import reduced_costs
+from colgen.bounding.pricing_round import NONE_IMPROVING, Improving
 from colgen.bounding.protocol import Settings
 from colgen.bounding.run import PRICING, Recorder, Run
-from colgen.core.column_batch import Columns
-from colgen.core.columns import Column
 from colgen.core.duals import DualPoint, Duals
 from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
+from colgen.master.column_pool import NOWHERE
 from colgen.master.protocol import RestrictedMaster
-from colgen.pricing.calls import call_oracles
+from colgen.pricing.calls import Found, call_oracles, gather, select
 from colgen.pricing.oracles import Pricing, PricingContext
 
 
@@ -35,8 +34,8 @@ class Proved:
         On the answers of the node.
     duals
         Those that were priced at.
-    columns
-        Of each oracle, those whose reduced cost improves at these dual values.
+    new
+        The columns whose reduced cost improves at these dual values.
     answers
         Whole solutions that the oracles have met on the way, not checked yet.
     cut_off
@@ -47,7 +46,7 @@ class Proved:
 
     bound: float
     duals: DualPoint
-    columns: Sequence[Sequence[Column]] = ()
+    new: Improving = NONE_IMPROVING
     answers: Sequence[Solution] = ()
     cut_off: bool = False
     relaxed: Solution | None = None
@@ -66,19 +65,17 @@ def prove(
         context = guess_context(master, context, settings)
         results = call_oracles(pricing, duals, context)
         answers = [answer for result in results for answer in result.answers]
-        columns: list[Sequence[Column]] = []
+        new = NONE_IMPROVING
         if isinstance(duals, Duals) or any(len(result.columns) for result in results):
-            found = reduced_costs(master, results, duals)
-            check_results(master, pricing, results, found, duals, context)
-            columns = [
-                _new(master, result.columns, sense.gains(mine) > context.tolerance)
-                for result, mine in zip(results, found, strict=True)
-            ]
+            found = gather(results, duals)
+            reduced = master.price(found.columns, duals)
+            check_results(master, pricing, results, found.split(reduced), duals, context)
+            new = _new(master, found, sense.gains(reduced) > context.tolerance)
         bound = master.dual_bound(duals, pricing, results)
     relaxed = next((result.relaxed for result in results if result.relaxed is not None), None)
     if math.isnan(bound):
         raise InvalidBoundError(f"the oracles {names(pricing)} state a bound that is not a number")
-    return Proved(bound, duals, columns, answers, any(result.cut_off for result in results), relaxed)
+    return Proved(bound, duals, new, answers, any(result.cut_off for result in results), relaxed)
 
 
 def guess_context(master: RestrictedMaster, context: PricingContext, settings: Settings) -> PricingContext:
@@ -90,20 +87,20 @@ def guess_context(master: RestrictedMaster, context: PricingContext, settings: S
         fixed=context.fixed,
         deadline=context.deadline,
         tolerance=settings.tolerance * scale,
-        pricing_out=master.reduced_costs,
+        price=master.price,
         scale=max(scale, master.rounding / TOLERANCES.diagnostic),
         budget=context.budget,
-        held=master.holds,
+        find=master.find,
     )
 
 
-def _new(master: RestrictedMaster, columns: Sequence[Column], improving: NDArray[np.bool_]) -> Sequence[Column]:
+def _new(master: RestrictedMaster, found: Found, improving: NDArray[np.bool_]) -> Improving:
     """Columns that improve at guessed dual values and are not there yet; those that are there may improve as well."""
-    chosen = np.flatnonzero(improving)
-    if isinstance(columns, Columns):
-        columns = columns.take(chosen)
-        return columns.take(~master.held(columns))
-    return [columns[k] for k in chosen.tolist() if not master.holds(columns[k])]
+    if not improving.any():
+        return NONE_IMPROVING
+    columns, origins = select(found.columns, improving), found.origins[improving]
+    new = master.find(columns) == NOWHERE
+    return Improving(select(columns, new), origins[new])
 
 
 def record(

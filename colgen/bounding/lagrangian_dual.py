@@ -29,7 +29,7 @@ from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
-from colgen.pricing.calls import call_oracles
+from colgen.pricing.calls import call_oracles, gather, select
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.solvers.linear.scaling import typical_size
 
@@ -136,16 +136,17 @@ class LagrangianDual:
         """The function at a point, by one call of each oracle."""
         linking, master = self.linking, self._master
         duals = self._master.signed(self._none.replace(linking.project(point / linking.sizes)))
-        results = call_oracles(self._oracles, duals, self._context)
+        found = gather(call_oracles(self._oracles, duals, self._context), duals)
+        results = found.results
         if not self._counted:
             self._counted = [
                 _Capped(oracle, _multiplicity(oracle, result, self.sense, self._objective))
                 for oracle, result in zip(self._oracles, results, strict=True)
             ]
         if not self.unit:
-            self.unit = self._unit(results)
+            self.unit = self._unit(found.columns)
         self.cut_off = any(result.cut_off for result in results)
-        reduced = [np.asarray(master.reduced_costs(result.columns, duals), dtype=float) for result in results]
+        reduced = found.split(master.price(found.columns, duals))
         check_results(master, self._oracles, results, reduced, duals, self._context)
         bound = master.dual_bound(duals, self._oracles, results)
         if self.sense.is_better(self.bound, bound):
@@ -160,11 +161,11 @@ class LagrangianDual:
         slope = linking.slope(duals.values, activity) / linking.sizes
         return DualEvaluation(duals.values * linking.sizes, value, slope, Answered(own, used, linking.holds(activity)))
 
-    def _unit(self, results: Sequence[PricingResult]) -> float:
+    def _unit(self, columns: Sequence[Column]) -> float:
         """The size of costs, by those that are known by now; zero if none of them says anything."""
         objective = np.array([self._objective] if math.isfinite(self._objective) else [])
-        costs = [self.linking.costs_of(result.columns) for result in results if len(result.columns)]
-        return typical_size(np.concatenate([self.linking.own_costs, objective, *costs]), 0.0)
+        costs = self.linking.costs_of(columns)
+        return typical_size(np.concatenate([self.linking.own_costs, objective, costs]), 0.0)
 
     def _used(self, counted: Pricing, result: PricingResult, reduced: Floats) -> tuple[Sequence[Column], Floats]:
         """The pricing problem's best answer by itself."""
@@ -190,7 +191,7 @@ class LagrangianDual:
         found = self._blended(list(average))
         values = np.concatenate([np.empty(0), *(values for blend in found for _, values in blend)])
         least = np.partition(values, -most)[-most] if len(values) > most else 0.0
-        return [[_those(columns, values >= least) for columns, values in blend] for blend in found]
+        return [[select(columns, values >= least) for columns, values in blend] for blend in found]
 
     def solution(self, average: Iterable[tuple[float, Answered]]) -> Solution | None:
         """An averaged answer as a solution of the relaxation: approximate, its rows hold nearly."""
@@ -203,7 +204,7 @@ class LagrangianDual:
         for blend in self._blended(average):
             for columns, values in blend:
                 shown = values > TOLERANCES.integrality  # what hardly occurs in the average is noise
-                chosen = _those(columns, shown)
+                chosen = select(columns, shown)
                 if len(chosen):
                     cost += float(self.linking.costs_of(chosen) @ values[shown])
                 used += zip(chosen, values[shown].tolist(), strict=True)
@@ -215,13 +216,6 @@ class LagrangianDual:
             _merged([(answer.used[k][0], weight * answer.used[k][1]) for weight, answer in average])
             for k in range(len(self._oracles))
         ]
-
-
-def _those(columns: Sequence[Column], chosen: NDArray[np.bool_]) -> Sequence[Column]:
-    """Some of the columns."""
-    if isinstance(columns, Columns):
-        return columns.take(chosen)
-    return [columns[k] for k in np.flatnonzero(chosen).tolist()]
 
 
 def _merged(parts: Sequence[tuple[Sequence[Column], Floats]]) -> list[tuple[Sequence[Column], Floats]]:
@@ -237,7 +231,7 @@ def _merged(parts: Sequence[tuple[Sequence[Column], Floats]]) -> list[tuple[Sequ
         sums[first] = np.bincount(which, values, minlength=len(first))
         ends = np.cumsum([len(columns) for columns, _ in parts])[:-1]
         found = zip(parts, np.split(sums, ends), strict=True)
-        return [(_those(columns, mine > 0.0), mine[mine > 0.0]) for (columns, _), mine in found]
+        return [(select(columns, mine > 0.0), mine[mine > 0.0]) for (columns, _), mine in found]
     known: dict[Hashable, tuple[Column, float]] = {}
     for columns, amounts in parts:
         for column, value in zip(columns, amounts.tolist(), strict=True):

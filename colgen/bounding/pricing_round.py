@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounding.checks import check_results, check_told_apart, names
+from colgen.bounding.checks import check_not_repeated, check_results, check_told_apart, names
 from colgen.core.column_batch import Columns
 from colgen.core.columns import Column
 from colgen.core.duals import Duals, DualVector, OwnDuals
@@ -19,8 +19,9 @@ from colgen.core.numbers import returned
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES
+from colgen.master.column_pool import NOWHERE
 from colgen.master.protocol import Answer, MasterSolution, RestrictedMaster
-from colgen.pricing.calls import call_oracles
+from colgen.pricing.calls import Found, call_oracles, gather, select
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.stabilization import NoStabilization, Ray, Stabilization
 
@@ -39,31 +40,38 @@ class PricedRound:
 
     Attributes
     ----------
-    columns
-        Of each oracle, those that improve the restricted master and are not in it yet.
-    num_columns
-        How many these are.
+    new
+        The columns that improve the restricted master and are not in it yet.
     bound, duals
         The best bound of the round, and where it was proved.
     exact
         Whether every oracle has searched to the end, at the master's own dual values.
     misprices
         How often oracles were asked in vain before.
-    results, reduced_costs
-        What each oracle returned last, and its columns' reduced costs at the master's dual values.
+    found, reduced_costs
+        What the oracles returned last, and the reduced costs of each result's columns at the master's dual values.
     real
         In phase 1: the best bound on the real objective that was proved on the way, and where; None if none was.
     """
 
-    columns: Sequence[Sequence[Column]]
-    num_columns: int
+    new: Improving
     bound: float
     duals: OwnDuals
     exact: bool
     misprices: int
-    results: Sequence[PricingResult]
+    found: Found
     reduced_costs: Sequence[Floats]
     real: tuple[float, OwnDuals] | None = None
+
+    @property
+    def num_columns(self) -> int:
+        """How many columns improve."""
+        return len(self.new)
+
+    @property
+    def results(self) -> Sequence[PricingResult]:
+        """What each oracle returned last."""
+        return self.found.results
 
     def cut_off(self, context: PricingContext) -> Termination | None:
         """Why the run must stop if an oracle gave up early: it did so for want of time."""
@@ -119,10 +127,9 @@ class Pricer:
             return ahead
         priced = self._price(solved, context, best_bound)
         if ray.length is None and priced.results:
-            batches = [_costs(result.columns) for result in priced.results]
-            costs, gains = np.concatenate(batches), context.sense.gains(np.concatenate(priced.reduced_costs))
-            if len(costs):
-                ray.learn(costs, gains)
+            columns, gains = priced.found.columns, context.sense.gains(np.concatenate(priced.reduced_costs))
+            if isinstance(columns, Columns):
+                ray.learn(columns.costs, gains)
         if ahead is None:
             return priced
         return dataclasses.replace(priced, misprices=priced.misprices + 1, real=ahead.real)
@@ -141,18 +148,15 @@ class Pricer:
             scale = max(master.scale, master.rounding_at(duals) / TOLERANCES.diagnostic)
             tolerance = TOLERANCES.reduced_cost * master.scale
             told = dataclasses.replace(context, cost_weight=1.0, provisional=True, scale=scale, tolerance=tolerance)
-            results = self._ask(duals, told, self._part >= len(oracles))
-            found = reduced_costs(master, results, duals)
-            bound = proved_bound(master, oracles, results, found, duals, told)
+            found = gather(self._ask(duals, told, self._part >= len(oracles)), duals)
+            there = found.split(master.price(found.columns, duals))
+            bound = proved_bound(master, oracles, found.results, there, duals, told)
         master.guessed(solved.duals)  # what rounding leaves of reduced costs is that of phase 1 again
-        own = reduced_costs(master, results, solved.duals)
-        columns = master.improving_of_each(oracles, [result.columns for result in results], own, context.tolerance)
-        num_columns = sum(map(len, columns))
-        if not num_columns:
+        own = master.price(found.columns, solved.duals)
+        new = improving(master, oracles, found, own, context.tolerance)
+        if not new:
             ray.fell_short()
-        return PricedRound(
-            columns, num_columns, master.sense.ideal, solved.duals, False, 0, results, own, (bound, duals)
-        )
+        return PricedRound(new, master.sense.ideal, solved.duals, False, 0, found, found.split(own), (bound, duals))
 
     def _price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> PricedRound:
         master, oracles, stabilization = self._master, self._oracles, self._stabilization
@@ -170,16 +174,16 @@ class Pricer:
                 duals = master.signed(duals)
             provisional = duals is not solved.duals and not proposing.complementary
             told = self._provisional(context, master.rounding_at(duals)) if provisional else context
-            results = self._ask(duals, told, everybody)
-            joined = Joined(results)
-            found = joined.reduced_costs(master, duals)
-            here = proved_bound(master, oracles, results, found, duals, told)
+            found = gather(self._ask(duals, told, everybody), duals)
+            results = found.results
+            reduced = master.price(found.columns, duals)
+            of_each = found.split(reduced)
+            here = proved_bound(master, oracles, results, of_each, duals, told)
             if proved_at is None or sense.is_better(bound, here):
                 bound, proved_at = here, duals
-            own = joined.reduced_costs(master, solved.duals) if provisional else found
-            columns = master.improving_of_each(oracles, [result.columns for result in results], own, context.tolerance)
-            num_columns = sum(map(len, columns))
-            if num_columns or context.seconds_left() == 0.0:
+            own = master.price(found.columns, solved.duals) if provisional else reduced
+            new = improving(master, oracles, found, own, context.tolerance)
+            if new or context.seconds_left() == 0.0:
                 break
             if duals is not solved.duals and proposing.misprice():
                 misprices += 1
@@ -192,12 +196,13 @@ class Pricer:
         improved = math.isinf(best_bound) or sense.is_better(best_bound, here)
         if proposing is not stabilization:
             improved = False  # where it is better, the stabilization has not proposed
-        if not num_columns and context.decisions:
-            check_told_apart(master, oracles, results, own, context)
-        stabilization.update(improved, lambda: master.subgradient(solved, _answers(sense, results, found), duals))
+        own_of_each = found.split(own) if provisional else of_each
+        if not new and context.decisions:
+            check_told_apart(master, oracles, results, own_of_each, context)
+        stabilization.update(improved, lambda: master.subgradient(solved, _answers(sense, results, of_each), duals))
         # At smoothed duals, nothing found proves nothing about the master's own duals.
         exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)
-        return PricedRound(columns, num_columns, bound, proved_at, exact, misprices, results, own)
+        return PricedRound(new, bound, proved_at, exact, misprices, found, own_of_each)
 
     def _ask(self, duals: OwnDuals, context: PricingContext, everybody: bool) -> list[PricingResult]:
         """Results of a part of the oracles after the other, until one has found a column that improves at ``duals``.
@@ -213,11 +218,10 @@ class Pricer:
             self._next = (self._next + self._part) % count
             for k, result in zip(part, call_oracles([oracles[k] for k in part], duals, context), strict=True):
                 results[k] = result
-            found = reduced_costs(self._master, [results[k] for k in part], duals)
-            for k, mine in zip(part, found, strict=True):
-                improving = np.flatnonzero(context.sense.gains(mine) > context.tolerance).tolist()
-                if any(context.is_new(results[k].columns[j]) for j in improving):
-                    return results
+            columns = gather([results[k] for k in part], duals).columns
+            improves = context.sense.gains(self._master.price(columns, duals)) > context.tolerance
+            if improves.any() and (self._master.find(select(columns, improves)) == NOWHERE).any():
+                return results
         return results
 
     def _provisional(self, context: PricingContext, rounding: float) -> PricingContext:
@@ -250,47 +254,45 @@ def proved_bound(
     return bound
 
 
-class Joined:
-    """The columns of several results as few sequences: single columns of many oracles are multiplied at once."""
+@dataclass(frozen=True, slots=True)
+class Improving:
+    """Columns that join a master, and the numbers of the oracles that they came from."""
 
-    def __init__(self, results: Sequence[PricingResult]) -> None:
-        batches = [result.columns for result in results]
-        single = [isinstance(batch, (list, tuple)) for batch in batches]
-        self._batches: list[Sequence[Column] | None] = list(batches)
-        self._lengths = list(map(len, batches))
-        self._together: list[Column] = []
-        if single.count(True) > 1:
-            self._together = [column for batch, one in zip(batches, single, strict=True) if one for column in batch]
-            self._batches = [None if one else batch for batch, one in zip(batches, single, strict=True)]
+    columns: Sequence[Column] = ()
+    origins: NDArray[np.int32] | int = -1
 
-    def reduced_costs(self, master: RestrictedMaster, duals: OwnDuals) -> list[Floats]:
-        """Of each result's columns."""
-        whole, end, found = _NONE, 0, []
-        if self._together:
-            whole = np.asarray(master.reduced_costs(self._together, duals), dtype=float)
-        for batch, length in zip(self._batches, self._lengths, strict=True):
-            if not length:
-                found.append(_NONE)
-            elif batch is None:
-                start, end = end, end + length
-                found.append(whole[start:end])
-            else:
-                found.append(np.asarray(master.reduced_costs(batch, duals), dtype=float))
-        return found
+    def __len__(self) -> int:
+        return len(self.columns)
 
 
-_NONE: Floats = np.empty(0)
-_NONE.setflags(write=False)
+NONE_IMPROVING = Improving()
 
 
-def reduced_costs(master: RestrictedMaster, results: Sequence[PricingResult], duals: OwnDuals) -> list[Floats]:
-    """Of each result's columns."""
-    return Joined(results).reduced_costs(master, duals)
+def improving(
+    master: RestrictedMaster, oracles: Sequence[Pricing], found: Found, reduced_costs: Floats, tolerance: float
+) -> Improving:
+    """Return the columns that improve the master and are not in it, by their reduced costs at its own dual values.
 
-
-def _costs(columns: Sequence[Column]) -> Floats:
-    """What columns cost by themselves."""
-    return columns.costs if isinstance(columns, Columns) else np.array([column.cost for column in columns], dtype=float)
+    Raises
+    ------
+    RepeatedColumnError
+        If the master holds one that still seems to improve it, and its value could grow.
+    """
+    chosen = master.sense.gains(reduced_costs) > tolerance
+    for k, result in enumerate(found.results):
+        if result.together:
+            chosen |= found.origins == k
+    if not chosen.any():
+        return NONE_IMPROVING
+    columns, origins = select(found.columns, chosen), found.origins[chosen]
+    where = master.find(columns)
+    new = where == NOWHERE
+    for k in np.flatnonzero(~new).tolist():
+        held, oracle = master.at(int(where[k])), oracles[origins[k]]
+        if held.is_open and not found.results[origins[k]].together:
+            reduced_cost = float(reduced_costs[chosen][k])
+            check_not_repeated(oracle, columns[k], held.column, reduced_cost, master.scale, master.rounding)
+    return Improving(select(columns, new), origins[new])
 
 
 def _answers(sense: Sense, results: Sequence[PricingResult], found: Sequence[Floats]) -> list[Answer | None]:

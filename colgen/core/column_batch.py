@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
+from operator import attrgetter, methodcaller
 from typing import Any, TypeAlias, overload
 
 import numpy as np
@@ -65,8 +70,8 @@ def picked(
 
 Mask: TypeAlias = NDArray[np.bool_]
 
-_FEW = 16
-"""So many single columns, or fewer, are put in order one by one."""
+Entries: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]], Floats]
+"""Column, row and value of each entry."""
 
 _NO_ROW = -1
 """The number of a row that a master does not have."""
@@ -147,11 +152,14 @@ class Meanings:
         The numbers that the columns have there; None: their own.
     given
         The columns themselves, where they came one by one.
+    brings_rows
+        Whether any of these may bring rows along: only single columns can.
     """
 
     structure: Structures = None
     index: NDArray[np.integer] | None = None
     given: Sequence[Column] | None = None
+    brings_rows: bool = False
 
     def of(self, k: int) -> Any:
         """The structure of column k."""
@@ -174,9 +182,9 @@ class Meanings:
         """What some of the columns stand for."""
         if isinstance(self.given, Kept):
             index = chosen if self.index is None else self.index[chosen]
-            return Meanings(self.structure, index, self.given.take(chosen.tolist()))
+            return Meanings(self.structure, index, self.given.take(chosen.tolist()), self.brings_rows)
         if self.given is not None:
-            return Meanings(given=[self.given[k] for k in chosen.tolist()])
+            return Meanings(given=[self.given[k] for k in chosen.tolist()], brings_rows=self.brings_rows)
         if self.structure is None:
             return self
         return Meanings(self.structure, chosen if self.index is None else self.index[chosen])
@@ -212,6 +220,7 @@ class Columns(Sequence[Column]):
 
     __slots__ = (
         "_made",
+        "_named_by_itself",
         "_signatures",
         "costs",
         "integer",
@@ -222,6 +231,8 @@ class Columns(Sequence[Column]):
         "row_position",
         "rows",
         "starts",
+        "stated",
+        "stated_by",
         "upper",
         "values",
     )
@@ -258,10 +269,7 @@ class Columns(Sequence[Column]):
             self.starts, self.rows, self.values = ordered or in_order(begins, row_numbers, amounts)
         except ValueError as error:
             raise FormulationError(str(error)) from None
-        self._signatures: NDArray[np.uint64] | None = None
-        self.row_keys: Sequence[Key] | None = None
-        self.row_position: Mapping[Key, int] = {}
-        self._made: dict[int, Column] = {}
+        self._begin(None, {})
         if ordered is None:
             self._check_numbers()
         if lower is not None or upper is not None:
@@ -269,51 +277,79 @@ class Columns(Sequence[Column]):
             self.lower, self.upper = integral_bounds(self.lower, self.upper, self.integer)
             self._check_bounds("an integer value between its bounds")
 
+    def _begin(self, row_keys: Sequence[Key] | None, row_position: Mapping[Key, int], itself: bool = False) -> None:
+        """Begin over these rows, of which nothing has been asked yet."""
+        self.row_keys, self.row_position, self._named_by_itself = row_keys, row_position, itself
+        self._signatures: NDArray[np.uint64] | None = None
+        self._made: dict[int, Column] = {}
+        self.stated: Entries | None = None
+        """What rows state of the columns besides; a master fills it in."""
+        self.stated_by = -1
+        """So many rows were asked for it."""
+
     @classmethod
-    def of(cls, columns: Sequence[Column], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
-        """Single columns as a batch.
-
-        Parameters
-        ----------
-        row_keys, position
-            The names of the rows in order, and where each of them is.
-
-        Raises
-        ------
-        KeyError
-            If a column has a coefficient in a row that is not there.
-        """
-        rows: list[int] = []
-        values: list[float] = []
-        starts = [0]
-        find = position.__getitem__
-        rising = len(columns) <= _FEW  # of a few columns a look at each is sooner done than one at arrays
-        for column in columns:
-            mine = [*map(find, column.coefficients)]
-            rising = rising and mine == sorted(mine)
-            rows += mine
-            values += column.coefficients.values()
-            starts.append(len(rows))
-        entries = np.array(starts, np.int32), np.array(rows, np.int32), np.array(values, np.float64)
-        keys = [column.key for column in columns]
-        integer = np.array([column.integer for column in columns], dtype=np.bool_)
-        lower = np.array([column.lower for column in columns], dtype=np.float64)
-        upper = np.array([column.upper for column in columns], dtype=np.float64)
-        lower, upper = integral_bounds(lower, upper, integer)
+    def of(cls, columns: Sequence[Column]) -> Columns:
+        """Single columns as a batch, over the rows that they name, in the order in which these occur."""
+        number: defaultdict[Key, int] = defaultdict(itertools.count().__next__)
+        patterns = [column.coefficients for column in columns]
+        starts = np.zeros(len(patterns) + 1, dtype=np.int32)
+        np.cumsum([*map(len, patterns)], out=starts[1:])
+        rows = np.array([*map(number.__getitem__, chain.from_iterable(patterns))], dtype=np.int32)
+        number.default_factory = None  # from now on a key that is not there is missing
+        values = np.array([*chain.from_iterable(map(_VALUES, patterns))], dtype=np.float64)
+        costs, lower, upper, integer, keys, brought = zip(*map(_FIELDS, columns), strict=True) if columns else 6 * [()]
+        whole = np.array(integer, dtype=np.bool_)
+        least, most = integral_bounds(np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64), whole)
         # What a column checks of itself needs no second look: it has a cost, bounds, and each row once.
         batch = made_of(
-            np.array([column.cost for column in columns], dtype=np.float64),
-            entries if rising else in_order(*entries),
-            Meanings(given=list(columns)),
-            None if all(key is None for key in keys) else keys,
-            upper,
-            lower,
-            integer,
+            np.array(costs, dtype=np.float64),
+            (starts, rows, values),
+            Meanings(given=list(columns), brings_rows=any(brought)),
+            None if keys.count(None) == len(keys) else list(keys),
+            most,
+            least,
+            whole,
+            list(number),
+            number,
+        )
+        batch._named_by_itself = True
+        if not math.isfinite(np.vdot(values, values)):  # as it is only if all of them are
+            batch._check_values()
+        return batch
+
+    @classmethod
+    def joined(cls, batches: Sequence[Columns], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
+        """The columns of several batches as one over a master's rows, and over those besides that they bring."""
+        brought = {
+            row.key: None for b in batches if b.meanings.brings_rows for column in b for row in column.rows
+        }  # fmt: skip
+        more = [key for key in brought if key not in position]
+        if more:
+            row_keys = [*row_keys, *more]
+            position = {key: k for k, key in enumerate(row_keys)}
+        batches = [batch.over(row_keys, position) for batch in batches]
+        firsts = np.cumsum([0, *map(len, batches)])
+        ends = np.cumsum([0, *(len(batch.values) for batch in batches)])
+        starts = [batch.starts[1:] + end for batch, end in zip(batches, ends.tolist(), strict=False)]
+        keys = None
+        if any(batch.keys is not None for batch in batches):
+            keys = [*chain.from_iterable(repeat(None, len(b)) if b.keys is None else b.keys for b in batches)]
+
+        def each(name: str) -> NDArray[Any]:
+            return np.concatenate([getattr(batch, name) for batch in batches])
+
+        batch = made_of(
+            each("costs"),
+            (np.concatenate([np.zeros(1, np.int32), *starts]).astype(np.int32), each("rows"), each("values")),
+            _joined_meanings(batches, firsts.tolist()),
+            keys,
+            each("upper"),
+            each("lower"),
+            each("integer"),
             row_keys,
             position,
         )
-        if not math.isfinite(np.vdot(batch.values, batch.values)):  # as it is only if all of them are
-            batch._check_values()
+        batch._named_by_itself = bool(more)
         return batch
 
     def _check_numbers(self) -> None:
@@ -393,7 +429,7 @@ class Columns(Sequence[Column]):
     def take(self, chosen: NDArray[np.integer] | Mask) -> Columns:
         """The batch of some of the columns, by their numbers or a mask."""
         numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.asarray(chosen, dtype=np.int64)
-        return made_of(
+        taken = made_of(
             self.costs[numbers],
             picked(self.starts, self.rows, self.values, numbers),
             self.meanings.take(numbers),
@@ -403,8 +439,17 @@ class Columns(Sequence[Column]):
             self.integer[numbers],
             self.row_keys,
             self.row_position,
-            None if self._signatures is None else self._signatures[numbers],
         )
+        taken._named_by_itself = self._named_by_itself
+        if self._signatures is not None:
+            taken._signatures = self._signatures[numbers]
+        taken.stated_by = self.stated_by
+        if self.stated is not None:
+            number = np.full(len(self), -1)
+            number[numbers] = np.arange(len(numbers))
+            mine = number[self.stated[0]] >= 0
+            taken.stated = (number[self.stated[0][mine]], self.stated[1][mine], self.stated[2][mine])
+        return taken
 
     def distinct(self) -> NDArray[np.int64] | None:
         """The numbers of the columns that are not in the batch already; None if that is all of them."""
@@ -413,8 +458,10 @@ class Columns(Sequence[Column]):
         if self.keys is not None and None not in self.keys:
             first = {key: k for k, key in reversed(list(enumerate(self.keys)))}
             return None if len(first) == len(self) else np.array(sorted(first.values()), dtype=np.int64)
-        if self.keys is None and len(set(self.signatures.tolist())) == len(self):
-            return None
+        if self.keys is None:
+            numbers = np.sort(self.signatures)
+            if (numbers[1:] != numbers[:-1]).all():
+                return None
         seen: dict[Hashable, int] = {}
         for k in range(len(self)):
             begin, end = self.starts[k], self.starts[k + 1]
@@ -425,37 +472,68 @@ class Columns(Sequence[Column]):
 
     # --- over a master's rows ----------------------------------------------------------------------------------------
 
-    def over(self, row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
-        """The batch over a master's rows: itself if it speaks of them, or of none by name as yet.
+    def over(self, row_keys: Sequence[Key], position: Mapping[Key, int], *, strict: bool = True) -> Columns:
+        """The batch over a master's rows: itself if it is over them already, or over nobody's as yet.
+
+        Entries in rows that are not there are left out, in another batch.
+
+        Parameters
+        ----------
+        strict
+            Whether these must be in rows that their column brings.
 
         Raises
         ------
         KeyError
-            If a column has a coefficient in a row that is not there.
+            If a column has a coefficient in a row that is not there, and does not bring it.
         """
         if self.row_keys is row_keys:
             return self
-        if self.row_keys is not None:  # another master's
-            rows = [position[self.row_keys[row]] for row in np.unique(self.rows).tolist()]
-            moved = np.array(rows, dtype=np.int64)[np.unique(self.rows, return_inverse=True)[1]]
-            other = Columns(
-                self.costs, self.starts, moved, self.values, self.meanings.of, self.keys, self.upper, self.lower,
-                self.integer,
+        if self.row_keys is None:
+            if len(self.rows) and int(self.rows.max()) >= len(row_keys):
+                raise FormulationError(
+                    f"a batch of columns has a coefficient in row number {int(self.rows.max())}, but the master has "
+                    f"{len(row_keys)} rows: duals.rows(block) gives their numbers"
+                )
+            self.row_keys, self.row_position = row_keys, position
+            return self
+        rows = np.array([position.get(key, _NO_ROW) for key in self.row_keys], dtype=np.int32)[self.rows]
+        starts, values, batch = self.starts, self.values, self
+        there = rows != _NO_ROW
+        if not there.all():
+            if strict:
+                self._check_brought(np.flatnonzero(~there))
+            starts = np.append(0, np.cumsum(there))[starts]
+            rows, values = rows[there], values[there]
+        if not (self._named_by_itself and there.all()):
+            batch = made_of(
+                self.costs, (starts, rows, values), self.meanings, self.keys, self.upper, self.lower, self.integer,
+                None, {},
             )  # fmt: skip
-            other.row_keys, other.row_position = row_keys, position
-            return other
-        if len(self.rows) and int(self.rows.max()) >= len(row_keys):
-            raise FormulationError(
-                f"a batch of columns has a coefficient in row number {int(self.rows.max())}, but the master has "
-                f"{len(row_keys)} rows: duals.rows(block) gives their numbers"
-            )
-        self.row_keys, self.row_position = row_keys, position
-        return self
+        batch._begin(row_keys, position)
+        batch.starts, batch.rows, batch.values = in_order(starts, rows, values)
+        return batch
+
+    def _check_brought(self, missing: NDArray[np.integer]) -> None:
+        """Raise KeyError if any of these entries is in a row that its column does not bring."""
+        assert self.row_keys is not None
+        for entry in missing.tolist():
+            key = self.row_keys[self.rows[entry]]
+            column = self.meanings.given and self.meanings.given[int(self.owners[entry])]
+            if not column or all(row.key != key for row in column.rows):
+                raise KeyError(key)
 
     @property
-    def brings_rows(self) -> bool:
-        """Whether columns of the batch bring rows along: only single columns can."""
-        return self.meanings.given is not None and any(column.rows for column in self.meanings.given)
+    def entries(self) -> Entries:
+        """Column, row and value of each entry, those that rows state included."""
+        if self.stated is None:
+            return self.owners, self.rows, self.values
+        owners, rows, values = self.stated
+        return (
+            np.concatenate([self.owners, owners]),
+            np.concatenate([self.rows, rows]),
+            np.concatenate([self.values, values]),
+        )
 
     @property
     def signatures(self) -> NDArray[np.uint64]:
@@ -500,6 +578,31 @@ class Columns(Sequence[Column]):
         return np.bincount(self.owners, terms, minlength=len(self)).astype(np.float64, copy=False)
 
 
+_FIELDS = attrgetter("cost", "lower", "upper", "integer", "key", "rows")
+_VALUES = methodcaller("values")
+
+
+def _joined_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meanings:
+    """What the columns of several batches stand for; ``firsts``: the number of the first of each, and of all."""
+    meanings = [batch.meanings for batch in batches]
+    if all(meaning.given is not None for meaning in meanings):
+        given = [column for meaning in meanings for column in meaning.given or ()]
+        return Meanings(given=given, brings_rows=any(meaning.brings_rows for meaning in meanings))
+
+    def structure(k: int) -> Any:
+        part = bisect_right(firsts, k) - 1
+        return meanings[part].of(k - firsts[part])
+
+    if all(meaning.given is None for meaning in meanings):
+        return Meanings(structure)
+
+    def column(k: int) -> Column:
+        part = bisect_right(firsts, k) - 1
+        return batches[part][k - firsts[part]]
+
+    return Meanings(structure, None, Kept(column, range(firsts[-1])), any(each.brings_rows for each in meanings))
+
+
 def made_of(
     costs: Floats,
     entries: Compressed,
@@ -517,9 +620,8 @@ def made_of(
     batch.costs, batch.upper, batch.lower, batch.integer = costs, upper, lower, integer
     batch.starts, batch.rows, batch.values = entries
     batch.meanings, batch.keys = meanings, keys
-    batch.row_keys, batch.row_position = row_keys, row_position
+    batch._begin(row_keys, row_position)
     batch._signatures = signatures
-    batch._made = {}
     return batch
 
 

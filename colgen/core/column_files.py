@@ -299,11 +299,13 @@ def _kept_answer(answer: Solution, plainly: Plainly) -> KeptAnswer:
 
 
 def _batch_of_pool(columns: Sequence[Column]) -> Columns:
-    position: dict[Key, int] = {}
-    for column in columns:
-        for key in column.coefficients:
-            position.setdefault(key, len(position))
-    return Columns.of([dataclasses.replace(column, rows=()) for column in columns], list(position), position)
+    return _in_order(Columns.of([dataclasses.replace(column, rows=()) for column in columns]))
+
+
+def _in_order(batch: Columns) -> Columns:
+    """A batch of single columns over its own rows, each column by rising row number."""
+    names = list(batch.row_keys or ())
+    return batch.over(names, {key: k for k, key in enumerate(names)})
 
 
 _FORMAT = "colgen columns 1"
@@ -357,15 +359,10 @@ def load_columns(path: Path | str) -> Columns:
 
 
 def _batch_of_columns(columns: Sequence[Column]) -> Columns:
-    if isinstance(columns, Columns):
-        if columns.row_keys is None:
-            raise InputError("a batch of columns that no master has seen speaks of rows by number: it cannot be saved")
-        if not columns.brings_rows:
-            return columns
-    position: dict[Key, int] = {}
-    for column in columns:
+    batch = columns if isinstance(columns, Columns) else Columns.of(columns)
+    if batch.row_keys is None:
+        raise InputError("a batch of columns that no master has seen speaks of rows by number: it cannot be saved")
+    for column in batch if batch.meanings.brings_rows else ():
         if column.rows:
             raise InputError(f"the column of {column.structure!r} brings rows along: such columns cannot be saved")
-        for key in column.coefficients:
-            position.setdefault(key, len(position))
-    return Columns.of(columns, list(position), position)
+    return batch if batch is columns else _in_order(batch)

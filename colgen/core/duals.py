@@ -230,9 +230,10 @@ class Duals(DualVector):
         found: list[Any] = [self._names.keys[k][1] for k in positions.tolist()]
         return PricedTerms(found, self.values[positions])
 
-    def has_names(self, names: RowNames) -> bool:
-        """Whether these are the dual values of a master with these rows."""
-        return self._names is names
+    @property
+    def names(self) -> RowNames:
+        """Of the rows of the master that they belong to, which may have more of them by now."""
+        return self._names
 
     def replace(self, values: Floats) -> Self:
         """Dual values of the same rows with other numbers."""

@@ -91,9 +91,7 @@ def _terms(master: TabularMaster, columns: Sequence[Column], amounts: Floats) ->
     """Row and value of each term a_ij x_j, and the number of its column."""
     if not columns:
         return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64)
-    batch, stated = master.looked_up(columns)[1:3]  # one question for all: rows may have to compute what they state
-    parts = [(batch.owners, batch.rows, batch.values), *([stated] if stated is not None else [])]
-    owners, there, entries = (np.concatenate(part) for part in zip(*parts, strict=True))
+    owners, there, entries = master.look_up(columns).entries  # one question for all: rows may have to compute them
     return there.astype(np.int64), amounts[owners] * entries, owners.astype(np.int64)
 
 

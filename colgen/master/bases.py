@@ -12,6 +12,7 @@ from colgen.core.columns import Key
 from colgen.core.duals import Duals, OwnDuals
 from colgen.core.pool import Pool
 from colgen.core.warm_start import Basis
+from colgen.master.column_pool import NOWHERE
 from colgen.master.column_table import TEMPLATE, Generated
 from colgen.master.tableau import Tableau
 from colgen.solvers.linear.highs import basic_columns, basic_rows
@@ -20,9 +21,9 @@ from colgen.solvers.linear.highs import basic_columns, basic_rows
 class Bases:
     """Hands bases from run to run, by the names of variables and rows."""
 
-    def __init__(self, tableau: Tableau, column_keys: Sequence[Key]) -> None:
+    def __init__(self, tableau: Tableau, column_keys: Sequence[Key], generated: Generated) -> None:
         self._table, self._rows, self._program, self._objective = tableau
-        self._generated = Generated(tableau.table)
+        self._generated = generated
         self._column_keys = column_keys
         self.first: Basis | None = None
 
@@ -32,10 +33,10 @@ class Bases:
         if basis is None:
             return
         table, names = self._table, self._rows.names
-        found = [self._generated.where(column) for column in basis.columns]
-        found += [table.position.get(key) for key in basis.variables]
+        found = self._generated.find(basis.columns).tolist()
+        found += [table.position.get(key, NOWHERE) for key in basis.variables]
         columns, rows = np.zeros(len(table), dtype=np.bool_), np.zeros(len(self._rows), dtype=np.bool_)
-        columns[[k for k in found if k is not None]] = True
+        columns[[k for k in found if k != NOWHERE]] = True
         rows[[names.position[key] for key in basis.rows if key in names.position]] = True
         self._program.lp.begin_at(columns[table.active], rows)
 

@@ -16,6 +16,9 @@ from colgen.master.growing_arrays import Growing, GrowingTogether, SignatureInde
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.integer[Any]]
 
+Origins: TypeAlias = int | Ints
+"""The number of the pricing problem that each column came from, or that all of them did; -1: not known."""
+
 _GIVEN = -1
 """The least origin that a generated column may have."""
 
@@ -47,6 +50,7 @@ class ColumnPool:
         self._found: dict[Hashable, int] = {}
         self._keys: dict[int, Key] = {}
         self._num_named = 0
+        self._brings_rows = False
         self._firsts: list[int] = []
         self._meanings: list[Meanings | None] = []
         self._made: dict[int, Column] = {}
@@ -87,6 +91,7 @@ class ColumnPool:
                     self._num_named += 1
         self._firsts.append(int(where[0]))
         self._meanings.append(batch.meanings)
+        self._brings_rows |= batch.meanings.brings_rows
         return where
 
     def _grow(
@@ -133,7 +138,7 @@ class ColumnPool:
             return position
         cost, pattern = identity
         try:
-            batch = Columns.of([Column(cost, dict(pattern))], self.row_keys, self.row_position)
+            batch = Columns.of([Column(cost, dict(pattern))]).over(self.row_keys, self.row_position)
         except KeyError:
             return None
         found = int(self.find(batch)[0])
@@ -228,7 +233,9 @@ class ColumnPool:
         return made_of(
             self.costs[chosen],
             picked(self.starts, self.rows, self.values, chosen),
-            Meanings(Lookup(self.structure, self.structures, places), None, Kept(self._generated, places)),
+            Meanings(
+                Lookup(self.structure, self.structures, places), None, Kept(self._generated, places), self._brings_rows
+            ),
             [self._keys.get(position) for position in places] if named else None,
             self.upper[chosen],
             self.lower[chosen],

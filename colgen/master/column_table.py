@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +16,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.column_pool import NOWHERE, ColumnPool, Floats, Ints
 from colgen.master.growing_arrays import Growing, GrowingTogether
+from colgen.master.lookup import LookUp
 from colgen.model.formulation import Formulation
 from colgen.pricing.oracles import Pricing
 from colgen.solvers.columns.compressed import activities, grow_older, products, used
@@ -267,32 +269,59 @@ def merged(
     )
 
 
+class Held(NamedTuple):
+    """A column that a master holds.
+
+    Attributes
+    ----------
+    column
+        As it came.
+    origin
+        The number of the pricing problem that it came from; None if that is not known.
+    is_open
+        Whether its value can still grow at the present node.
+    """
+
+    column: Column
+    origin: int | None = None
+    is_open: bool = True
+
+
 class Generated:
     """Finds columns of oracles, and given ones, in a table; none may be taken for a variable of the template."""
 
-    def __init__(self, table: ColumnTable) -> None:
-        self._table = table
+    def __init__(self, table: ColumnTable, lookup: LookUp) -> None:
+        self._table, self._lookup = table, lookup
 
-    def where(self, column: Column) -> int | None:
-        """The position of a column; None if it is not there."""
-        position = self._table.where(column.identity)
-        if position is not None and not self._table.is_generated(np.array([position]))[0]:
-            raise FormulationError(
-                f"the column of {column.structure!r} has the key {column.key!r}, which is a variable of the template: "
-                "give it another, or it would be taken for that variable"
-            )
-        return position
+    def find(self, columns: Sequence[Column]) -> Ints:
+        """Positions of columns; :data:`~colgen.master.column_pool.NOWHERE` for those that are not there."""
+        batch = columns if isinstance(columns, Columns) else Columns.of(columns)
+        there = self._lookup.over(batch, strict=False)
+        where = self.positions(there)
+        if len(there.rows) < len(batch.rows):  # some of their rows are not there
+            where[np.diff(there.starts) < np.diff(batch.starts)] = NOWHERE
+        return where
 
     def positions(self, batch: Columns) -> Ints:
-        """Positions of the columns of a batch; :data:`~colgen.master.column_pool.NOWHERE` for missing ones."""
+        """The same of a batch over the master's rows."""
         where = self._table.find(batch)
         if batch.keys is not None:
             present = np.flatnonzero(where != NOWHERE)
             for k in present[~self._table.is_generated(where[present])].tolist():
-                self.where(batch[k])
+                raise FormulationError(
+                    f"the column of {batch.meanings.of(k)!r} has the key {batch.keys[k]!r}, which is a variable of the "
+                    "template: give it another, or it would be taken for that variable"
+                )
         return where
 
-    def find(self, identity: Hashable) -> Column:
+    def at(self, position: int) -> Held:
+        """The column at a position."""
+        column, table = self._table.column(position), self._table
+        assert column is not None
+        origin = int(table.origins[position])
+        return Held(column, None if origin < 0 else origin, math.isinf(table.upper_now[position]))
+
+    def named(self, identity: Hashable) -> Column:
         """The column of an identity."""
         position = self._table.where(identity)
         column = None if position is None else self._table.column(position)
@@ -311,16 +340,6 @@ class Generated:
         """Which pricing problem each of them came from."""
         every: Ints = self._table.origins[: len(self._table)]
         return every[self._table.is_generated(np.arange(len(self._table)))]
-
-    def is_open(self, column: Column) -> bool:
-        """Whether the value of a column can still grow at the present node."""
-        return math.isinf(self._table.upper_now[self.where(column)])
-
-    def origin(self, column: Column) -> int | None:
-        """The number of the pricing problem that a column came from; None if that is not known."""
-        where = self.where(column)
-        origin = GIVEN if where is None else int(self._table.origins[where])
-        return None if origin < 0 else origin
 
     def overuse(self, values: Floats, pricing: Sequence[Pricing]) -> bool:
         """Whether values use more columns of some pricing problem than its multiplicity."""

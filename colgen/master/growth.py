@@ -7,23 +7,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from colgen.core.column_batch import Columns
+from colgen.core.column_batch import Columns, Entries
 from colgen.core.columns import Column, Key, Row
 from colgen.core.errors import FormulationError
 from colgen.core.row_batch import RowBatch
 from colgen.core.terms import Term
 from colgen.master.artificials import Artificials
-from colgen.master.column_pool import NOWHERE, Floats, Ints
+from colgen.master.column_pool import NOWHERE, Floats, Ints, Origins
 from colgen.master.column_table import Generated, merged
 from colgen.master.idle_columns import IdleColumns
-from colgen.master.lookup import LookUp, bring_rows
+from colgen.master.lookup import LookUp
 from colgen.master.node_columns import Imposed
-from colgen.master.row_coefficients import Entries, entries_of_rows
+from colgen.master.row_coefficients import entries_of_rows
 from colgen.master.tableau import Tableau
 from colgen.solvers.linear.scaling import sizes_of_rows
-
-_MANY = 500
-"""Batches of single columns join together with other single columns if they have no more than so many."""
 
 
 class Joining:
@@ -32,7 +29,7 @@ class Joining:
     Parameters
     ----------
     lookup
-        Looks columns up in the rows; it learns from those that join.
+        Puts columns over the rows; it learns from those that join.
     imposed
         By the node: which columns it allows.
     refuse
@@ -50,54 +47,38 @@ class Joining:
     ) -> None:
         self._table, self._rows, self._program, self._objective = tableau
         self._lookup, self._imposed, self._artificials, self._idle = lookup, imposed, artificials, idle
-        self._generated = Generated(tableau.table)
+        self._generated = Generated(tableau.table, lookup)
         self._refuse = refuse
         self.joined: list[Row] = []
         """Rows that have joined with sides of their own, which those of decisions have not."""
 
     # --- columns -----------------------------------------------------------------------------------------------------
 
-    def add_singles(self, found: Sequence[Sequence[Column]]) -> int | None:
-        """Add what each pricing problem has found at once, if those are single columns; None if not all of them are."""
-        singles = [
-            batch
-            for batch in found
-            if not isinstance(batch, Columns) or (batch.meanings.given is not None and len(batch) <= _MANY)
-        ]
-        together = [column for batch in singles for column in batch]
-        if len(singles) < len(found) or len(together) < 2 or bring_rows(together):
-            return None
-        return self._add(together, np.repeat(np.arange(len(found)), list(map(len, found))))
-
-    def add(self, columns: Sequence[Column], rows: Sequence[Row], origin: int) -> int:
+    def add(self, columns: Sequence[Column], rows: Sequence[Row], origins: Origins) -> int:
         """Add rows, those that columns bring too, then columns; returns how many columns were new."""
-        if bring_rows(columns):
-            mine = (column for column in columns if self._generated.where(column) is None)
-            rows = [*rows, *(row for column in mine for row in column.rows)]
+        batch = columns if isinstance(columns, Columns) else Columns.of(columns)
+        if batch.meanings.brings_rows:
+            new = np.flatnonzero(self._generated.find(batch) == NOWHERE).tolist()
+            rows = [*rows, *(row for k in new for row in batch[k].rows)]
         self.add_rows(rows)
-        return self._add(columns, np.full(len(columns), origin))
-
-    def _add(self, columns: Sequence[Column], origins: Ints) -> int:
-        """Add columns whose rows are there."""
-        if not len(columns):
+        if not len(batch):
             return 0
-        known = self._lookup.of(columns)
-        once = known.batch.distinct()
+        batch = self._lookup.over(batch)
+        whose: Ints = np.broadcast_to(origins, len(batch))
+        once = batch.distinct()
         if once is not None:
-            known, origins = known.take(once), origins[once]
-        if known.new_among != len(self._table):
-            where = self._generated.positions(known.batch)
-            new = where == NOWHERE
-            if not new.all():
-                self._idle.activate(np.unique(where[~new][self._table.place[where[~new]] < 0]))
-                known, origins = known.take(np.flatnonzero(new)), origins[new]
-        if len(known.batch):
-            self._append(known.batch, known.stated, origins)
-        self._lookup.forget()
-        return len(known.batch)
+            batch, whose = batch.take(once), whose[once]
+        where = self._generated.positions(batch)
+        new = where == NOWHERE
+        if not new.all():
+            self._idle.activate(np.unique(where[~new][self._table.place[where[~new]] < 0]))
+            batch, whose = batch.take(new), whose[new]
+        if len(batch):
+            self._append(batch, whose)
+        return len(batch)
 
-    def _append(self, batch: Columns, stated: Entries | None, origins: Ints) -> None:
-        table, unsized = self._table, self._rows.unsized
+    def _append(self, batch: Columns, origins: Ints) -> None:
+        table, unsized, stated = self._table, self._rows.unsized, batch.stated
         where = table.append(batch, origins)
         starts: Ints = batch.starts
         rows: Ints = batch.rows
@@ -125,7 +106,6 @@ class Joining:
         if not fresh:
             return
         self._refuse(fresh.values())
-        self._lookup.forget()
         joining = list(fresh.values())
         self.joined += [row for row in joining if row.lower > -math.inf or row.upper < math.inf]
         entries = self._enter(joining)
@@ -149,7 +129,6 @@ class Joining:
             )
         if any(issubclass(kind, Term) for kind in {type(key[1]) for key in batch.keys}):
             self._refuse([Row(key) for key in batch.keys])
-        self._lookup.forget()
         self._learn(batch, len(every))
         every.names.extend(batch.keys)
         self._join(

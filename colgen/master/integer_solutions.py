@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colgen.core.column_batch import Columns
+from colgen.core.column_batch import Columns, Entries
 from colgen.core.columns import Column, Key
 from colgen.core.errors import FormulationError, SolverError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, power_of_two, size
 from colgen.master.protocol import MasterStatus
-from colgen.master.row_coefficients import Entries
 from colgen.master.tabular import TabularMaster
 from colgen.solvers.columns.exchanges import WholeProgram, exchange
 from colgen.solvers.linear import lp as programs
@@ -53,13 +52,10 @@ def listed(master: TabularMaster, columns: Sequence[Column], expired: Stopped) -
     for first in range(0, len(columns), _BATCH):
         if expired():
             return None
-        known = master.looked_up(columns[first : first + _BATCH])
-        batch, stated = known.batch, known.stated
+        batch = master.look_up(columns[first : first + _BATCH])
         batches.append(batch)
-        entries += [
-            (owners + first, rows, values)
-            for owners, rows, values in [(batch.owners, batch.rows, batch.values), *([stated] if stated else [])]
-        ]
+        owners, rows, values = batch.entries
+        entries.append((owners + first, rows, values))
     if not batches:
         none = np.empty(0)
         return Listed(columns, sparse.csc_array((master.num_rows, 0)), none, none, none, np.empty(0, dtype=np.bool_))

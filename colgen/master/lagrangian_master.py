@@ -14,6 +14,7 @@ from colgen.core.duals import OwnDuals
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.master.column_pool import Origins
 from colgen.master.protocol import Floats, MasterSolution, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingResult
 
@@ -51,10 +52,10 @@ class LagrangianMaster(RestrictedMaster):
             "dual values, or a master() in Pyomo"
         )
 
-    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
         return 0
 
-    def reduced_costs(self, columns: Sequence[Column], duals: OwnDuals) -> Floats:
+    def price(self, columns: Sequence[Column], duals: OwnDuals) -> Floats:
         return np.full(len(columns), math.nan)
 
     def dual_bound(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:

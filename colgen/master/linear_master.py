@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from colgen.core.budget import Budget
-from colgen.core.column_batch import Columns, Mask
+from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals, OwnDuals, RowNames
@@ -31,13 +31,13 @@ from colgen.master.answer_check import contributions, itemised, violation
 from colgen.master.artificials import Artificials
 from colgen.master.bases import Bases
 from colgen.master.central_duals import Central, Centrality
-from colgen.master.column_pool import NOWHERE, Floats, Ints
-from colgen.master.column_table import Generated
+from colgen.master.column_pool import Floats, Ints, Origins
+from colgen.master.column_table import Generated, Held
 from colgen.master.dual_bound import dual_bound, unpriced
 from colgen.master.growth import Joining
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.linking import Linking
-from colgen.master.lookup import LookedUp, LookUp
+from colgen.master.lookup import LookUp
 from colgen.master.node_columns import Imposed
 from colgen.master.node_state import NodeRows
 from colgen.master.phases import Phases
@@ -69,7 +69,7 @@ class LinearMaster(RestrictedMaster):
     relative (see :mod:`colgen.solvers.linear.lp`); the sum of phase 1 is one of scaled violations.  Everything else,
     and all that oracles see, is in the user's units.
 
-    It is made in HiGHS at its first solve.  Until then it is in phase 2: :meth:`dual_bound`, :meth:`reduced_costs` and
+    It is made in HiGHS at its first solve.  Until then it is in phase 2: :meth:`dual_bound`, :meth:`price` and
     :meth:`violation` speak of the real objective, and cost next to nothing.
 
     Parameters
@@ -114,7 +114,7 @@ class LinearMaster(RestrictedMaster):
         tableau = tableau_of(f, self._settings, dual_first)
         self.table, self.rows, self.program, self.objective = tableau
         self._lookup, imposed = LookUp(self.rows.names), Imposed()
-        self._generated, self._reduced_costs = Generated(self.table), ReducedCosts(tableau, self._lookup)
+        self._generated, self._reduced_costs = Generated(self.table, self._lookup), ReducedCosts(tableau, self._lookup)
         self._idle, artificials = IdleColumns(tableau), Artificials(tableau)
         own = weakref.ref(self)  # the master's memory would else wait for the collector of cycles
 
@@ -125,7 +125,7 @@ class LinearMaster(RestrictedMaster):
 
         self._joining = Joining(tableau, self._lookup, imposed, artificials, self._idle, refuse)
         self._node = NodeRows(tableau, imposed, self._joining, artificials, self._idle)
-        self._bases = Bases(tableau, f.column_keys)
+        self._bases = Bases(tableau, f.column_keys, self._generated)
         self._phases = Phases(tableau, artificials, self._idle, self._bases, Centrality(central))
         self._shown: tuple[MasterSolution, Solution] | None = None
         if options is not None:
@@ -215,40 +215,27 @@ class LinearMaster(RestrictedMaster):
     def has_row(self, key: Key) -> bool:
         return key in self.names.position
 
-    def holds(self, column: Column) -> bool:
-        return self._generated.where(column) is not None
+    def find(self, columns: Sequence[Column]) -> Ints:
+        return self._generated.find(columns)
 
-    def held(self, columns: Columns) -> Mask:
-        mask: Mask = self._generated.positions(self._lookup.batch(columns)) != NOWHERE
-        return mask
-
-    def find(self, identity: Hashable) -> Column:
-        return self._generated.find(identity)
-
-    def is_open(self, column: Column) -> bool:
-        return self._generated.is_open(column)
-
-    def origin(self, column: Column) -> int | None:
-        return self._generated.origin(column)
+    def at(self, position: int) -> Held:
+        return self._generated.at(position)
 
     def overuses(self, solved: MasterSolution, pricing: Sequence[Pricing]) -> bool:
         return self._generated.overuse(solved.values, pricing)
 
     def entries(self, column: Column) -> tuple[list[int], list[float]]:
-        """Positions of the rows that a column has coefficients in, and the coefficients.
+        """Positions of the rows that a column has coefficients in, and the coefficients; other rows are left out.
 
         Its own coefficients come first in rank, then rows that speak of it by key, then rows that know its coefficient
         by function.
         """
-        return self._lookup.entries(column)
+        _, rows, values = self._lookup.over((column,), strict=False).entries
+        return rows.tolist(), values.tolist()
 
-    def looked_up(self, columns: Sequence[Column]) -> LookedUp:
-        """Columns, in the master or not, as a batch over its rows."""
-        return self._lookup.once(columns)
-
-    def known_entries(self, column: Column) -> tuple[list[int], list[float]]:
-        """The same, where the master may lack some of the column's rows: they are left out."""
-        return self._lookup.known_entries(column)
+    def look_up(self, columns: Sequence[Column]) -> Columns:
+        """Columns, in the master or not, as a batch over its rows, with what these state."""
+        return self._lookup.over(columns)
 
     # --- what is optimised -------------------------------------------------------------------------------------------
 
@@ -307,12 +294,8 @@ class LinearMaster(RestrictedMaster):
 
     # --- growing -----------------------------------------------------------------------------------------------------
 
-    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
-        return self._joining.add(columns, rows, origin)
-
-    def add_results(self, found: Sequence[Sequence[Column]]) -> int:
-        added = self._joining.add_singles(found)
-        return super().add_results(found) if added is None else added
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
+        return self._joining.add(columns, rows, origins)
 
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Append rows with their coefficients in all present columns; those that the master knows are passed over."""
@@ -330,8 +313,9 @@ class LinearMaster(RestrictedMaster):
     def apply(self, decisions: Sequence[Decision]) -> None:
         self._node.apply(decisions)
 
-    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> None:
+    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> tuple[tuple[Column, float], ...]:
         self._node.fix(fixed, proper)
+        return tuple((self._generated.named(identity), value) for identity, value in fixed.items())
 
     def start_at(self, basis: Basis) -> None:
         self._bases.first = basis
@@ -418,31 +402,12 @@ class LinearMaster(RestrictedMaster):
 
     # --- what a round proves -----------------------------------------------------------------------------------------
 
-    def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
+    def price(self, columns: Sequence[Column], duals: Duals) -> Floats:
         return self._reduced_costs.of(columns, duals)
 
     def all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
         """Of all columns in the master, at ``theta`` times the dual values."""
         return self.objective.reduced_costs(duals, theta)
-
-    def improving(
-        self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
-    ) -> Sequence[Column]:
-        found = self._reduced_costs.improving(oracle, columns, reduced_costs, tolerance)
-        return super().improving(oracle, columns, reduced_costs, tolerance) if found is None else found
-
-    def improving_of_each(
-        self,
-        oracles: Sequence[Pricing],
-        found: Sequence[Sequence[Column]],
-        reduced_costs: Sequence[Floats],
-        tolerance: float,
-    ) -> Sequence[Sequence[Column]]:
-        together = None
-        if len(oracles) > 1 and type(self).improving is LinearMaster.improving:  # a subclass may want others
-            together = self._reduced_costs.improving_singles(oracles, found, reduced_costs, tolerance)
-        every = super().improving_of_each
-        return every(oracles, found, reduced_costs, tolerance) if together is None else together
 
     def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
         return self._reduced_costs.best_known(duals, oracles)
@@ -454,12 +419,12 @@ class LinearMaster(RestrictedMaster):
         return self._reduced_costs.subgradient(solved, answers, duals)
 
     def linking(self) -> Linking:
-        return Linking(self, self.rows.sizes, self._reduced_costs.entries)
+        return Linking(self, self.rows.sizes)
 
     def itemised(self, stated: float, column: Column, duals: OwnDuals, weight: float) -> str:
         if not isinstance(duals, Duals):
             return ""
-        return itemised(stated, contributions(column, self._lookup.known_entries(column), duals, weight))
+        return itemised(stated, contributions(column, self.entries(column), duals, weight))
 
     # --- dual values -------------------------------------------------------------------------------------------------
 
@@ -470,7 +435,7 @@ class LinearMaster(RestrictedMaster):
         return self.rows.guessed(duals, self.sense)
 
     def signed(self, duals: OwnDuals) -> Duals:
-        if not (isinstance(duals, Duals) and duals.has_names(self.names) and len(duals.values) == self.num_rows):
+        if not (isinstance(duals, Duals) and duals.names is self.names and len(duals.values) == self.num_rows):
             return Duals(self.rows.guessed(duals, self.sense), self.names)
         values = self.rows.signed(duals.values, self.sense)
         # Rows of decisions have other sides at other nodes, so that not even a dual value of this master need do.

@@ -8,8 +8,7 @@ Study 2 (1974).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,6 @@ from colgen.master.column_table import TEMPLATE
 from colgen.master.tabular import TabularMaster
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.integer[Any]]
 
 _SWEEPS = 20
 """So often dual values are put right for the columns that forbid them, one column after the other."""
@@ -35,8 +33,6 @@ class Linking:
     ----------
     master
         Rows and columns are read now: whoever adds some asks for this anew.
-    entries
-        Column, row and value of each entry of columns, in or not in the master.
 
     Attributes
     ----------
@@ -49,15 +45,8 @@ class Linking:
         Of the columns that no oracle answers for.
     """
 
-    def __init__(
-        self,
-        master: TabularMaster,
-        sizes: Floats,
-        entries: Callable[
-            [Sequence[Column]], tuple[Floats, NDArray[np.integer[Any]], NDArray[np.integer[Any]], Floats]
-        ],
-    ) -> None:
-        self._master, self._entries = master, entries
+    def __init__(self, master: TabularMaster, sizes: Floats) -> None:
+        self._master = master
         table, s = master.table, master.sense.sign
         self.sizes = sizes
         self.sides = master.rows.lower.copy(), master.rows.upper.copy()
@@ -133,11 +122,11 @@ class Linking:
 
     def costs_of(self, columns: Sequence[Column]) -> Floats:
         """Costs of columns."""
-        return self._entries(columns)[0]
+        return self._master.look_up(columns).costs
 
     def activity(self, columns: Sequence[Column], values: Floats) -> Floats:
         """Σ_j a_ij x_j of every row, over columns of oracles."""
-        _, owners, rows, entries = self._entries(columns)
+        owners, rows, entries = self._master.look_up(columns).entries
         sums: Floats = np.bincount(rows, entries * values[owners], minlength=len(self.sizes)).astype(float)
         return sums
 

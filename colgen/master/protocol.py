@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.budget import Budget
-from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision, fractionality
 from colgen.core.duals import OwnDuals
-from colgen.core.errors import FormulationError, InputError, RepeatedColumnError, UnknownRowError
+from colgen.core.errors import FormulationError, InputError
 from colgen.core.pool import Pool
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
-from colgen.core.tolerances import TOLERANCES, size
 from colgen.core.warm_start import Basis
+from colgen.master.column_pool import NOWHERE, Ints, Origins
+from colgen.master.column_table import Held
 from colgen.master.linking import Linking
 from colgen.master.program import SavedBasis
 from colgen.pricing.oracles import Pricing, PricingResult
@@ -33,7 +33,6 @@ Floats = NDArray[np.float64]
 
 Answer: TypeAlias = tuple[Sequence[Column], Floats | None]
 """The columns at which an oracle's bound is attained, and how often each is used, where it says so."""
-Mask = NDArray[np.bool_]
 
 
 class MasterStatus(enum.Enum):
@@ -151,21 +150,20 @@ class RestrictedMaster(ABC):
         return None
 
     @abstractmethod
-    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
         """Add rows, then columns, that are not there yet; returns how many columns were new.
 
-        ``origin``: which pricing problem's.
+        Parameters
+        ----------
+        origins
+            The number of the pricing problem that each column came from, or that all of them did; -1: not known.
         """
 
     def begin_feasible(self) -> None:
         """The columns of a checked answer are there: the first solve may count on a feasible point."""
 
-    def add_results(self, found: Sequence[Sequence[Column]]) -> int:
-        """Add what each pricing problem has found; returns how many columns were new."""
-        return sum(self.add(batch, (), origin) for origin, batch in enumerate(found) if len(batch))
-
     @abstractmethod
-    def reduced_costs(self, columns: Sequence[Column], duals: OwnDuals) -> Sequence[float] | Floats:
+    def price(self, columns: Sequence[Column], duals: OwnDuals) -> Floats:
         """Reduced costs of columns, in the master or not."""
 
     @abstractmethod
@@ -276,10 +274,6 @@ class RestrictedMaster(ABC):
         """What is wrong with a claimed answer, in words; None if nothing is, as far as this master can tell."""
         return None
 
-    def origin(self, column: Column) -> int | None:
-        """The number of the pricing problem that a column came from; None if that is not known."""
-        return None
-
     def exchanges(self, solved: MasterSolution) -> bool:
         """Whether a solution uses exchanges, which no answer does: it is then no solution of the relaxation."""
         return False
@@ -334,40 +328,13 @@ class RestrictedMaster(ABC):
         """Whether the master has a row of this name already."""
         return False
 
-    def holds(self, column: Column) -> bool:
-        """Whether the master holds this column already."""
-        return False
+    def find(self, columns: Sequence[Column]) -> Ints:
+        """Positions of columns in the master; -1 for those that it does not hold, or does not find."""
+        return np.full(len(columns), NOWHERE)
 
-    def held(self, columns: Columns) -> Mask:
-        """Which columns of a batch the master holds already."""
-        return np.fromiter((self.holds(column) for column in columns), dtype=np.bool_, count=len(columns))
-
-    def improving(
-        self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
-    ) -> Sequence[Column]:
-        """The columns that improve this master and are to join it, given their reduced costs at its own duals.
-
-        Masters whose oracles return very many columns override it, to look at all of them at once.
-        """
-        chosen = []
-        for k in np.flatnonzero(self.sense.gains(reduced_costs) > tolerance).tolist():
-            column = columns[k]
-            if not self.holds(column):
-                chosen.append(column)
-            elif self.is_open(column):
-                check_not_repeated(oracle, column, None, float(reduced_costs[k]), self.scale, self.rounding)
-        return chosen
-
-    def improving_of_each(
-        self,
-        oracles: Sequence[Pricing],
-        found: Sequence[Sequence[Column]],
-        reduced_costs: Sequence[Floats],
-        tolerance: float,
-    ) -> Sequence[Sequence[Column]]:
-        """:meth:`improving` of what each pricing problem has found."""
-        every = zip(oracles, found, reduced_costs, strict=True)
-        return [self.improving(oracle, columns, mine, tolerance) for oracle, columns, mine in every]
+    def at(self, position: int) -> Held:
+        """The column at a position that :meth:`find` has found."""
+        raise NotImplementedError(f"{type(self).__name__} finds columns, so it needs at()")
 
     def is_whole(self, solved: MasterSolution) -> bool:
         """Whether every variable that must be whole in an answer is whole in this solution."""
@@ -386,14 +353,6 @@ class RestrictedMaster(ABC):
             for key, value in solution.variables.items()
         }
         return dataclasses.replace(solution, columns=tuple(p for p in columns if p[1]), variables=variables)
-
-    def find(self, identity: Hashable) -> Column:
-        """The column in the master that has this identity."""
-        raise UnknownRowError(f"{type(self).__name__} does not find columns by their identity")
-
-    def is_open(self, column: Column) -> bool:
-        """Whether the value of a column in the master can still grow at the present node."""
-        return True
 
     def best_known(self, duals: OwnDuals, oracles: int) -> Sequence[float]:
         """The best reduced cost of the columns in the master that came from each of so many pricing problems.
@@ -437,14 +396,17 @@ class RestrictedMaster(ABC):
         if decisions:
             raise FormulationError(f"{type(self).__name__} does not know branching decisions")
 
-    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> None:
+    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> tuple[tuple[Column, float], ...]:
         """Raise the lower bounds of columns, by identity, for diving; an empty mapping releases all.
+
+        Returns the columns with their bounds.
 
         With ``proper``, the name of a block of rows, columns that cover more of a row than the fixed ones leave over
         are switched off.
         """
         if fixed:
             raise FormulationError(f"{type(self).__name__} cannot fix columns")
+        return ()
 
     def remove_stale(self, age: int) -> int:
         """Delete generated columns that have not improved for ``age`` solves; returns how many."""
@@ -456,22 +418,3 @@ class RestrictedMaster(ABC):
 
     def restore(self, basis: SavedBasis) -> None:
         """Start the next solve from a basis saved earlier."""
-
-
-def check_not_repeated(
-    oracle: Pricing, column: Column, held: Column | None, reduced_cost: float, scale: float, rounding: float
-) -> None:
-    """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
-    if abs(reduced_cost) <= TOLERANCES.diagnostic * size(scale, column.cost) + rounding:
-        return
-    why = f"two different columns share the key {column.key!r}, or its rows' functions changed"
-    if column.key is None:
-        same = "" if held is None else f", as that of {held.structure!r}"
-        why = (
-            f"columns without a key are told apart by cost and coefficients alone{same}; give those that differ "
-            "otherwise a key, Column(..., key=(block, index)), unless it is the rows' functions that changed"
-        )
-    raise RepeatedColumnError(
-        f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), but "
-        f"the master holds it already and has priced it out: {why}"
-    )

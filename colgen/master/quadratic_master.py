@@ -29,6 +29,8 @@ from colgen.core.numbers import real
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import ROUNDING, TOLERANCES, power_of_two, size
+from colgen.master.column_pool import NOWHERE, Ints, Origins
+from colgen.master.column_table import Held
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingResult
 from colgen.solvers.arrays import ArrayError
@@ -125,7 +127,7 @@ class QuadraticMaster(RestrictedMaster):
 
     # --- columns -----------------------------------------------------------------------------------------------------
 
-    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
         if rows:
             raise FormulationError("a QuadraticMaster has no rows: its columns are told apart by their vectors alone")
         before = len(self._columns)
@@ -155,8 +157,11 @@ class QuadraticMaster(RestrictedMaster):
         except ArrayError as error:
             raise FormulationError(f"the column of {column.structure!r}: {error}") from None
 
-    def holds(self, column: Column) -> bool:
-        return _name(column, self._checked(column)) in self._number
+    def find(self, columns: Sequence[Column]) -> Ints:
+        return np.array([self._number.get(_name(column, self._checked(column)), NOWHERE) for column in columns])
+
+    def at(self, position: int) -> Held:
+        return Held(self._columns[position])
 
     @property
     def num_columns(self) -> int:
@@ -189,7 +194,7 @@ class QuadraticMaster(RestrictedMaster):
             MasterStatus.OPTIMAL, self._sign * held.value, shares, MeanDuals.of(prices, self._sign * level)
         )
 
-    def reduced_costs(self, columns: Sequence[Column], duals: MeanDuals) -> Floats:
+    def price(self, columns: Sequence[Column], duals: MeanDuals) -> Floats:
         found = []
         for column in columns:
             places, values = self._checked(column)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.column_batch import Columns
+from colgen.core.column_batch import Columns, Entries
 from colgen.core.columns import Column, Row, RowFamily
 
 Ints = NDArray[np.int64]
@@ -91,10 +90,6 @@ def entries_of_rows(rows: Sequence[Row], columns: Sequence[Column]) -> Sequence[
     return found
 
 
-Entries: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]], NDArray[np.float64]]
-"""Column, row and value of each entry."""
-
-
 class StatedByRows:
     """The rows that state coefficients of columns, those that are still to come included.
 
@@ -121,16 +116,6 @@ class StatedByRows:
                 known[key].append(entry)
             elif key is not None:
                 known[key] = [entry]
-
-    def speaks_of(self, column: Column) -> bool:
-        """Whether rows may state entries of a column."""
-        return bool(self._by_function) or (column.key is not None and column.key in self._by_key)
-
-    def of_column(self, column: Column, own: list[int]) -> tuple[list[int], list[float]]:
-        """Rows and coefficients of one column besides those of the rows that it names itself."""
-        by_function = self._by_function.entries([column])[0] if self._by_function else ([], [])
-        found = self._ranked(column.key, set(own), *by_function)
-        return list(found), list(found.values())
 
     def _ranked(self, key: Hashable, own: set[int], rows: list[int], values: list[float]) -> dict[int, float]:
         found: dict[int, float] = {}

@@ -8,12 +8,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.core.column_batch import Columns
 from colgen.core.columns import Column
 from colgen.core.duals import Duals, RowNames
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.master.column_table import ColumnTable
-from colgen.master.lookup import LookedUp
 from colgen.master.present_objective import PresentObjective
 from colgen.master.program import MasterProgram
 from colgen.master.rows import MasterRows
@@ -60,8 +60,8 @@ class TabularMaster(Protocol):
     def all_reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
         """Reduced costs of all columns at ``theta`` times the dual values."""
 
-    def looked_up(self, columns: Sequence[Column]) -> LookedUp:
-        """Columns, in the master or not, as a batch over its rows."""
+    def look_up(self, columns: Sequence[Column]) -> Columns:
+        """Columns, in the master or not, as a batch over its rows, with what these state."""
 
     def activities(self, solution: Solution) -> Floats:
         """Of every row, at a solution of columns in the master."""

@@ -151,7 +151,7 @@ class Labelling(Pricing):
             columns, stated = self._batch(found, duals)
             improving = context.reduced_costs(columns, duals)
             if mode != "exact" and any(
-                context.improves(float(cost)) and (context.held is None or context.is_new(columns[k]))
+                context.improves(float(cost)) and (context.find is None or context.is_new(columns[k]))
                 for k, cost in enumerate(improving)
             ):
                 return PricingResult(columns, None, stated)

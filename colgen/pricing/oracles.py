@@ -73,26 +73,26 @@ class PricingContext:
     deadline: float = math.inf
     tolerance: float = TOLERANCES.reduced_cost
     provisional: bool = False
-    pricing_out: Callable[[Sequence[Column], Duals], Sequence[float] | NDArray[np.float64]] | None = None
+    price: Callable[[Sequence[Column], Duals], Sequence[float] | NDArray[np.float64]] | None = None
     scale: float = 1.0
     budget: Budget = field(default_factory=Budget)
-    held: Callable[[Column], bool] | None = None
+    find: Callable[[Sequence[Column]], NDArray[np.integer[Any]]] | None = None
     slack: float = math.inf
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:
         """Reduced costs of columns at ``duals``, rows that the columns do not name themselves included."""
-        if self.pricing_out is None and isinstance(columns, Columns):
+        if self.price is None and isinstance(columns, Columns):
             return self.cost_weight * columns.costs - columns.products(duals.values)
-        if self.pricing_out is None:
+        if self.price is None:
             return [
                 self.cost_weight * c.cost - sum(a * duals.get(key) for key, a in c.coefficients.items())
                 for c in columns
             ]
-        return self.pricing_out(columns, duals)
+        return self.price(columns, duals)
 
     def is_new(self, column: Column) -> bool:
         """Whether the master does not hold a column yet: one that it holds can only seem to improve it."""
-        return self.held is None or not self.held(column)
+        return self.find is None or bool(self.find((column,))[0] < 0)
 
     def improves(self, reduced_cost: float) -> bool:
         """Whether a column of this reduced cost improves the master."""
@@ -205,6 +205,9 @@ class PricingResult:
     cut_off
         The search ended early because of the deadline or an interrupt, and states no bound, or a weaker one, for that
         reason alone.
+    together
+        All columns join the master together, whatever each of them improves: an arc, say, that improves only with a
+        part that uses it.
     """
 
     columns: Sequence[Column] = ()
@@ -216,6 +219,7 @@ class PricingResult:
     cut_off: bool = False
     answers: Sequence[Solution] = ()
     relaxed: Solution | None = None
+    together: bool = False
 
 
 class Pricing(ABC):

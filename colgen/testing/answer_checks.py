@@ -127,7 +127,7 @@ def _check_totals(
     for session in evidence.sessions:
         # Bounded columns that the master holds an oracle may leave out of account, as the dual bound does.
         free = [(column, value) for column, value in used if math.isinf(column.upper)]
-        pairs = [(column, value, session.master.known_entries(column)) for column, value in free]
+        pairs = [(column, value, session.master.entries(column)) for column, value in free]
         for claim in session.claims[number]:
             if claim.total is None or not admits(claim.decisions, answer):
                 continue

@@ -80,7 +80,7 @@ class PricedColumns:
         self.columns = [c for c in columns if math.isinf(c.upper)]  # bounded ones an oracle may leave out of account
         self.position = {c.identity: k for k, c in enumerate(self.columns)}
         self._costs = np.array([c.cost for c in self.columns], dtype=float)
-        pairs = [master.known_entries(c) for c in self.columns]
+        pairs = [master.entries(c) for c in self.columns]
         self._columns = np.repeat(np.arange(len(pairs)), [len(rows) for rows, _ in pairs])
         self._rows = np.array([row for rows, _ in pairs for row in rows], dtype=np.int64)
         self._values = np.array([value for _, values in pairs for value in values], dtype=float)
@@ -211,7 +211,7 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
             if stated is None:
                 continue
             if column.identity not in known:
-                known[column.identity] = master.known_entries(column)
+                known[column.identity] = master.entries(column)
             pair = known[column.identity]
             parts = contributions(column, pair, claim.duals, claim.weight)
             terms = sum(map(abs, parts.values()))
@@ -221,9 +221,7 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
         return None
     example = min(wrong, key=lambda s: _plainness(s.claim))
     cause = _formula_of_stated(master, every, known) or _entry_of_stated(master, every)
-    parts = contributions(
-        example.column, master.known_entries(example.column), example.claim.duals, example.claim.weight
-    )
+    parts = contributions(example.column, master.entries(example.column), example.claim.duals, example.claim.weight)
     message = (
         f"states the reduced cost {example.stated:g} for the column of {example.column.structure!r}, whose cost and "
         f"coefficients give {example.computed:g}, at {example.claim.label}: "
@@ -268,7 +266,7 @@ def _entry_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | No
                 f"counts {column.cost + amount:g}"
             )
         points = np.array([_padded(s.claim, master) for s in group])
-        rows, values = master.known_entries(column)
+        rows, values = master.entries(column)
         written = dict(zip(rows, values, strict=True))
         for row in [*rows, *(r for r in range(master.num_rows) if r not in written)]:
             amount = _multiple(missing, -points[:, row], slack)

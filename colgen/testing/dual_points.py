@@ -37,7 +37,7 @@ class DualPoints:
         largest = max(costs, default=0.0) or 1.0
         weights = np.zeros(master.num_rows)
         for column in columns:
-            rows, values = master.known_entries(column)
+            rows, values = master.entries(column)
             np.maximum.at(weights, rows, np.abs(values))
         self.sizes = largest / np.where(weights > 0, weights, 1.0)
 

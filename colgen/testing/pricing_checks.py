@@ -56,11 +56,11 @@ def ask_all(
     master = session.master
 
     def reduced_costs(columns: Sequence[Column], at: Duals) -> list[float]:
-        return [weight * c.cost - products(master.known_entries(c), at.values) for c in named(columns, master)]
+        return [weight * c.cost - products(master.entries(c), at.values) for c in named(columns, master)]
 
     if weight == 0.0:
         label += ", costs counting zero as in phase 1"
-    context = PricingContext(master.sense, cost_weight=weight, decisions=decisions, pricing_out=reduced_costs)
+    context = PricingContext(master.sense, cost_weight=weight, decisions=decisions, price=reduced_costs)
     for number, oracle in enumerate(evidence.oracles):
         try:
             result = priced(oracle, duals, context)

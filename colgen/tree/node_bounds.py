@@ -134,9 +134,8 @@ class NodeBounds:
 
     def add_priced(self, found: Proved) -> None:
         """Keep the columns that a round at guessed dual values has priced."""
-        for origin, columns in enumerate(found.columns):
-            if len(columns):
-                self.run.columns_generated += self.master.add(columns, (), origin)
+        if found.new:
+            self.run.columns_generated += self.master.add(found.new.columns, (), found.new.origins)
 
     def _prove(self, state: NodeState, bounded: Bounded) -> Bounded:
         """What the oracles prove at the dual values that a bounding ended with: that is believed, not its own word."""
@@ -228,5 +227,5 @@ def _pricing_context(
         fixed=fixed,
         deadline=run.deadline,
         budget=run.budget,
-        pricing_out=master.reduced_costs,
+        price=master.price,
     )

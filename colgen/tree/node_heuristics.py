@@ -15,7 +15,7 @@ from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.heuristics import Heuristic, HeuristicContext, RestrictedMIP
 from colgen.master.protocol import MasterSolution
-from colgen.pricing.calls import call_oracles
+from colgen.pricing.calls import call_oracles, gather
 from colgen.stabilization import NoStabilization
 from colgen.tree.node import Node, sparing
 from colgen.tree.node_bounds import GRACE, NodeBounds
@@ -42,8 +42,7 @@ class NodeHeuristics:
         """Run the quick heuristics, or the others, that apply at this depth."""
 
         def regenerate(fixed: Mapping[Hashable, float], proper: str | None, rounds: int | None = None) -> Bounded:
-            self.master.fix(fixed, proper)
-            pairs = tuple((self.master.find(identity), value) for identity, value in fixed.items())
+            pairs = self.master.fix(fixed, proper)
             proved = self.run.node_bound
             try:
                 return column_generation(
@@ -100,8 +99,9 @@ class NodeHeuristics:
         if rng.random() < _PART:
             values[rng.random(len(values)) < _PART] = 0.0
         told = dataclasses.replace(self._bounds.pricing_context(node), provisional=True)
-        for origin, result in enumerate(call_oracles(self._parts.oracles, duals.replace(values), told)):
-            self.run.columns_generated += self.master.add(result.columns, (), origin)
+        varied = duals.replace(values)
+        found = gather(call_oracles(self._parts.oracles, varied, told), varied)
+        self.run.columns_generated += self.master.add(found.columns, (), found.origins)
 
     def round_off(self, node: Node, solved: MasterSolution, reason: Termination | None) -> None:
         """Where a limit ends a node: look for an answer among the columns at hand, in what time is left for grace."""

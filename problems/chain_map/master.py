@@ -16,6 +16,7 @@ from colgen.core.columns import Column, Row
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
+from colgen.master.column_pool import Origins
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingResult
 from colgen.problems.chain_map.fallback import label_in_a_hurry
@@ -282,7 +283,7 @@ class ChainMaster(RestrictedMaster):
         bounds = np.maximum(bounds, self._scores)
         return bounds
 
-    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
         if rows:
             raise FormulationError("ChainMaster takes no rows")
         if not len(columns):
@@ -298,13 +299,7 @@ class ChainMaster(RestrictedMaster):
         self.active = np.flatnonzero(grown)
         return len(pairs)
 
-    def improving(
-        self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
-    ) -> Sequence[Column]:
-        # The oracle leaves out what the domains hold and what rounding explains.
-        return columns
-
-    def reduced_costs(self, columns: Sequence[Column], duals: MessageDuals | None) -> Floats:
+    def price(self, columns: Sequence[Column], duals: MessageDuals | None) -> Floats:
         if not len(columns) or duals is None:
             return np.empty(0)
         pairs = columns if isinstance(columns, LabelPairs) else _as_pairs(columns)

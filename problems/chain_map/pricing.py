@@ -100,8 +100,8 @@ class PairPricing(Pricing):
             wanted = far[forest.trees_of(nodes)]
             pairs, found = pairs.where(wanted), found[wanted]
         if not finished:
-            return PricingResult(pairs, None, found, cut_off=True)
-        return PricingResult(pairs, bound, found, float(gaps.sum()))
+            return PricingResult(pairs, None, found, cut_off=True, together=True)
+        return PricingResult(pairs, bound, found, float(gaps.sum()), together=True)
 
     def _by_exchanges(self, duals: MessageDuals, exchanges: Exchanges) -> Look:
         """Looks at the trees that are not finished, with bounds by exchanges."""

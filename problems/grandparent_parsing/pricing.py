@@ -473,7 +473,7 @@ class Arcs(Pricing):
             gains[tuple(np.array(deleted).T)] = again
         best = gains.max(axis=0, initial=0.0)
         columns = [self.column((h, m)) for h, m in np.argwhere(gains > context.tolerance).tolist()]
-        return PricingResult(columns, bound=float(best.max()), total=float(best.sum()))
+        return PricingResult(columns, bound=float(best.max()), total=float(best.sum()), together=True)
 
     def _own(self, absent: Mask, duals: Duals, context: PricingContext) -> Floats:
         """Reduced costs of absent arcs without any part, -inf elsewhere."""

@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from colgen import (
     BranchingRule,
@@ -39,6 +39,7 @@ from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.pool import Pool
 from colgen.core.row_batch import RowBatch
 from colgen.core.warm_start import WarmStart
+from colgen.master.column_pool import NOWHERE, Origins
 from colgen.master.protocol import MasterSolution, RestrictedMaster
 from colgen.problems.dependency.exact import TreeScores
 from colgen.problems.dependency.features.margin_updates import tree_triples
@@ -490,7 +491,6 @@ class GrandparentParsing(Problem):
 class _Master(LinearMaster):
     """A linear program that is stated when it is needed: what dual values of trees prove needs none.
 
-    It takes in every arc that its oracle returns: an arc improves together with a part, which cannot come before it.
     Rounds of very many parts, a hundred thousand or more, are looked up and taken in slice by slice: the run ends
     between two of them where its budget is spent.
     """
@@ -608,8 +608,8 @@ class _Master(LinearMaster):
             return None
         return f"its objective is {score:.10g}, not {claimed:.10g}"
 
-    def origin(self, column: Column) -> int | None:
-        return super().origin(column) if self.is_stated else None
+    def find(self, columns: Sequence[Column]) -> NDArray[np.integer[Any]]:
+        return super().find(columns) if self.is_stated else np.full(len(columns), NOWHERE, dtype=np.int64)
 
     def _arc_columns(self) -> tuple[Sequence[Ints], Ints]:
         """Heads and modifiers of the arcs that are columns or variables, and their positions."""
@@ -633,34 +633,34 @@ class _Master(LinearMaster):
         found[heads, modifiers] = positions
         return found
 
-    def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Floats:
+    def price(self, columns: Sequence[Column], duals: Duals) -> Floats:
         if len(columns) <= SLICE:
-            return super().reduced_costs(columns, duals)
+            return super().price(columns, duals)
         found = []
         for start in range(0, len(columns), SLICE):
             self._problem.require()
-            found.append(super().reduced_costs(columns[start : start + SLICE], duals))
+            found.append(super().price(columns[start : start + SLICE], duals))
         return np.concatenate(found)
 
-    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
-        if not self.is_stated and not rows and origin < 0:
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
+        whose = np.broadcast_to(origins, len(columns))
+        if not self.is_stated and not rows and not (whose >= 0).any():
             self._waiting += columns
             return len(columns)
-        added = self._add_slice(columns[:SLICE], rows, origin)
-        for start in range(SLICE, len(columns), SLICE):
+        batch = columns if isinstance(columns, Columns) else Columns.of(columns)
+        if len(batch) <= SLICE:
+            return self._add_slice(batch, rows, whose)
+        added = self._add_slice(batch[:SLICE], rows, whose[:SLICE])
+        for start in range(SLICE, len(batch), SLICE):
             self._problem.require()
-            added += self._add_slice(columns[start : start + SLICE], (), origin)
+            added += self._add_slice(batch[start : start + SLICE], (), whose[start : start + SLICE])
         return added
 
-    def _add_slice(self, columns: Sequence[Column], rows: Sequence[Row], origin: int) -> int:
-        added = super().add(columns, rows, origin)
+    def _add_slice(self, columns: Columns, rows: Sequence[Row], origins: Ints) -> int:
+        added = super().add(columns, rows, origins)
         if self._problem.arc_formulation == "all":
-            if isinstance(columns, Columns):
-                keys = columns.keys or ()
-            else:  # those of another master, which were in a batch there: others bring their rows
-                keys = [column.key for column in columns if not column.rows]
-            linked = self.names.position
-            parts = [key for key in keys if key is not None and key[0] == "grandparent"]
+            linked = self.names.position  # rows that columns bring are there by now
+            parts = [key for key in columns.keys or () if key is not None and key[0] == "grandparent"]
             self._link([key for key in parts if ("gp_arc", key[1]) not in linked])
         return added
 
@@ -675,13 +675,6 @@ class _Master(LinearMaster):
         entries = np.stack([arcs[ends[:, 0], ends[:, 1]], [position[key] for key in parts]], axis=1).ravel()
         values = np.tile([-1.0, 1.0], len(keys))
         self.add_row_batch(RowBatch(keys, 2 * np.arange(len(keys) + 1), entries, values, upper=0.0))
-
-    def improving(
-        self, oracle: Pricing, columns: Sequence[Column], reduced_costs: Floats, tolerance: float
-    ) -> Sequence[Column]:
-        if isinstance(oracle, Arcs):
-            return columns
-        return super().improving(oracle, columns, reduced_costs, tolerance)
 
 
 @cache

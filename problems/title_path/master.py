@@ -11,6 +11,7 @@ import numpy as np
 from colgen import Column, Row, Sense, Solution
 from colgen.core.columns import Key
 from colgen.core.duals import RowNames
+from colgen.master.column_pool import Origins
 from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.problems.title_path.instance import Floats, Path, PathInstance
 from colgen.solvers.paths.walks import Mask
@@ -59,7 +60,7 @@ class WalkMaster(LagrangianMaster):
         self._names = RowNames()
         self._names.append(WALK)
 
-    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origin: int = -1) -> int:
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
         for row in rows:
             if row.key not in self._names.position:
                 self._names.append(row.key)

@@ -28,6 +28,7 @@ from colgen import (
     solve,
 )
 from colgen.bounding.checks import (
+    check_not_repeated,
     check_results,
     check_row,
     check_use,
@@ -45,7 +46,7 @@ from colgen.core.errors import (
     RepeatedColumnError,
     SeparationError,
 )
-from colgen.master.protocol import MasterSolution, MasterStatus, check_not_repeated
+from colgen.master.protocol import MasterSolution, MasterStatus
 from tests.master.test_protocol import Unknowing
 from tests.toys import CuttingStock
 

@@ -44,6 +44,7 @@ from colgen import (
 )
 from colgen.core import errors
 from colgen.core.stop import AnyOf, Stalled
+from colgen.master.column_table import Held
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.amounts import BUSY
@@ -891,16 +892,19 @@ class Cheapest(RestrictedMaster):
         best = self.sense.best(*(c.cost for c in self.held))
         return MasterSolution(MasterStatus.OPTIMAL, best, None, best)
 
-    def add(self, columns, rows=(), origin=-1):
+    def add(self, columns, rows=(), origins=-1):
         new = [c for c in columns if c not in self.held]
         self.held += new
         return len(new)
 
-    def holds(self, column):
-        return column in self.held
+    def find(self, columns):
+        return np.array([self.held.index(column) if column in self.held else -1 for column in columns])
 
-    def reduced_costs(self, columns, duals):
-        return [c.cost - duals for c in columns]
+    def at(self, position):
+        return Held(self.held[position])
+
+    def price(self, columns, duals):
+        return np.array([c.cost - duals for c in columns])
 
     def dual_bound(self, duals, pricing, results):
         bounds = [result.bound for result in results]

@@ -18,7 +18,7 @@ def dual_of(problem, objective=np.inf):
     master = problem.restricted_master()
     oracles = problem.pricing()
     oracles = oracles if isinstance(oracles, (list, tuple)) else [oracles]
-    context = PricingContext(master.sense, pricing_out=master.reduced_costs)
+    context = PricingContext(master.sense, price=master.price)
     return master, LagrangianDual(master, oracles, context, objective)
 
 

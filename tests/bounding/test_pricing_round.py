@@ -21,7 +21,7 @@ from colgen import (
     artificial,
     solve,
 )
-from colgen.bounding.pricing_round import Pricer, proved_bound, reduced_costs
+from colgen.bounding.pricing_round import Pricer, proved_bound
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import InvalidBoundError, OracleBeatenError
 from colgen.master.protocol import MasterSolution, MasterStatus
@@ -51,9 +51,9 @@ class Counting(Unknowing):
     def __init__(self):
         self.asked = []
 
-    def reduced_costs(self, columns, duals):
+    def price(self, columns, duals):
         self.asked.append(len(columns))
-        return [column.cost - float(duals.values[0]) for column in columns]
+        return np.array([column.cost - float(duals.values[0]) for column in columns])
 
     def dual_bound(self, duals, pricing, results):
         return sum(result.bound for result in results)
@@ -91,39 +91,13 @@ CONTEXT = PricingContext(Sense.MINIMIZE)
 SOLVED = MasterSolution(MasterStatus.OPTIMAL, 10.0, None, pi(4.0))
 
 
-def test_single_columns_of_many_oracles_are_multiplied_at_once():
-    master = Counting()
-    oracles = [Says(1.0, 2.0), Says(), Says(3.0)]
-    results = [oracle.price(pi(4.0), CONTEXT) for oracle in oracles]
-    found = reduced_costs(master, results, pi(4.0))
-    assert [mine.tolist() for mine in found] == [[-3.0, -2.0], [], [-1.0]]
-    assert master.asked == [3]
-
-
-def test_batches_are_multiplied_as_they_are():
-    class Other:
-        """A sequence that is neither a list nor a tuple."""
-
-        def __init__(self, columns):
-            self.columns = list(columns)
-
-        def __len__(self):
-            return len(self.columns)
-
-        def __iter__(self):
-            raise AssertionError("nobody takes it apart")
-
-    master = Counting()
-    master.reduced_costs = lambda columns, duals: np.arange(len(columns), dtype=float)
-    results = [PricingResult(Other([1, 2])), PricingResult([5]), PricingResult(Other([3, 4, 5]))]
-    found = reduced_costs(master, results, pi(4.0))
-    assert [mine.tolist() for mine in found] == [[0.0, 1.0], [0.0], [0.0, 1.0, 2.0]]
-
-
 def test_a_round_finds_columns_and_proves_a_bound():
     oracles = [Says(1.0, 5.0), Says(6.0)]
-    priced = Pricer(Counting(), oracles, Halfway(0)).price(SOLVED, CONTEXT, -math.inf)
-    assert [[column.cost for column in columns] for columns in priced.columns] == [[1.0], []]
+    master = Counting()
+    priced = Pricer(master, oracles, Halfway(0)).price(SOLVED, CONTEXT, -math.inf)
+    assert master.asked == [3]  # all columns at once
+    assert [column.cost for column in priced.new.columns] == [1.0]
+    assert priced.new.origins.tolist() == [0]
     assert priced.num_columns == 1
     assert priced.bound == -3.0 + 2.0
     assert priced.exact
@@ -194,7 +168,7 @@ def test_rounding_at_dual_values_larger_than_the_masters_is_no_mistake_of_an_ora
     master = LinearMaster(Both().formulation())
     master.add([Column(2e-7, {("row", None): 1.0}, "one"), Column(2e-7, {("other", None): 1.0}, "other")])
     solved = master.solve()
-    context = PricingContext(Sense.MINIMIZE, scale=master.scale, pricing_out=master.reduced_costs)
+    context = PricingContext(Sense.MINIMIZE, scale=master.scale, price=master.price)
     assert abs(solved.duals.values).max() < 1e-6
     priced = Pricer(master, [oracle], FarAway()).price(solved, context, -math.inf)
     assert priced.num_columns == 1

@@ -178,7 +178,7 @@ def test_what_no_oracle_answers_for_is_at_its_better_bound_and_rows_have_the_sid
     columns = [Column(2.0, {("row", None): 1.0}, "one"), Column(3.0, {("row", None): 1.0, ("wide", None): 1.0}, "two")]
     problem = Bounded(columns)
     master = LinearMaster(problem.formulation())
-    master.add(columns, origin=0)
+    master.add(columns, origins=0)
     solved = master.solve()
     assert solved.phase == 2
     total = float(solved.values[master.table.origins == 0].sum())

@@ -86,7 +86,7 @@ def batch_of(columns, order=1):
 
 @given(singles, st.sampled_from([1, -1]))
 def test_a_batch_is_the_sequence_of_its_columns(columns, order):
-    batch, of_singles = batch_of(columns, order), Columns.of(columns, ROWS, POSITION)
+    batch, of_singles = batch_of(columns, order), Columns.of(columns).over(ROWS, POSITION)
     assert list(batch) == columns
     assert list(of_singles) == columns
     assert all(one is other for one, other in zip(of_singles, columns, strict=True))
@@ -216,9 +216,8 @@ def test_single_columns_are_put_in_order_few_and_many(count):
     """However many there are: entries by rising row number, and numbers whose squares overflow are numbers."""
     keys = [("cover", row) for row in range(6)]
     coefficients = {keys[4]: 1e200, keys[1]: 2.0, keys[5]: -3.0}
-    batch = Columns.of(
-        [Column(1.0, coefficients, k) for k in range(count)], keys, {key: k for k, key in enumerate(keys)}
-    )
+    batch = Columns.of([Column(1.0, coefficients, k) for k in range(count)])
+    batch = batch.over(keys, {key: k for k, key in enumerate(keys)})
     assert batch.starts.tolist() == [3 * k for k in range(count + 1)]
     assert batch.rows.tolist() == [1, 4, 5] * count
     assert batch.values.tolist() == [2.0, 1e200, -3.0] * count
@@ -228,5 +227,5 @@ def test_bounds_of_integer_columns_are_rounded_inward():
     batch = Columns([1.0, 1.0], [0, 0, 0], [], [], upper=[2.5, 2.5], lower=[0.5, 0.5], integer=[True, False])
     assert batch.upper.tolist() == [2.0, 2.5]
     assert batch.lower.tolist() == [1.0, 0.5]
-    single = Columns.of([Column(1.0, {}, upper=2.5), Column(1.0, {}, upper=2.5, integer=False)], [], {})
+    single = Columns.of([Column(1.0, {}, upper=2.5), Column(1.0, {}, upper=2.5, integer=False)])
     assert single.upper.tolist() == [2.0, 2.5]

@@ -174,7 +174,7 @@ def test_terms_of_a_batch_are_what_their_definition_says_of_each_column():
         v: c.structure.count(v) for v in c.structure
     })  # fmt: skip
     keys = [("other", 0), *(("row", v) for v in range(8))]
-    batch = Columns.of(columns, keys, {key: k for k, key in enumerate(keys)})
+    batch = Columns.of(columns).over(keys, {key: k for k, key in enumerate(keys)})
     for family, given in itertools.product((by_rows, by_function), (columns, batch)):
         assert family.coefficients(given, terms).tolist() == expected
     rows = [by_rows.cut(term, upper=1.0) for term in terms]

@@ -47,7 +47,7 @@ def random_master(rng):
     master = covering(tuple(float(d) for d in rng.integers(1, 6, size=3)))
     master.add([col(row, float(c)) for row, c in zip(np.eye(3), rng.integers(1, 9, 3), strict=True)])
     for step in range(4):
-        master.add([col(rng.integers(0, 4, 3), float(rng.integers(1, 9))) for _ in range(3)], origin=0)
+        master.add([col(rng.integers(0, 4, 3), float(rng.integers(1, 9))) for _ in range(3)], origins=0)
         weights = rng.integers(0, 3, 3)
         master.add_rows([Row(("extra", step), upper=60.0, coefficient=lambda c, w=weights: float(w @ c.structure))])
         master.solve()

@@ -96,10 +96,10 @@ def test_parts_add_up_to_the_reduced_cost():
     master = LinearMaster(CuttingStock().formulation())
     column = Column(1.0, {("demand", 0): 2.0, ("demand", 3): 1.0}, structure="pattern")
     duals = master.guessed({"demand": [0.25, 0.5, 0.5, 0.125]})
-    parts = contributions(column, master.known_entries(column), duals, 1.0)
+    parts = contributions(column, master.entries(column), duals, 1.0)
     assert parts == {COST: 1.0, "demand": -0.625}
-    assert sum(parts.values()) == pytest.approx(master.reduced_costs([column], duals)[0])
-    assert contributions(column, master.known_entries(column), duals, 0.0)[COST] == 0.0
+    assert sum(parts.values()) == pytest.approx(master.price([column], duals)[0])
+    assert contributions(column, master.entries(column), duals, 0.0)[COST] == 0.0
 
 
 @pytest.mark.parametrize(

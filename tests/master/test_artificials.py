@@ -86,4 +86,4 @@ def test_a_row_that_shares_what_measures_it_has_dual_values_once_it_has_entries(
     solved = master.solve()
     assert solved.objective == pytest.approx(6.0)
     assert solved.duals.values.tolist() == pytest.approx([6.0, 5.0])
-    assert master.reduced_costs([needs, gives], solved.duals) == pytest.approx([0.0, 0.0])
+    assert master.price([needs, gives], solved.duals) == pytest.approx([0.0, 0.0])

@@ -32,11 +32,11 @@ def partitioning(sense, clusters, size=3, *, central):
 
 def assert_optimal_duals(master, solved):
     """Feasible for all columns, with the objective of the primal, tight where a column is used."""
-    gains = master.sense.gains(np.array(master.reduced_costs(master.columns, solved.duals)))
+    gains = master.sense.gains(np.array(master.price(master.columns, solved.duals)))
     assert (gains <= 1e-7).all()
     assert sum(solved.duals.values) == pytest.approx(solved.objective)
     for column, _ in master.solution(solved).columns:
-        assert master.reduced_costs([column], solved.duals) == pytest.approx([0.0], abs=1e-9)
+        assert master.price([column], solved.duals) == pytest.approx([0.0], abs=1e-9)
 
 
 @senses
@@ -49,7 +49,7 @@ def test_central_duals_are_optimal_and_no_corner(sense):
     assert np.abs(first.duals.values - second.duals.values).max() > 0.1
     # In the middle no column that is not used binds.
     unused = [column for column in middle.columns if len(column.structure) < 3]
-    assert (np.abs(middle.reduced_costs(unused, second.duals)) > 0.01).all()
+    assert (np.abs(middle.price(unused, second.duals)) > 0.01).all()
 
 
 @senses
@@ -111,7 +111,7 @@ def test_a_column_at_its_upper_bound_improves_at_central_dual_values(monkeypatch
     monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: np.zeros(3))
     solved = master.solve()
     (used,) = (column for column, _ in master.solution(solved).columns)
-    assert float(master.reduced_costs([used], solved.duals)[0]) <= 1e-9
+    assert float(master.price([used], solved.duals)[0]) <= 1e-9
 
 
 def test_phase_1_takes_the_corner(monkeypatch):
@@ -143,7 +143,7 @@ def test_columns_of_the_master_improve_by_no_tolerance_of_a_smaller_scale(monkey
     monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: np.array([20.0 + 1e-6, 20.0 - 1e-6, 40.0]))
     solved = master.solve()
     assert master.scale >= 16.0
-    assert master.sense.gains(np.array(master.reduced_costs(master.columns, solved.duals))).max() <= 1e-7
+    assert master.sense.gains(np.array(master.price(master.columns, solved.duals))).max() <= 1e-7
 
 
 def choices(gains, count, sign=1.0):

@@ -8,6 +8,7 @@ import pytest
 
 from colgen import Column, LinearMaster
 from colgen.core.errors import FormulationError, UnknownRowError
+from colgen.master.column_pool import NOWHERE
 from colgen.master.column_table import TEMPLATE
 from colgen.model.formulation import compile_model
 from tests.master.programs import Priced, col, covering
@@ -85,19 +86,21 @@ def test_the_first_column_may_carry_a_key():
 def test_a_column_is_not_taken_for_a_variable_of_the_template():
     master = covering()
     mine = col((1, 0), key=("y", None))
-    for look in (master.holds, master.origin, lambda column: master.add([column])):
+    for look in (master.find, master.add):
         with pytest.raises(FormulationError, match="which is a variable of the template"):
-            look(mine)
+            look([mine])
     with pytest.raises(UnknownRowError, match="no generated column"):
-        master.find(("y", None))
+        master.fix({("y", None): 1.0})
 
 
 def test_columns_know_the_pricing_problem_that_they_came_from():
     master = covering()
     given, found = col((1, 0)), col((0, 1))
     master.add([given])
-    master.add([found], origin=1)
-    assert [master.origin(column) for column in (given, found, col((1, 1)))] == [None, 1, None]
+    master.add([found], origins=1)
+    places = master.find([given, found, col((1, 1))])
+    assert places[2] == NOWHERE
+    assert [master.at(where).origin for where in places[:2]] == [None, 1]
     solved = master.solve()
     assert not master.overuses(solved, [Priced(), Priced(multiplicity=5.0)])
     assert master.overuses(solved, [Priced(), Priced(multiplicity=1.0)])  # three and two units are covered

@@ -76,7 +76,7 @@ def test_bounds_and_checks_need_no_program(sense):
     pricing, results = [Priced(7.0)], stating(s * -0.5)
     assert unsolved.dual_bound(duals, pricing, results) == master.dual_bound(master.guessed(guess), pricing, results)
     assert s * unsolved.dual_bound(duals, pricing, results) > -10.0
-    assert unsolved.reduced_costs(columns, duals) == pytest.approx([s * 0.25, s * 0.5])
+    assert unsolved.price(columns, duals) == pytest.approx([s * 0.25, s * 0.5])
     assert unsolved.phase == 2
     answer = Solution(s * 9.0 + 1.0, ((columns[0], 3.0),))
     assert unsolved.violation(answer) is None

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 
+import numpy as np
 import pyomo.environ as pyo
 import pytest
 
@@ -53,8 +54,8 @@ def test_columns_are_added_in_batches_and_once():
     assert master.add([col((1, 0)), col((1, 1))]) == 1
     assert master.num_columns == before + 3
     assert [c.structure for c in master.columns] == [(1, 0), (0, 1), (1, 1)]
-    assert master.holds(col((1, 1)))
-    assert not master.holds(col((1, 1), cost=2.0))  # another cost: another column
+    assert master.find([col((1, 1))]) >= 0
+    assert master.find([col((1, 1), cost=2.0)]) < 0  # another cost: another column
     assert master.solve().objective == pytest.approx(3 + 1)
 
 
@@ -106,7 +107,7 @@ def test_columns_that_bring_rows():
     master.add([col((1, 0), cost=100.0)])
     solved = master.solve()
     # A row that is not there yet has no dual value.
-    assert master.reduced_costs([column], solved.duals) == pytest.approx([0.5 - solved.duals["demand", 0]])
+    assert master.price([column], solved.duals) == pytest.approx([0.5 - solved.duals["demand", 0]])
     before = master.num_rows
     assert master.add([column]) == 1
     assert master.num_rows == before + 1
@@ -138,12 +139,11 @@ def test_what_all_oracles_have_found_joins_at_once():
         return [[cutting_column((2, 0, 0))], [], [cutting_column((0, 2, 0)), cutting_column((1, 1, 0))]]
 
     together, one_by_one = LinearMaster(CuttingStock().formulation()), LinearMaster(CuttingStock().formulation())
-    found = columns()
-    assert together.add_results(found) == 3
-    assert together.add_results(found) == 0
-    assert (
-        together.add_results([[cutting_column((2, 0, 0))], [cutting_column((0, 0, 1)), cutting_column((0, 0, 1))]]) == 1
-    )
+    found, every = columns(), np.repeat(np.arange(3), [1, 0, 2])
+    assert together.add([column for batch in found for column in batch], (), every) == 3
+    assert together.add([column for batch in found for column in batch], (), every) == 0
+    young = [cutting_column((2, 0, 0)), cutting_column((0, 0, 1)), cutting_column((0, 0, 1))]
+    assert together.add(young, (), np.array([0, 1, 1])) == 1
     for origin, batch in [*enumerate(columns()), (1, [cutting_column((0, 0, 1))])]:
         one_by_one.add(batch, (), origin)
     for name in ("origins", "costs", "starts", "rows", "values", "upper_now"):

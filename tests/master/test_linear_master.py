@@ -18,7 +18,7 @@ def test_grown_master_against_scipy(seed):
     # Basic columns price out at zero, and weak duality is tight.
     for column, value in master.solution(solved).columns:
         if value < column.upper:
-            assert master.reduced_costs([column], solved.duals) == pytest.approx([0.0], abs=1e-7)
+            assert master.price([column], solved.duals) == pytest.approx([0.0], abs=1e-7)
 
 
 def test_column_of_the_textbook():

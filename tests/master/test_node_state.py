@@ -24,7 +24,7 @@ def test_decisions_are_applied_and_taken_back():
     rows = ("demand", 0), ("demand", 1)
     master.apply([Apart(*rows)])
     assert master.solve().objective == pytest.approx(1 + 5)
-    assert not master.is_open(both)
+    assert not master.at(master.find([both])[0]).is_open
     master.apply([Together(*rows)])
     assert set(used(master, master.solve())) == {(1, 1)}
 
@@ -47,7 +47,7 @@ def test_decisions_are_applied_and_taken_back():
     assert master.solve().objective == pytest.approx(1 + 5)
     master.apply([])
     assert master.solve().objective == pytest.approx(1 + 0.75)
-    assert master.is_open(cheap)
+    assert master.at(master.find([cheap])[0]).is_open
 
 
 def test_rows_of_decisions_can_be_missed_in_phase_1():

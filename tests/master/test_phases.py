@@ -24,7 +24,7 @@ def test_phases(sense):
     assert solved.phase == 1
     assert solved.objective == pytest.approx(sign)
     assert solved.duals["demand", 1] == pytest.approx(sign / 2)
-    assert master.reduced_costs([col((0, 1), sign)], solved.duals) == pytest.approx([-sign / 2])  # no cost in phase 1
+    assert master.price([col((0, 1), sign)], solved.duals) == pytest.approx([-sign / 2])  # no cost in phase 1
 
     master.add([col((0, 1), sign * 1.0)])
     solved = master.solve()

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from colgen import Column, Sense, Solution
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 
@@ -16,11 +18,11 @@ class Unknowing(RestrictedMaster):
     def solve(self, budget):
         return MasterSolution(MasterStatus.LIMIT)
 
-    def add(self, columns, rows=(), origin=-1):
+    def add(self, columns, rows=(), origins=-1):
         return 0
 
-    def reduced_costs(self, columns, duals):
-        return []
+    def price(self, columns, duals):
+        return np.zeros(len(columns))
 
     def dual_bound(self, duals, pricing, results):
         return self.sense.ideal
@@ -38,6 +40,5 @@ def test_defaults_claim_nothing():
     assert master.named({"row": 1.0}) is None
     assert master.guessed("messages") == "messages"
     assert master.itemised(1.0, column, None, 1.0) == ""
-    assert master.origin(column) is None
-    assert not master.holds(column)
+    assert master.find([column]).tolist() == [-1]
     assert master.best_known(None, 2) == [-math.inf, -math.inf]

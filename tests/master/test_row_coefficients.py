@@ -9,7 +9,7 @@ import pyomo.environ as pyo
 import pytest
 from scipy import sparse
 
-from colgen import Column, LinearMaster, Method, Row, Solution, artificial, solve
+from colgen import Column, Columns, LinearMaster, Method, Row, Solution, artificial, solve
 from colgen.core.activity import activity
 from colgen.core.columns import RowFamily
 from colgen.core.errors import FormulationError
@@ -66,7 +66,7 @@ def test_a_family_says_what_single_rows_say(seed):
         linear.add((), [make(s) for s in indices[3:]])
         linear.add(columns[9:])
         duals = linear.solve().duals
-        both.append((dense(linear), linear.reduced_costs(columns, duals.replace(np.arange(1.0, linear.num_rows + 1)))))
+        both.append((dense(linear), linear.price(columns, duals.replace(np.arange(1.0, linear.num_rows + 1)))))
     assert (both[0][0] == both[1][0]).all()
     assert both[0][1] == pytest.approx(both[1][1])
 
@@ -78,10 +78,10 @@ def test_each_column_is_asked_of_once_in_each_row():
     linear = master()
     linear.add(columns[:4], [family.row(indices[0], upper=2.0)])
     assert family.asked == 4
-    duals = linear.solve().duals
+    duals, batch = linear.solve().duals, Columns.of(columns[4:])
     for _ in range(3):  # a round asks for reduced costs more than once
-        linear.reduced_costs(columns[4:], duals)
-    linear.add(columns[4:])
+        linear.price(batch, duals)
+    linear.add(batch)
     assert family.asked == 10
     linear.add((), [family.row(indices[1], upper=2.0)])
     assert family.asked == 20
@@ -164,14 +164,24 @@ def known():
     return stated
 
 
+def stated(rows, column):
+    batch = Columns.of([column, Column(2.0, {}, 0.0)])
+    batch = batch.over(list(NAMES), {key: k for k, key in enumerate(NAMES)})
+    owners, positions, values = rows.of_batch(batch)
+    return {row: value for owner, row, value in zip(owners, positions, values, strict=True) if owner == 0}
+
+
+NAMES = [("named", 0), ("function", 0), ("named", 1)]
+
+
 def test_a_key_comes_before_a_function():
-    assert dict(zip(*known().of_column(Column(1.0, {}, 7.0, key="a"), []), strict=True)) == {0: 2.0, 1: 7.0, 2: 3.0}
-    assert dict(zip(*known().of_column(Column(1.0, {}, 7.0), []), strict=True)) == {0: 5.0, 1: 7.0}
+    assert stated(known(), Column(1.0, {}, 7.0, key="a")) == {0: 2.0, 1: 7.0, 2: 3.0}
+    assert stated(known(), Column(1.0, {}, 7.0)) == {0: 5.0, 1: 7.0}
 
 
 def test_rows_that_a_column_names_itself_say_nothing_of_it():
-    assert dict(zip(*known().of_column(Column(1.0, {}, 7.0, key="a"), [0, 1]), strict=True)) == {2: 3.0}
+    assert stated(known(), Column(1.0, dict.fromkeys(NAMES[:2], 9.0), 7.0, key="a")) == {2: 3.0}
 
 
 def test_without_rows_nothing_is_stated():
-    assert StatedByRows().of_column(Column(1.0, {}, key="a"), []) == ([], [])
+    assert StatedByRows().of_batch(Columns.of([Column(1.0, {}, key="a")])) is None

@@ -25,8 +25,8 @@ class Says(Pricing):
 def context(held=()):
     return PricingContext(
         Sense.MINIMIZE,
-        pricing_out=lambda columns, duals: np.array([column.cost for column in columns]),
-        held=lambda column: column.structure in held,
+        price=lambda columns, duals: np.array([column.cost for column in columns]),
+        find=lambda columns: np.array([0 if column.structure in held else -1 for column in columns]),
     )
 
 
@@ -81,8 +81,8 @@ def test_no_more_columns_are_looked_at_than_are_asked_for():
     looked = []
     told = PricingContext(
         Sense.MINIMIZE,
-        pricing_out=lambda columns, duals: np.array([column.cost for column in columns]),
-        held=lambda column: bool(looked.append(column.cost)),
+        price=lambda columns, duals: np.array([column.cost for column in columns]),
+        find=lambda columns: looked.extend(column.cost for column in columns) or np.full(len(columns), -1),
     )
     Stages(Says(-1.0, -2.0, -3.0), Says(-10.0)).price(None, told)
     assert looked == [-1.0]

@@ -39,12 +39,12 @@ def test_pricing_finds_the_best_chain_and_what_all_are_worth_together(small):
         found = oracle.price(duals, PricingContext(Sense.MINIMIZE))
         reduced = costs - rows @ values
         assert found.bound == pytest.approx(reduced.min())
-        assert master.reduced_costs(found.columns, duals) == pytest.approx(found.reduced_costs)
+        assert master.price(found.columns, duals) == pytest.approx(found.reduced_costs)
         firsts = np.tile(np.repeat(np.arange(problem.rows), problem.costs.shape[2]), len(problem.strides))
         best = [min(reduced[firsts == first].min(), 0.0) for first in range(problem.rows)]
         assert found.total == pytest.approx(sum(best))
         columns, amounts = found.attained()
-        assert amounts @ np.asarray(master.reduced_costs(columns, duals)) == pytest.approx(found.total)
+        assert amounts @ np.asarray(master.price(columns, duals)) == pytest.approx(found.total)
 
 
 def test_the_relaxation_is_that_of_all_columns(small):

@@ -77,7 +77,7 @@ class PoolOracle(Pricing):
 
     def _is_at_home(self, column: Column) -> bool:
         master = self.problem.latest
-        return math.isfinite(column.upper) and master is not None and master.holds(column)
+        return math.isfinite(column.upper) and master is not None and bool(master.find((column,))[0] >= 0)
 
     def _reduced_costs(self, columns: Sequence[Column], duals: Duals, context: PricingContext) -> Floats:
         """Written out here, not asked of the engine: the engine compares them with its own."""

@@ -217,6 +217,9 @@ def test_a_cluster_that_the_master_holds_does_not_end_the_proof(monkeypatch):
     items = Items.of(CoreferenceInstance(symmetric(12, [1.0] * 66)), contracted=False)
     everything = items.column(range(12))
     duals = np.full(12, 5.5 - 1e-6)  # the cluster of all improves by 1.2e-5
-    context = PricingContext(Sense.MAXIMIZE, held=lambda column: column.identity == everything.identity)
+    context = PricingContext(
+        Sense.MAXIMIZE,
+        find=lambda columns: np.array([0 if column.identity == everything.identity else -1 for column in columns]),
+    )
     result = ClusterSearch(items).price(as_duals(duals), context)
     assert result.bound == pytest.approx(1.2e-5, abs=1e-9)

@@ -201,6 +201,6 @@ def test_arcs_of_many_patterns_have_the_numbers_of_each_ones(seed):
         tuple((int(i), int(rng.integers(1, 4))) for i in rng.permutation(items)[: rng.integers(0, items + 1)])
         for _ in range(30)
     ]
-    numbers, starts = layout.numbers_each(Columns.of([Column(1.0, {}, pattern) for pattern in patterns], (), {}))
+    numbers, starts = layout.numbers_each(Columns.of([Column(1.0, {}, pattern) for pattern in patterns]))
     for pattern, (start, end) in zip(patterns, itertools.pairwise(starts), strict=True):
         assert numbers[start:end].tolist() == [layout.network.arc(*arc) for arc in layout.arcs_of(pattern)]

@@ -38,12 +38,10 @@ def priced(seed, columns=30):
         if key[0] == ARC:
             values[k] = rng.normal(0, 0.4)
     duals = names.replace(values)
-    context = PricingContext(
-        master.sense, decisions=tuple(decisions), cost_weight=float(seed % 2), pricing_out=master.reduced_costs
-    )
+    context = PricingContext(master.sense, decisions=tuple(decisions), cost_weight=float(seed % 2), price=master.price)
     master.objective.phase = 2 if seed % 2 else 1
     allowed = [column for column in every if context.allows(column)]
-    return oracle, duals, context, allowed, master.reduced_costs(allowed, duals)
+    return oracle, duals, context, allowed, master.price(allowed, duals)
 
 
 @pytest.mark.parametrize("seed", seeds(60))

@@ -129,7 +129,7 @@ def test_oracles_miss_no_part_that_improves(seed, monkeypatch):
         triples = sibling_triples(6) if siblings else grandparent_triples(6)
         naive = reduced_costs(oracle, scores, solved.duals, triples, siblings)
         improving = {part for part, cost in naive.items() if cost > 1e-6}
-        first.reduced_costs(priced.columns, solved.duals)  # a batch has columns once a master has seen it
+        first.price(priced.columns, solved.duals)  # a batch has columns once a master has seen it
         assert improving == {column.structure[1] for column in priced.columns}
         assert priced.bound >= max(naive.values()) - 1e-9
 
@@ -146,14 +146,15 @@ def test_parts_in_a_batch_are_the_columns_that_they_are_one_by_one(formulation):
     assert isinstance(priced, Columns)
     assert len(priced)
     master.add(priced)
-    there = [column for column in oracle.take(triples) if master.holds(column)]
+    every = oracle.take(triples)
+    there = [column for column, where in zip(every, master.find(every), strict=True) if where >= 0]
     assert len(there) == len(batch) + len(priced)
     own = frozenset(("gp_arc", column.key[1]) for column in there) if formulation == "all" else frozenset()
     assert {key for key in master.names.keys if key[0] == "gp_arc"} == own
     # At any dual values, those of the parts' own rows among them.
     duals = duals.replace(np.arange(1.0, master.num_rows + 1))
     stated = dict(zip(master.table.keys(), master.all_reduced_costs(duals), strict=True))
-    assert [stated[column.key] for column in there] == pytest.approx(master.reduced_costs(there, duals))
+    assert [stated[column.key] for column in there] == pytest.approx(master.price(there, duals))
 
 
 def test_bounds_save_scoring():

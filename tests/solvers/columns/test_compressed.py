@@ -87,7 +87,7 @@ def test_arrays_say_of_two_rows_what_coefficients_say(seed):
         Column(1.0, {KEYS[row]: float(random.integers(-1, 2)) for row in np.flatnonzero(random.random(4) < 0.6)})
         for _ in range(12 * seed)
     ]
-    batch = Columns.of(columns, KEYS, POSITION)
+    batch = Columns.of(columns).over(KEYS, POSITION)
     for first, one in enumerate(KEYS):
         for second, other in enumerate([*KEYS, ("cover", "elsewhere")]):
             has = [(bool(c.coefficients.get(one)), bool(c.coefficients.get(other))) for c in columns]
