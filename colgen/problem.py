@@ -17,14 +17,14 @@ from colgen.branching.rules import BranchingRule, OnTemplateVariable
 from colgen.branching.selection import MostFractional
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
-from colgen.core.columns import Column
+from colgen.core.columns import Codec, Column
 from colgen.core.decision import fractionality
 from colgen.core.errors import ColgenError, FormulationError, InputError
 from colgen.core.lazy_imports import behind
 from colgen.core.numbers import returned
 from colgen.core.renamed import METHODS, missing
 from colgen.core.result import Result
-from colgen.core.serialization import digest_of_object
+from colgen.core.serialization import digest_of, digest_of_object
 from colgen.core.solution import Solution
 from colgen.core.text import FORGOTTEN, describe
 from colgen.core.tolerances import TOLERANCES, size
@@ -66,6 +66,11 @@ class Problem(ABC, Generic[Answer]):
     scale: float | None = None
     """What differences of objectives are relative to, a power of two (:func:`colgen.core.tolerances.power_of_two`);
     None: a linear master finds out by itself, and elsewhere they are relative to the objectives."""
+
+    identity: Any = None
+    """What distinguishes this problem from others of its class: data, such as numbers, strings, arrays, tuples of these
+    and dataclasses.  A checkpoint or pool holds its digest, and a checkpoint of another problem is refused.  None: the
+    attribute ``instance`` distinguishes it, or where there is none all attributes do."""
 
     def __init_subclass__(cls, **named: Any) -> None:
         super().__init_subclass__(**named)
@@ -200,47 +205,17 @@ class Problem(ABC, Generic[Answer]):
         """
         return None
 
-    def digest(self) -> str:
-        """What tells this problem from those of other instances: a checkpoint of one is refused by another.
+    def codec(self) -> Codec | None:
+        """How columns are written to files and read; None: their structures are data, and other instances share none.
 
-        By default of the class and of its attribute ``instance``; where there is none, of all attributes, which must be
-        data then.
-
-        Raises
-        ------
-        InputError
-            If they are none.
+        A subclass with other oracles, another :meth:`pricing`, returns one of its own: its parent's is not used.
         """
-        return digest_of_object(self)
+        return None
 
-    def written(self, structure: Any) -> Any:
-        """A column's structure as plain data, for files: numbers, strings, tuples, lists, arrays.
+    def finish(self, result: Result[Answer]) -> Result[Answer]:
+        """Return what ``solve`` returns: the result itself, unless overridden.
 
-        The structure itself, unless overridden.  Who overrides it states :meth:`column_of` as well.
-        """
-        return structure
-
-    def column_of(self, written: Any, /) -> Column | None:
-        """The column that an oracle of this instance would return for a structure that another run has found.
-
-        A subclass with other oracles, another :meth:`pricing`, states it anew: this one is not asked there.
-
-        Parameters
-        ----------
-        written
-            What :meth:`written` has made of the structure.
-
-        Returns
-        -------
-        Column or None
-            With the costs and coefficients of this instance; None if it is no column here.
-        """
-        raise NotImplementedError(f"{type(self).__name__} must define column_of(structure)")
-
-    def finished(self, result: Result[Answer]) -> Result[Answer]:
-        """What a run of the problem returns: the result itself, unless overridden.
-
-        Asked once, when all is done: the place to put an answer where the user looks for it, or to add a note.
+        It is called once, at the end of a run.  A problem may put the answer where the user looks for it, or add notes.
         """
         return result
 
@@ -368,6 +343,37 @@ def method_of(problem: Problem, given: Method = Method()) -> Method:
         why = f": {FORGOTTEN} Expected" if own is None else ", expected"
         raise InputError(f"{name}() returned {describe(own)}{why} a Method, such as Method(heuristics=())")
     return given.fill_from(own).fill_from(Problem.method(problem))
+
+
+def codec_of(problem: Problem) -> Codec | None:
+    """Return a problem's codec; None if it has none, or if a subclass has replaced the oracles that it belongs to.
+
+    Raises
+    ------
+    InputError
+        If ``codec()`` returns something else.
+    """
+    codec = problem.codec()
+    if codec is not None and not isinstance(codec, Codec):
+        raise InputError(f"{type(problem).__name__}.codec() returned {describe(codec)}, expected a Codec or None")
+    return codec if _states_last(problem, "codec", "pricing") else None
+
+
+def digest_of_problem(problem: Problem) -> str:
+    """Return a text that distinguishes a problem from others.
+
+    Raises
+    ------
+    InputError
+        If its identity, its attribute ``instance`` or its attributes are no data.
+    """
+    kind, identity = type(problem), problem.identity
+    if identity is not None:
+        return digest_of([kind.__module__, kind.__qualname__, identity], f"{kind.__name__}.identity")
+    try:
+        return digest_of_object(problem)
+    except InputError as error:
+        raise InputError(f"{error}; set {kind.__name__}.identity to data that distinguishes its instances") from None
 
 
 def certifier_of(problem: Problem) -> Certifier:

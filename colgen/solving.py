@@ -55,6 +55,7 @@ from colgen.problem import (
     check_objective,
     check_rows_are_solved,
     claims_left_out,
+    codec_of,
     keeps_rows,
     knows_rows,
     method_of,
@@ -102,7 +103,7 @@ def solve(
     start
         What to start from instead of the problem's own guesses: another run's result, of this problem or of a similar
         one; a :class:`WarmStart`; or a pool, ``result.pool`` or the file that ``result.pool.save`` has written, of the
-        same instance or of a changed one.  Each column of a pool is made anew (:meth:`Problem.column_of`) and left out
+        same instance or of a changed one.  Each column of a pool is made anew (:meth:`Problem.codec`) and left out
         if it is no column of this instance; where the pool's answer is no answer of this instance, the problem's own
         guesses are used too.  Whatever is given is checked.
     relaxation
@@ -161,6 +162,7 @@ class _Solver:
     def __init__(self, problem: Problem, options: Options) -> None:
         self.problem, self.options = problem, options
         parallel, record = options.parallel, options.record
+        codec_of(problem)  # a wrong one is refused before any work
         self.pooled = None if options.pool is None else Pooled(problem, options.pool)
         self.saved = None if options.saving is None else Checkpointing(problem, options.saving, options.relaxation)
         self.recording = None if record.certificate is None else _Recording(record.certificate, certifier_of(problem))
@@ -219,7 +221,7 @@ class _Solver:
                 f"The dual bound is that of {outcome.bound_source}, which is trusted; the tree has proved "
                 f"{number(run.global_bound)}."
             )
-        result = problem.finished(_result(problem, search, run, outcome, options.relaxation))
+        result = problem.finish(_result(problem, search, run, outcome, options.relaxation))
         return result if self.recording is None else self.recording.written(result)
 
     def _outcome(self, search: BranchAndPrice, cluster: Cluster | None) -> TreeResult:

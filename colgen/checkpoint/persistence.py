@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from colgen.checkpoint.file import Checkpoint, read_checkpoint
 from colgen.checkpoint.resume import resume
 from colgen.checkpoint.writer import Keeper
 from colgen.core.column_files import Origin, kept_pool, read_pool
-from colgen.core.columns import Column, Key
+from colgen.core.columns import Codec, Column, Key
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.pool import Pool
 from colgen.core.solution import Solution
@@ -20,7 +21,7 @@ from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.linear_master import as_linear
 from colgen.master.protocol import RestrictedMaster
-from colgen.problem import Problem, answer_for_check
+from colgen.problem import Problem, answer_for_check, codec_of, digest_of_problem
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.open_tree import OpenTree
 
@@ -43,7 +44,7 @@ class Checkpointing:
 
     def __init__(self, problem: Problem, saving: Checkpoint, relaxation: bool) -> None:
         self._problem, self._saving, self._relaxation = problem, saving, relaxation
-        self._digest = problem.digest()
+        self._digest = digest_of_problem(problem)
         self._found = read_checkpoint(saving.path)
         if self._found is not None:
             self._found.check(self._digest, relaxation)
@@ -60,7 +61,7 @@ class Checkpointing:
         ``alone``: whether one restricted master has all rows that bounds rest on.
         """
         problem = self._problem
-        self.keeper = Keeper(self._saving, self._digest, problem.written, search, self._relaxation, alone)
+        self.keeper = Keeper(self._saving, self._digest, _writing(problem), search, self._relaxation, alone)
         if self._found is not None:
             made, fits = restored(problem)
             resume(self._found, search, tree, self.keeper.writer, made, fits)
@@ -95,11 +96,12 @@ class Pooled:
         self._problem, self.note = problem, ""
         self._path = pool if isinstance(pool, (str, Path)) else None
         self._kept = kept = read_pool(pool) if isinstance(pool, (str, Path)) else kept_pool(pool)
-        if not states_columns(problem) and kept.digest != problem.digest():
+        self._codec = codec_of(problem)
+        if self._codec is None and kept.digest != digest_of_problem(problem):
             kind = type(problem).__name__
             raise InputError(
                 f"start: the pool is of another instance or problem, and {kind} cannot make its columns for this one: "
-                f"define {kind}.column_of(structure)"
+                f"define {kind}.codec()"
             )
 
     def explained(self, error: Exception) -> Exception:
@@ -134,9 +136,9 @@ class Pooled:
     def _answer(self, master: RestrictedMaster) -> Solution | None:
         """The answer of the other run, if it is one of this instance too."""
         kept, problem = self._kept.answer, self._problem
-        if kept is None or not states_columns(problem) or as_linear(master) is None:
+        if kept is None or self._codec is None or as_linear(master) is None:
             return None
-        columns = list(self._made([structure for structure, _ in kept.columns]))
+        columns = list(_read([structure for structure, _ in kept.columns], self._codec))
         if len(columns) < len(kept.columns):
             return None
         uses = tuple(zip(columns, [value for _, value in kept.columns], strict=True))
@@ -150,43 +152,59 @@ class Pooled:
 
     def _columns(self, master: RestrictedMaster) -> list[Column]:
         best = self._kept.best(max(_COLUMNS * master.num_rows, _FEW)).tolist()
-        kept: Iterable[Column] = (self._kept.columns[k] for k in best)
-        columns = self._made([self._kept.structures[k] for k in best]) if states_columns(self._problem) else kept
+        columns: Iterable[Column]
+        if self._codec is None:
+            columns = (self._kept.columns[k] for k in best)
+        else:
+            columns = _read([self._kept.structures[k] for k in best], self._codec)
         return [column for column in columns if all(map(master.has_row, column.coefficients))]
-
-    def _made(self, structures: Sequence[Any]) -> Iterator[Column]:
-        """What the problem makes of structures: it may know nothing of some, or fail at them."""
-        for structure in structures:
-            made = None
-            with suppress(ColgenError, ValueError, KeyError, IndexError, TypeError, AttributeError):  # it is a guess
-                made = self._problem.column_of(structure)
-            if made is not None:
-                yield made
 
 
 def origin_of(problem: Problem, search: BranchAndPrice) -> Origin:
     """What a pool must know to be saved."""
     rows = [row.key for row in search.master.joined_rows]
     duals: Mapping[Key, float] = {} if search.certificate is None else search.certificate.duals
-    return Origin(problem.digest, problem.written, rows, duals, search.run.incumbent)
+    return Origin(partial(digest_of_problem, problem), _writing(problem), rows, duals, search.run.incumbent)
 
 
 def restored(problem: Problem) -> tuple[Callable[[Any], Any], Callable[[Column], bool] | None]:
-    """What makes a structure of plain data, and what says whether a column is one of the instance, if anybody does."""
-    if not states_columns(problem):
-        return lambda written: written, None
+    """Return a function that reads structures, and one that checks whether a column is of the instance, or None."""
+    codec, write = codec_of(problem), _writing(problem)
+    if codec is None:
+        return _as_it_is, None
+    read = codec.read
 
-    def made(written: Any) -> Any:
-        column = problem.column_of(written)
+    def structure_of(data: Any) -> Any:
+        column = read(data)
         if column is None:
-            raise InputError(f"{type(problem).__name__} has no column of {written!r}")
+            raise InputError(f"{type(problem).__name__} has no column of {data!r}")
         return column.structure
 
     def fits(column: Column) -> bool:
-        other = problem.column_of(problem.written(column.structure))
+        other = read(write(column.structure))
         return other is not None and other.cost == column.cost and other.coefficients == column.coefficients
 
-    return (made if type(problem).written is not Problem.written else lambda written: written), fits
+    return (_as_it_is if codec.write is None else structure_of), fits
+
+
+def _writing(problem: Problem) -> Callable[[Any], Any]:
+    """Return a function that makes data of a structure."""
+    codec = codec_of(problem)
+    return _as_it_is if codec is None or codec.write is None else codec.write
+
+
+def _as_it_is(structure: Any) -> Any:
+    return structure
+
+
+def _read(structures: Iterable[Any], codec: Codec) -> Iterator[Column]:
+    """Yield the columns of structures that another run has written: some may be none here, or fail to be read."""
+    for structure in structures:
+        column = None
+        with suppress(ColgenError, ValueError, KeyError, IndexError, TypeError, AttributeError):  # it is a guess
+            column = codec.read(structure)
+        if column is not None:
+            yield column
 
 
 def _unless_of(what: str, error: Exception) -> Exception:
@@ -194,12 +212,3 @@ def _unless_of(what: str, error: Exception) -> Exception:
     if isinstance(error, InputError) or not isinstance(error, ColgenError):
         return error
     return InputError(f"{what}, or the same comes without it: {type(error).__name__}: {error}"[:_LONGEST])
-
-
-def states_columns(problem: Problem) -> bool:
-    """Whether a problem makes columns of structures: its own, not those of a class whose oracles it has replaced."""
-
-    def depth(method: str) -> int:
-        return next(k for k, kind in enumerate(type(problem).__mro__) if method in vars(kind))
-
-    return type(problem).column_of is not Problem.column_of and depth("column_of") <= depth("pricing")

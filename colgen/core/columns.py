@@ -120,6 +120,25 @@ class RowFamily(ABC):
         return owners, members, found[owners, members]
 
 
+@dataclass(frozen=True)
+class Codec:
+    """Two functions for the structures of columns in files: checkpoints, and pools between runs.
+
+    Attributes
+    ----------
+    read
+        Returns the column that an oracle of this instance returns for a structure that another run has found, with the
+        costs and coefficients of this instance, or None if it is no column here.  Its argument is what ``write`` has
+        returned.
+    write
+        Returns the data of a structure: numbers, strings, tuples, lists, dictionaries and arrays.  None: structures are
+        such data themselves.
+    """
+
+    read: Callable[[Any], Column | None]
+    write: Callable[[Any], Any] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row of the master: ``lower ≤ Σ_j a_j x_j ≤ upper``.

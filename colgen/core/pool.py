@@ -68,7 +68,7 @@ class Pool(Sequence[Column]):
         Raises
         ------
         InputError
-            If a structure is no plain data and the problem's :meth:`Problem.written` makes none of it.
+            If a structure is no data, and the problem's :meth:`Problem.codec` makes none of it.
         """
         if self.origin is None:
             raise InputError("pool: expected that of a run in this process; those of others are saved where they ran")

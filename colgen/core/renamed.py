@@ -51,6 +51,10 @@ METHODS: dict[str, dict[str, str]] = {
         "enumeration": "method() -> Method(enumeration=...)",
         "sharpen": "method() -> Method(rounding=...)",
         "complete": "method() -> Method(complete=...)",
+        "column_of": "codec() -> Codec(read=...)",
+        "written": "codec() -> Codec(write=...)",
+        "digest": "identity",
+        "finished": "finish(result)",
     },
 }
 """Old methods and attributes and new ones, by the class that a user's own class inherits from."""

@@ -15,11 +15,10 @@ from colgen.branching.rules import BranchingRule, OnTemplateVariable
 from colgen.branching.selection import PseudoCostBranching
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
-from colgen.core.columns import Column
+from colgen.core.columns import Codec, Column
 from colgen.core.errors import InputError
 from colgen.core.result import Result
 from colgen.core.sense import Sense
-from colgen.core.serialization import digest_of
 from colgen.core.solution import Complete, Solution
 from colgen.core.warm_start import WarmStart
 from colgen.decomposition.answers import Values, load, objective_step, recompute_objective
@@ -33,7 +32,7 @@ from colgen.decomposition.detection import FoundBlocks, find_in
 from colgen.decomposition.reading.arrays import Reading, read
 from colgen.decomposition.reading.partition import By, Partition, partition, says_blocks
 from colgen.decomposition.reading.subproblems import subproblems
-from colgen.decomposition.splitting import BlockPoint, Splitting
+from colgen.decomposition.splitting import Splitting
 from colgen.heuristics import Diving, RestrictedMIP
 from colgen.method import Method
 from colgen.model.formulation import Formulation
@@ -118,21 +117,22 @@ class Decomposed(Problem):
         """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""
         return recompute_objective(self.reading, answer)
 
-    def digest(self) -> str:
-        """Of the model's arrays, and of what of them is in which block."""
+    @property
+    def identity(self) -> Any:
+        """The model's arrays, and the block of each column and row."""
         f, partition = self.reading.formulation, self.splitting.partition
         arrays = (f.costs, f.lower, f.upper, f.integer, f.row_lower, f.row_upper, f.offset, f.sense is Sense.MAXIMIZE)
         matrix = (f.matrix.indptr, f.matrix.indices, f.matrix.data)
         subs = [sub.count for sub in self.splitting.subproblems]
-        return digest_of((arrays, matrix, partition.of_column, partition.of_row, subs), "the model")
+        return arrays, matrix, partition.of_column, partition.of_row, subs
 
-    def written(self, structure: BlockPoint) -> Any:
-        """The number of a point's subproblem, its values, and whether it is a ray."""
-        return structure.number, structure.values, structure.is_ray
+    def codec(self) -> Codec:
+        """Points are written as the number of their subproblem, their values, and whether they are rays."""
+        return Codec(self._read, lambda point: (point.number, point.values, point.is_ray))
 
-    def column_of(self, written: Any) -> Column | None:
-        """The column of a point or a ray; None if the block has no such point."""
-        number, values, is_ray = written
+    def _read(self, data: Any) -> Column | None:
+        """Return the column of a point or a ray; None if the block has no such point."""
+        number, values, is_ray = data
         subs, splitting = self.splitting.subproblems, self.splitting
         if not 0 <= number < len(subs) or np.shape(values) != subs[number].costs.shape:
             return None
@@ -143,7 +143,7 @@ class Decomposed(Problem):
             return splitting.ray(sub, point).over(splitting.row_keys, splitting.row_position)[0]
         return splitting.column(sub, point)
 
-    def finished(self, result: Result) -> Result:
+    def finish(self, result: Result) -> Result:
         """Load the answer into the model, and dual values where it asks for them."""
         if self.loads:
             load(self.reading, result, self.splitting.linking)

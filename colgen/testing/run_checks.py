@@ -97,7 +97,7 @@ class WatchedRuns:
         }
         problem: Problem = type(evidence.name, (Problem,), {})()
         for name in dir(Problem):
-            if not name.startswith("_"):
+            if not name.startswith("_") and name != "identity":  # it is for files, and may be none
                 setattr(problem, name, parts.get(name) or getattr(evidence.problem, name))
         return problem
 

@@ -28,6 +28,7 @@ from colgen import (
 )
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
+from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.sense import Sense
 from colgen.model.formulation import Formulation
@@ -135,8 +136,11 @@ class Assignment(Problem[list[int]]):
             return super().certifier()
         return AssignmentCertifier(self.instance)
 
-    def column_of(self, written: Any) -> Column | None:
-        machine, tasks = int(written[0]), tuple(int(task) for task in written[1])
+    def codec(self) -> Codec:
+        return Codec(self._read)
+
+    def _read(self, data: Any) -> Column | None:
+        machine, tasks = int(data[0]), tuple(int(task) for task in data[1])
         costs, sizes = self.instance.costs, self.instance.sizes
         known = 0 <= machine < len(costs) and all(0 <= task < costs.shape[1] for task in tasks)
         if not known or len(set(tasks)) < len(tasks) or sorted(tasks) != list(tasks):

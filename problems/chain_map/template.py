@@ -99,7 +99,9 @@ class ChainMAP(Problem):
         self._master: ChainMaster | None = None
         self._sweep: SweepPricing | None = None
 
-    def digest(self) -> str:
+    @property
+    def identity(self) -> Any:
+        """None: runs have no checkpoints."""
         raise InputError(
             f"{type(self).__name__} has no checkpoints: each of its chains and trees is solved in one pass, so that "
             "nothing is left to resume; leave the checkpoint out"

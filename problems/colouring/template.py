@@ -26,6 +26,7 @@ from colgen import (
 )
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
+from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.sense import Sense
 from colgen.model.formulation import Formulation
@@ -147,8 +148,11 @@ class Colouring(Problem[list[int]]):
         vertices = np.array(oracle.vertices)
         return [oracle.encode(vertices[row].tolist()) for row in members]
 
-    def column_of(self, written: Any) -> Column | None:
-        vertices, graph = sorted({int(v) for v in written}), self.instance.adjacency
+    def codec(self) -> Codec:
+        return Codec(self._read)
+
+    def _read(self, data: Any) -> Column | None:
+        vertices, graph = sorted({int(v) for v in data}), self.instance.adjacency
         if not vertices or vertices[0] < 0 or vertices[-1] >= len(graph) or graph[np.ix_(vertices, vertices)].any():
             return None
         looked_at = set(self.reduced.kept.tolist())

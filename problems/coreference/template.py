@@ -27,6 +27,7 @@ from colgen import (
 )
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
+from colgen.core.columns import Codec
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from colgen.problem import rows_of, states_anew
@@ -230,8 +231,11 @@ class Coreference(Problem[list[Cluster]]):
                 return
             yield column
 
-    def column_of(self, written: Any) -> Column | None:
-        mentions, items = {int(i) for i in written}, self.items
+    def codec(self) -> Codec:
+        return Codec(self._read)
+
+    def _read(self, data: Any) -> Column | None:
+        mentions, items = {int(i) for i in data}, self.items
         whole = [k for k, group in enumerate(items.groups) if mentions.issuperset(group)]
         if not whole or (items.apart is not None and items.apart[np.ix_(whole, whole)].any()):
             return None

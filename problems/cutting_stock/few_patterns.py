@@ -46,6 +46,7 @@ from colgen import (
     artificial,
 )
 from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
@@ -127,11 +128,14 @@ class FewPatterns(Problem[list[tuple[Pattern, int]]]):
         except ValueError as error:
             raise InfeasibleAnswerError(str(error)) from None
 
-    def written(self, structure: Any) -> Any:
+    def codec(self) -> Codec:
+        return Codec(self._read, self._write)
+
+    def _write(self, structure: Any) -> Any:
         return structure[0], self.runs.pattern(structure)
 
-    def column_of(self, written: Any, /) -> Column | None:
-        rolls, pieces = written
+    def _read(self, data: Any) -> Column | None:
+        rolls, pieces = data
         instance = self.instance.instance
         cut = tuple((int(item), int(copies)) for item, copies in pieces if 0 <= item < instance.num_items)
         if not cut or len(dict(cut)) < len(cut) or min(dict(cut).values()) < 1 or rolls < 1:

@@ -40,6 +40,7 @@ from colgen import (
     Solution,
 )
 from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
@@ -114,11 +115,14 @@ class SeveralRolls(Problem[list[Use]]):
         except ValueError as error:
             raise InfeasibleAnswerError(str(error)) from None
 
-    def written(self, structure: Any) -> Any:
+    def codec(self) -> Codec:
+        return Codec(self._read, self._write)
+
+    def _write(self, structure: Any) -> Any:
         return self.kinds[structure[0]], structure[1]
 
-    def column_of(self, written: Any, /) -> Column | None:
-        kind, pieces = written
+    def _read(self, data: Any) -> Column | None:
+        kind, pieces = data
         if kind not in self.kinds:
             return None
         instance, number = self.instance.instance, self.kinds.index(kind)

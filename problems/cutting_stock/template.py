@@ -27,6 +27,7 @@ from colgen import (
 )
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget, OutOfBudget
+from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
@@ -89,7 +90,8 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
     ) -> None:
         if exchanges is not None and exchanges not in EXCHANGES:
             raise InputError(f"exchanges: expected 'ranks', 'subsets' or None, not {exchanges!r}")
-        self.variant = variant_of(Order(instance, stock, patterns, conflicts))
+        self._order = Order(instance, stock, patterns, conflicts)
+        self.variant = variant_of(self._order)
         if self.variant is not None:
             if exchanges is not None:
                 raise InputError("exchanges are known for rolls of one width alone, without conflicts or limits")
@@ -189,9 +191,12 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
         return PlanCertifier(self.layout, instance.demands, instance.widths, instance.name)
 
     @handed_on
-    def column_of(self, written: Any) -> Column | None:
+    def codec(self) -> Codec | None:
+        return Codec(self._read)
+
+    def _read(self, data: Any) -> Column | None:
         instance = self.instance
-        cut = [(int(item), int(copies)) for item, copies in written if 0 <= item < instance.num_items]
+        cut = [(int(item), int(copies)) for item, copies in data if 0 <= item < instance.num_items]
         # No more than what is demanded today.
         pattern = tuple((item, min(copies, instance.demands[item])) for item, copies in cut)
         several = len({item for item, _ in pattern}) < len(pattern)
@@ -199,13 +204,10 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
             return None
         return self.oracle.encode(pattern) if pattern and all(copies > 0 for _, copies in pattern) else None
 
-    @handed_on
-    def written(self, structure: Any) -> Any:
-        return structure
-
-    @handed_on
-    def digest(self) -> str:
-        return super().digest()
+    @property
+    def identity(self) -> Any:
+        """The instance, and what it is given besides."""
+        return self._order
 
     @handed_on
     def answer(self, solution: Solution) -> list[tuple[Pattern, int]]:

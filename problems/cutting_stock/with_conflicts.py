@@ -43,7 +43,7 @@ from colgen import (
     Solution,
 )
 from colgen.core.budget import Budget, OutOfBudget
-from colgen.core.columns import Key
+from colgen.core.columns import Codec, Key
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
@@ -200,12 +200,15 @@ class WithConflicts(Problem[list[Any]]):
         except ValueError as error:
             raise InfeasibleAnswerError(str(error)) from None
 
-    def written(self, structure: Any) -> Any:
+    def codec(self) -> Codec:
+        return Codec(self._read, self._write)
+
+    def _write(self, structure: Any) -> Any:
         kind, packed = structure
         return self.kinds[kind], [int(self.pieces.items[piece]) for piece in packed]
 
-    def column_of(self, written: Any, /) -> Column | None:
-        kind, items = written
+    def _read(self, data: Any) -> Column | None:
+        kind, items = data
         if kind not in self.kinds or not items:
             return None
         number, packed = self.kinds.index(kind), list[int]()

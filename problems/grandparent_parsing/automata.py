@@ -53,9 +53,9 @@ from colgen.problems.grandparent_parsing.instance import (
     allowed_trees,
     as_heads,
     dense_scores,
-    digest_of_scores,
     from_scores,
     has_siblings,
+    identity_of_scores,
     refuse_pairs,
     tree_objective,
     wants_projective,
@@ -189,8 +189,10 @@ class AutomataParsing(Problem):
         """The unit of the scores."""
         return self.standard.unit
 
-    def digest(self) -> str:
-        return digest_of_scores(type(self), self.scores, self.single_root, self.projective, self.k)
+    @property
+    def identity(self) -> Any:
+        """The scores, and which trees are wanted."""
+        return identity_of_scores(self.scores), self.single_root, self.projective, self.k
 
     def restricted_master(self) -> LagrangianMaster:
         return LagrangianMaster(Sense.MAXIMIZE, lambda duals: self.standard.constant)
@@ -334,7 +336,7 @@ class AutomataParsing(Problem):
         # A better tree above the k-th moves no objective: the list knows of it, the incumbent does not.
         return list(structure if self.listed is None else self.listed.pool.trees)
 
-    def finished(self, result: Result) -> Result:
+    def finish(self, result: Result) -> Result:
         if self.k == 1:
             return allowed(self.scores, result)
         return allowed_trees(self.scores, result)

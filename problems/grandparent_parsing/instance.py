@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen import InputError, Result, Termination
 from colgen.core.array_files import reading
 from colgen.core.files import writing
-from colgen.core.serialization import digest_of, digest_of_object
+from colgen.core.serialization import digest_of_object
 from colgen.core.tolerances import power_of_two
 from colgen.problems.dependency.features.margin_updates import tree_triples
 from colgen.problems.dependency.sentence import Heads, check_tree, is_projective
@@ -484,13 +484,12 @@ def read(path: Path | str) -> GrandparentInstance:
     return instance
 
 
-def digest_of_scores(kind: type, scores: PartScores, *settings: object) -> str:
-    """What tells a problem of these scores from others: those of a class of your own may have a method ``digest()``.
+def identity_of_scores(scores: PartScores) -> str:
+    """Return a text that distinguishes scores from others: what ``digest()`` returns, if their class defines it.
 
     Raises
     ------
     InputError
-        If scores of such a class are no data, and it has none.
+        If scores of another class are no data.
     """
-    own = scores.digest() if hasattr(scores, "digest") else digest_of_object(scores)
-    return digest_of([kind.__module__, kind.__qualname__, own, settings])
+    return str(scores.digest()) if hasattr(scores, "digest") else digest_of_object(scores)

@@ -57,9 +57,9 @@ from colgen.problems.grandparent_parsing.instance import (
     PartScores,
     allowed,
     as_heads,
-    digest_of_scores,
     from_scores,
     has_siblings,
+    identity_of_scores,
     refuse_pairs,
     refuse_projective,
     tree_objective,
@@ -190,9 +190,11 @@ class GrandparentParsing(Problem):
             )
         return start
 
-    def digest(self) -> str:
+    @property
+    def identity(self) -> Any:
+        """The scores and the settings."""
         settings = self.siblings, self.single_root, self.arc_formulation, self.connectivity, self.start, self.tighten
-        return digest_of_scores(type(self), self.scores, *settings, self.projective, self.iterations)
+        return identity_of_scores(self.scores), settings, self.projective, self.iterations
 
     @cached_property
     def standard(self) -> StandardScores:
@@ -473,7 +475,7 @@ class GrandparentParsing(Problem):
     def _is_stated(self) -> bool:
         return self._master is not None and self._master.is_stated
 
-    def finished(self, result: Result) -> Result:
+    def finish(self, result: Result) -> Result:
         return allowed(self.scores, result, siblings=self.siblings)
 
     def check(self, heads: Heads) -> float:

@@ -19,6 +19,7 @@ from colgen import (
 )
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
+from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.numbers import real
 from colgen.core.sense import Sense
@@ -116,8 +117,11 @@ class VehicleRouting(Problem[list[Route]]):
         other.layout, other.oracle = layout, RouteOracle(layout)
         return other
 
-    def column_of(self, written: Any) -> Column | None:
-        route = tuple(int(i) for i in written)
+    def codec(self) -> Codec:
+        return Codec(self._read)
+
+    def _read(self, data: Any) -> Column | None:
+        route = tuple(int(i) for i in data)
         known = set(self.instance.customers)
         # Of routes that visit a customer twice it depends on the neighbours whether the oracle has them.
         if len(set(route)) < len(route) or not route or not known.issuperset(route) or self.instance.fault(route):

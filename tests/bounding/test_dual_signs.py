@@ -71,8 +71,7 @@ class Watched(Enumerated):
     def pricing(self):
         return [Watching(oracle, self) for oracle in super().pricing()]
 
-    def digest(self):
-        return ""
+    identity = ()
 
 
 def drawn(seed):

@@ -23,8 +23,9 @@ from colgen import (
     solve,
 )
 from colgen.checkpoint.file import FORMAT, read_checkpoint
-from colgen.checkpoint.persistence import states_columns
+from colgen.core.columns import Codec
 from colgen.core.serialization import before, read_sealed, write_sealed
+from colgen.problem import codec_of
 from colgen.tree.queues import BestBound, DepthFirst
 from tests.zoo import Facilities, Partitioning, Ranges
 
@@ -210,7 +211,7 @@ def test_a_decision_that_is_in_no_list_is_refused_when_it_is_made(tmp_path):
 def test_a_problem_that_cannot_be_told_from_others_is_refused(tmp_path):
     problem = Partitioning(5)
     problem.oracle = lambda found: None
-    with pytest.raises(InputError, match=r"define Partitioning.digest\(\)"):
+    with pytest.raises(InputError, match=r"set Partitioning.identity to data"):
         solve(problem, checkpoint=tmp_path / "run")
 
 
@@ -258,8 +259,11 @@ def test_writing_too_long_makes_checkpoints_rarer(tmp_path, monkeypatch):
 class Restated(Partitioning):
     """Says what its columns are."""
 
-    def column_of(self, written):
-        items = tuple(written)
+    def codec(self):
+        return Codec(self.read)
+
+    def read(self, data):
+        items = tuple(data)
         return Column(self.costs[items], {("cover", i): 1.0 for i in items}, items)
 
 
@@ -282,7 +286,7 @@ def test_a_pool_of_another_instance_is_made_anew(tmp_path):
 
 
 class Surcharged(Restated):
-    """Other oracles, whose costs the inherited ``column_of`` does not know."""
+    """Other oracles, whose costs the inherited codec does not know."""
 
     def pricing(self):
         return super().pricing()
@@ -290,20 +294,32 @@ class Surcharged(Restated):
 
 def test_columns_are_not_stated_by_a_class_whose_oracles_are_replaced(tmp_path):
     class Cheap(Surcharged):
-        def column_of(self, written):
-            return super().column_of(written)
+        def codec(self):
+            return super().codec()
 
-    assert states_columns(Restated(7, 4))
-    assert states_columns(Cheap(7, 4))
-    assert not states_columns(Surcharged(7, 4))
+    assert codec_of(Restated(7, 4)) is not None
+    assert codec_of(Cheap(7, 4)) is not None
+    assert codec_of(Surcharged(7, 4)) is None
     bare(Restated(7, 4)).pool.save(tmp_path / "pool")
-    with pytest.raises(InputError, match=r"define Surcharged.column_of\(structure\)"):
+    with pytest.raises(InputError, match=r"define Surcharged.codec\(\)"):
         solve(Surcharged(7, 5), start=tmp_path / "pool")
+
+
+def test_what_is_no_codec_is_refused_before_any_work():
+    class Wrong(Partitioning):
+        def codec(self):
+            return print
+
+        def master(self):
+            raise AssertionError
+
+    with pytest.raises(InputError, match=r"Wrong\.codec\(\) returned .*, expected a Codec or None"):
+        solve(Wrong(7, 4))
 
 
 def test_a_pool_of_another_instance_is_refused_where_nobody_can_make_it_anew(tmp_path):
     bare(Partitioning(7, 4)).pool.save(tmp_path / "pool")
-    with pytest.raises(InputError, match=r"define Partitioning.column_of\(structure\)"):
+    with pytest.raises(InputError, match=r"define Partitioning.codec\(\)"):
         solve(Partitioning(7, 5), start=tmp_path / "pool")
 
 

@@ -39,13 +39,13 @@ def test_another_model_or_other_blocks_are_refused(tmp_path):
 
 def test_a_structure_is_a_column_if_it_is_a_point_of_its_block():
     problem = taken_apart("assignment", 9)
-    found = solve(problem)
+    codec, found = problem.codec(), solve(problem)
     for column, _ in found.solution.columns:
-        again = problem.column_of(problem.written(column.structure))
+        again = codec.read(codec.write(column.structure))
         assert (again.cost, again.coefficients) == (column.cost, column.coefficients)
     size = len(problem.splitting.subproblems[0].costs)
-    assert problem.column_of((0, np.ones(size), False)) is None  # more than there is room for
-    assert problem.column_of((0, np.full(size, 0.5), False)) is None
-    assert problem.column_of((0, np.ones(size), True)) is None  # the block has an end
-    assert problem.column_of((0, np.zeros(size + 1), False)) is None
-    assert problem.column_of((99, np.zeros(size), False)) is None
+    assert codec.read((0, np.ones(size), False)) is None  # more than there is room for
+    assert codec.read((0, np.full(size, 0.5), False)) is None
+    assert codec.read((0, np.ones(size), True)) is None  # the block has an end
+    assert codec.read((0, np.zeros(size + 1), False)) is None
+    assert codec.read((99, np.zeros(size), False)) is None

@@ -43,7 +43,7 @@ def test_a_pool_of_the_same_instance_is_taken_whole(name):
     for seed in range(3):
         problem = TEMPLATES[name](seed)
         for column in solve(problem).pool:
-            again = TEMPLATES[name](seed).column_of(problem.written(column.structure))
+            again = TEMPLATES[name](seed).codec().read(column.structure)
             assert (again.cost, again.coefficients) == (column.cost, column.coefficients)
 
 
@@ -59,7 +59,7 @@ def test_a_pool_of_the_same_instance_is_taken_whole(name):
 )
 def test_what_is_no_column_of_the_instance_is_none(name, structures):
     problem = TEMPLATES[name](0)
-    assert [problem.column_of(structure) for structure in structures] == [None] * len(structures)
+    assert [problem.codec().read(structure) for structure in structures] == [None] * len(structures)
 
 
 @pytest.mark.parametrize("name", sorted(TEMPLATES))

@@ -94,7 +94,7 @@ class Benders(Problem):
         """The model's objective, once bounds, whole numbers and every constraint of the model have been looked at."""
         return recompute_objective(self.reading, answer)
 
-    def finished(self, result: Result) -> Result:
+    def finish(self, result: Result) -> Result:
         """Load the answer into the model, and dual values of the first stage's rows where it asks for them."""
         if self.loads:
             load(self.reading, result, self.model.kept)

@@ -114,10 +114,10 @@ def test_plans_are_not_built_when_the_time_is_over():
 
 def test_structures_of_other_days():
     problem = FewPatterns(Order(CuttingStockInstance(10, (6, 4), (3, 2)), patterns=AtMost(1)))
-    column = problem.column_of((3, ((0, 1), (1, 1))))
+    column = problem.codec().read((3, ((0, 1), (1, 1))))
     assert column.cost == 3.0
     assert column.coefficients == {("demand", 0): 3.0, ("demand", 1): 2.0, ("setups", None): 1.0}
-    assert problem.column_of(problem.written(column.structure)) == column
-    assert problem.column_of((3, ((0, 2),))) is None
-    assert problem.column_of((3, ())) is None
-    assert problem.column_of((0, ((0, 1),))) is None
+    assert problem.codec().read(problem.codec().write(column.structure)) == column
+    assert problem.codec().read((3, ((0, 2),))) is None
+    assert problem.codec().read((3, ())) is None
+    assert problem.codec().read((0, ((0, 1),))) is None

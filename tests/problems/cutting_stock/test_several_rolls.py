@@ -3,6 +3,7 @@ import pytest
 
 from benchmarks.cutting_stock.orders import several_bins, several_lengths
 from colgen import Method, PricingContext, Solution, TimeLimit, solve
+from colgen.problem import digest_of_problem
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.parts import Order, Stock
 from colgen.problems.cutting_stock.several_rolls import SeveralRolls
@@ -100,20 +101,20 @@ def test_structures_of_other_days():
     order = Order(CuttingStockInstance(10, (6, 4), (3, 2)), Stock((10, 8, 6), (3.0, 3.0, 1.0)))
     problem = SeveralRolls(order)
     assert problem.kinds == (0, 2)
-    column = problem.column_of((2, ((0, 1),)))
+    column = problem.codec().read((2, ((0, 1),)))
     assert (column.cost, column.structure) == (1.0, (1, ((0, 1),)))
-    assert problem.column_of(problem.written(column.structure)) == column
-    assert problem.column_of((1, ((0, 1),))) is None
-    assert problem.column_of((2, ((0, 1), (1, 1)))) is None
-    assert problem.column_of((0, ())) is None
+    assert problem.codec().read(problem.codec().write(column.structure)) == column
+    assert problem.codec().read((1, ((0, 1),))) is None
+    assert problem.codec().read((2, ((0, 1), (1, 1)))) is None
+    assert problem.codec().read((0, ())) is None
 
 
 def test_a_checkpoint_of_another_stock_is_another_problem():
     instance = CuttingStockInstance(10, (6, 4), (3, 2))
     digests = {
-        CuttingStock(instance).digest(),
-        CuttingStock(instance, stock=Stock((10, 6), (3.0, 1.0))).digest(),
-        CuttingStock(instance, stock=Stock((10, 6), (3.0, 1.5))).digest(),
+        digest_of_problem(CuttingStock(instance)),
+        digest_of_problem(CuttingStock(instance, stock=Stock((10, 6), (3.0, 1.0)))),
+        digest_of_problem(CuttingStock(instance, stock=Stock((10, 6), (3.0, 1.5)))),
     }
     assert len(digests) == 3
 

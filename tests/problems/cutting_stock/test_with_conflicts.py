@@ -71,18 +71,18 @@ def test_without_guesses_and_heuristics_the_tree_proves_the_same(seed):
     result = solve(problem, method=Method(heuristics=(), enumeration=()))
     assert result.is_optimal
     assert result.objective == cheapest(order)
-    written = [problem.written(column.structure) for column, _ in result.solution.columns]
-    made = [problem.column_of(structure) for structure in written]
+    written = [problem.codec().write(column.structure) for column, _ in result.solution.columns]
+    made = [problem.codec().read(structure) for structure in written]
     assert [column.cost for column in made] == [column.cost for column, _ in result.solution.columns]
 
 
 def test_structures_of_other_days_that_are_none_here_are_refused():
     problem = WithConflicts(Order(CuttingStockInstance(10, (4, 3), (1, 2)), conflicts=Conflicts(((0, 1),))))
-    assert problem.column_of((0, [0, 1])) is None
-    assert problem.column_of((0, [0, 0])) is None
-    assert problem.column_of((1, [0])) is None
-    assert problem.column_of((0, [])) is None
-    assert problem.column_of((0, [1, 1])).coefficients == {("demand", 1): 1.0, ("demand", 2): 1.0}
+    assert problem.codec().read((0, [0, 1])) is None
+    assert problem.codec().read((0, [0, 0])) is None
+    assert problem.codec().read((1, [0])) is None
+    assert problem.codec().read((0, [])) is None
+    assert problem.codec().read((0, [1, 1])).coefficients == {("demand", 1): 1.0, ("demand", 2): 1.0}
 
 
 def test_a_roll_that_must_be_used_is_priced_with_a_piece_on_it():
