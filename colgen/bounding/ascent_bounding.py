@@ -30,7 +30,7 @@ class AscentBounding(Bounding):
     Parameters
     ----------
     rounds
-        At most so many, at each node.
+        At most so many, at each node; each calls every oracle once.
 
     Raises
     ------
@@ -38,7 +38,7 @@ class AscentBounding(Bounding):
         If ``rounds`` is not positive.
     """
 
-    def __init__(self, rounds: int) -> None:
+    def __init__(self, rounds: int = 500) -> None:
         if rounds < 1:
             raise InputError(f"{type(self).__name__} needs one round or more, not {rounds}")
         self.rounds = rounds

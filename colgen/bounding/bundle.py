@@ -164,12 +164,10 @@ class BundleAscent(Ascent):
 class Bundle(AscentBounding):
     """A proximal bundle method on the linking rows: fewer rounds than subgradients, each with a small program.
 
-    It needs oracles that are exact, and a multiplicity of each (or a total): see :class:`AscentBounding`.
-
     Parameters
     ----------
     rounds
-        At most so many, each of which calls every oracle once.
+        At most so many, at each node.
     pieces
         So many are kept of the dual function's model.
     """

@@ -61,18 +61,7 @@ class SubgradientAscent(Ascent):
 
 
 class Subgradient(AscentBounding):
-    """Subgradient steps of Polyak's length on the linking rows: the cheapest rounds, and the least exact bound.
-
-    It needs oracles that are exact, and a multiplicity of each (or a total): see :class:`AscentBounding`.
-
-    Parameters
-    ----------
-    rounds
-        At most so many, each of which calls every oracle once.
-    """
-
-    def __init__(self, rounds: int = 500) -> None:
-        super().__init__(rounds)
+    """Subgradient steps of Polyak's length on the linking rows: the cheapest rounds, and the least exact bound."""
 
     def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> SubgradientAscent:
         return SubgradientAscent(start, lower, upper, unit=unit, target=target)

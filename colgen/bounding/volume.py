@@ -139,18 +139,7 @@ def _constant(here: DualEvaluation) -> float:
 
 
 class Volume(AscentBounding):
-    """The volume algorithm on the linking rows: bounds and a solution of the relaxation, without a linear program.
-
-    It needs oracles that are exact, and a multiplicity of each (or a total): see :class:`AscentBounding`.
-
-    Parameters
-    ----------
-    rounds
-        At most so many, each of which calls every oracle once.
-    """
-
-    def __init__(self, rounds: int = 500) -> None:
-        super().__init__(rounds)
+    """The volume algorithm on the linking rows: bounds and a solution of the relaxation, without a linear program."""
 
     def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> VolumeAscent:
         return VolumeAscent(start, lower, upper, unit=unit, target=target)

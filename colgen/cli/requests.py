@@ -11,7 +11,7 @@ from colgen.checkpoint.file import EVERY, Checkpoint
 from colgen.cli.output import say
 from colgen.cli.template import Template
 from colgen.core.errors import InputError
-from colgen.core.files import Named, check_distinct
+from colgen.core.files import Named, check_destination, check_distinct
 from colgen.reporting.axes import INSTALL, can_draw
 
 ASKED = {
@@ -74,8 +74,7 @@ def check_destinations(arguments: argparse.Namespace, *more: str) -> None:
     outputs = ("log", "csv", "json", "plot", "picture", "report", "certificate", "checkpoint", *more)
     written = list(_paths(arguments, outputs))
     for option, path in written:
-        if path.is_dir() or not path.absolute().parent.is_dir():
-            raise InputError(f"--{option} {path}: expected the name of a file in an existing folder")
+        check_destination(path, f"--{option}")
     inputs = [option for option in ("file", "model", "train", "dev") if option not in more]
     read: list[Named] = [("the file", path) for path in getattr(arguments, "files", ()) if str(path) != "-"]
     read += [("the file" if option == "file" else f"--{option}", path) for option, path in _paths(arguments, inputs)]
