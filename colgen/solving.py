@@ -221,7 +221,8 @@ class _Solver:
                 f"The dual bound is that of {outcome.bound_source}, which is trusted; the tree has proved "
                 f"{number(run.global_bound)}."
             )
-        result = problem.finish(_result(problem, search, run, outcome, options.relaxation))
+        made = _result(problem, search, run, outcome, options.relaxation)
+        result: Result = part_of(problem.finish(made), Result, problem, "finish")
         return result if self.recording is None else self.recording.written(result)
 
     def _outcome(self, search: BranchAndPrice, cluster: Cluster | None) -> TreeResult:

@@ -132,6 +132,13 @@ def test_fields_of_a_run_replace_those_of_the_problem_which_replace_the_defaults
     assert method_of(Stated(), Method(heuristics=[])).heuristics == []
 
 
+@pytest.mark.parametrize("value", [None, 3])
+def test_an_end_that_is_no_result_is_named(value):
+    problem = type("Broken", (CuttingStock,), {"finish": lambda self, result: value})()
+    with pytest.raises(InputError, match=r"Broken\.finish\(\) returned .*[Ee]xpected a Result"):
+        solve(problem)
+
+
 @pytest.mark.parametrize("value", [None, 3, []])
 def test_a_master_that_is_no_model_is_named(value):
     with pytest.raises(FormulationError, match=r"expected master\(\) to return a Pyomo model"):

@@ -55,7 +55,7 @@ def test_a_misspelt_hook_names_the_one_that_is_meant(kind, name, member, meant):
         (RyanFoster, {"pairs": lambda self, solution: ()}),
         (
             Problem,
-            {"write": lambda self, path: None, "column": lambda self, members: (), "finish": lambda self, end: ()},
+            {"write": lambda self, path: None, "column": lambda self, members: (), "codes": lambda self: ()},
         ),
         (Knapsack, {"names": ("a", "b")}),
     ],
