@@ -1,4 +1,4 @@
-"""`Problem`, what a researcher subclasses."""
+"""`Problem`, the class that users subclass."""
 
 from __future__ import annotations
 
@@ -49,16 +49,18 @@ _DIVING, _MANY_COLUMNS = 10.0, 500
 
 
 class Problem(ABC, Generic[Answer]):
-    """A problem for column generation: a master stated in Pyomo, oracles, and whatever else it has.
+    """A problem for column generation.
 
-    Subclasses write :meth:`master` and :meth:`pricing`; the other methods have defaults that add nothing.  Who wants
-    ``result.answer`` to have a type says which: ``class Rolls(Problem[list[tuple[Pattern, int]]])``.
+    Subclasses define :meth:`master` and :meth:`pricing`; the other methods have defaults.  :meth:`separation` and
+    :meth:`branching` complete what is solved, :meth:`warm_start` and :meth:`method` state how, :meth:`answer` and
+    :meth:`check` are about solutions, :meth:`codec` is for files and :meth:`certifier` for certificates.  The type of
+    ``result.answer`` may be given: ``class Rolls(Problem[list[tuple[Pattern, int]]])``.
 
     Attributes
     ----------
     objective_step
-        Every answer's objective is a multiple of this (1 where the objective counts things): dual bounds are rounded to
-        it.  None if nothing of the kind is known.
+        The objective of every answer is a multiple of this, 1 where the objective counts things.  Dual bounds are
+        rounded to it.  None if no such number is known.
     """
 
     objective_step: float | None = None
@@ -125,24 +127,23 @@ class Problem(ABC, Generic[Answer]):
         return LinearMaster(rows_of(self))
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        """Guesses to start from: dual values, answers, columns, rows.
+        """Return guesses to start from: dual values, answers, columns, rows.
 
-        The engine checks the answers and prices once at the dual values; where that proves the best answer, nothing
-        else happens.  A method that can last looks at ``budget``, which leaves time for that round, and returns what it
-        has.
+        The engine checks the answers and prices once at the dual values.  If that proves the best answer, the run ends.
+        A method that may take long looks at ``budget``, which leaves time for that round, and returns what it has.
         """
         return NOTHING
 
     def pricing(self) -> Pricing | Sequence[Pricing]:
-        """The pricing problem, or all of them."""
+        """Return the oracle of the pricing problem, or the oracles of several."""
         return ()
 
     def separation(self) -> Sequence[Separation]:
-        """Where violated rows come from."""
+        """Return the separations, which find violated rows."""
         return ()
 
     def branching(self) -> Sequence[BranchingRule]:
-        """Branching rules, asked in order until one applies.
+        """Return branching rules in order: the first that applies to a solution is used.
 
         By default integer variables of the template are branched on, and component bounds where all oracles price
         ``Box`` terms (:class:`colgen.OnComponents`).
@@ -150,14 +151,13 @@ class Problem(ABC, Generic[Answer]):
         return (OnTemplateVariable(), OnCoefficients())
 
     def method(self) -> Method:
-        """How the problem is solved, as far as ``solve(method=...)`` leaves it open.
+        """Return how the problem is solved; ``solve(method=...)`` replaces some of the fields.
 
-        What this method returns is the default of every problem: it holds for fields that are None in the
-        :class:`Method` of a subclass.  A subclass changes some fields of its parent's method by
-        ``dataclasses.replace(super().method(), ...)``.  If the subclass states other rows than its parent, those fields
-        of ``super().method()`` are None whose results hold for the parent's rows (:data:`colgen.method.CLAIMS`).
+        Fields that a subclass leaves None have the values below.  A subclass changes fields of its parent's method by
+        ``dataclasses.replace(super().method(), ...)``.  If it has other rows than its parent, fields whose results hold
+        for the parent's rows alone (:data:`colgen.method.CLAIMS`) are None in ``super().method()``.
 
-        The engine calls this method after :meth:`restricted_master`.
+        The engine calls this method once the restricted master is made.
         """
         return Method(
             stabilization=Wentges(patient=True, real_costs=True),
@@ -175,23 +175,23 @@ class Problem(ABC, Generic[Answer]):
         )
 
     def certifier(self) -> Certifier:
-        """What says in exact numbers why the engine is right, where a certificate is wanted.
+        """Return the certifier, which states in exact numbers why the result is right, for a certificate.
 
-        By default nothing does: the certificate then names the answer and the tree, and asks to be trusted.
+        The default states nothing: its certificate holds the answer and the tree, and everything in it is trusted.
         """
         return Certifier(self.restricted_master().sense, type(self).__name__)
 
     def answer(self, solution: Solution) -> Answer:
-        """A whole solution in the problem's own terms; by default ``[(structure, value), ...]``, with whole numbers."""
+        """Return a whole solution in terms of the problem; by default ``[(structure, value), ...]``."""
         found: Any = [(column.structure, _counted(column, value)) for column, value in solution.columns]
         return cast(Answer, found)
 
     def check(self, answer: Answer) -> float | None:
-        """The objective of an answer, recomputed from the instance alone.
+        """Return the objective of an answer, computed from the instance alone.
 
-        The engine holds every incumbent against it, wherever it comes from.  None, the default, says nothing: the rows
-        and bounds of a linear master are then recomputed from the columns; where the master is no linear program,
-        nothing can be called optimal.
+        The engine compares it with the objective of every incumbent.  None, the default, is no check: the rows and
+        bounds of a linear master are then recomputed from the columns, and if the master is no linear program, no
+        answer is called optimal.
 
         Parameters
         ----------
@@ -201,21 +201,22 @@ class Problem(ABC, Generic[Answer]):
         Raises
         ------
         InfeasibleAnswerError
-            If it is not an answer; the message says why.
+            If it is no answer; the message states why.
         """
         return None
 
     def codec(self) -> Codec | None:
-        """How columns are written to files and read; None: their structures are data, and other instances share none.
+        """Return how columns are written to files and read from those of other instances.
 
-        A subclass with other oracles, another :meth:`pricing`, returns one of its own: its parent's is not used.
+        By default None: structures of columns must be plain data, and files of other instances are refused.  A subclass
+        that defines :meth:`pricing` defines its own codec too: its parent's is not used.
         """
         return None
 
     def finish(self, result: Result[Answer]) -> Result[Answer]:
-        """Return what ``solve`` returns: the result itself, unless overridden.
+        """Return what ``solve`` returns; by default the result itself.
 
-        It is called once, at the end of a run.  A problem may put the answer where the user looks for it, or add notes.
+        It is called once, at the end of a run.  A problem may store the answer elsewhere as well, or add notes.
         """
         return result
 
