@@ -62,8 +62,8 @@ class Replaced:
     def __call__(self, problem: Problem) -> Problem:
         other = copy.copy(problem)  # the methods of one object are replaced, and those of the caller's left alone
         for part, value in self.parts.items():
-            own = partial(method_of, problem) if part == "method" else getattr(other, part)
-            other.__dict__[part] = _answering(value, own)
+            own = getattr(other, part)
+            other.__dict__[part] = _answering(value, partial(_filled, own, other) if part == "method" else own)
         return other
 
 
@@ -96,6 +96,11 @@ def replace_parts(**parts: Any) -> Replaced:
                     f"{name}: expected a {kind.__name__}, or a function of the problem's own, not {describe(each)}"
                 )
     return Replaced(parts)
+
+
+def _filled(method: Callable[[], Method], problem: Problem) -> Method:
+    """Return what ``method()`` of a problem returns, with defaults where that is None."""
+    return method().fill_from(Problem.method(problem))
 
 
 def _answering(value: Any, own: Callable[[], Any]) -> Callable[[], Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from colgen import Method, NoStabilization, Wentges, ablation
+from colgen import ColumnGeneration, Diving, Method, NoStabilization, RestrictedMIP, Wentges, ablation
 from colgen.core.errors import InputError
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.reporting.methods import BOUNDINGS, CHOICES, HEURISTICS, PRICINGS, STABILIZATIONS, replace_parts, without
@@ -56,6 +56,24 @@ def test_cuts_and_rules_are_left_out_one_by_one():
     assert [type(each) for each in methods["without Other"](two).branching()] == [type(rule)]
     with pytest.raises(InputError, match="not 'rows'"):
         without(problem, "rows")
+
+
+def test_heuristics_are_left_out_of_what_the_copy_itself_returns():
+    class Noted(RestrictedMIP):
+        def __init__(self, problem):
+            super().__init__()
+            self.problem = problem
+
+    class Stated(Assignment):
+        def method(self):
+            return Method(heuristics=(Noted(self), Diving()))
+
+    problem = assignment(kind=Stated)
+    other = without(problem, "heuristics")["without Diving"](problem)
+    (left,) = other.method().heuristics
+    assert left.problem is other
+    assert other is not problem
+    assert type(other.method().bounding) is ColumnGeneration  # the default
 
 
 def test_one_column_a_call_generates_fewer_columns_a_round():
