@@ -39,11 +39,10 @@ from colgen.core.budget import begin_peak, peak_bytes
 from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES
 from colgen.problems.dependency.corpus import Corpus, read_corpus
-from colgen.problems.dependency.evaluation import attachment
+from colgen.problems.dependency.evaluation import attachment, attachment_figures
 from colgen.problems.dependency.learning import MiraSettings
 from colgen.problems.dependency.scorer import SentenceScorer, Weights
 from colgen.problems.dependency.sentence import Heads, Sentence
-from colgen.problems.dependency.training import attachment_figures
 from colgen.problems.grandparent_parsing.baseline import Relaxed, compiled_complete, solve_complete
 from colgen.problems.grandparent_parsing.instance import as_heads
 from colgen.problems.grandparent_parsing.model import FORMULATIONS

@@ -42,7 +42,7 @@ _SENTENCES, _TESTED, _SEEDS, _EPOCHS = 600, 300, 3, 4
 _LONGEST, _SHORT = 25, 15
 _HASHED, _PRIME = 1 << 17, (1 << 31) - 1
 
-TRAINERS: dict[str, Callable[..., Trained]] = {
+TRAINERS: dict[str, Callable[..., Trained[Any]]] = {
     "perceptron": perceptron,
     "MIRA": mira,
     "0/1 loss": lambda *a, **k: mira(*a, margin="zero_one", **k),

@@ -27,14 +27,13 @@ from benchmarks.nonlocal_parsing.search import (
 from colgen.cli.template import Figure
 from colgen.core.files import write_figure
 from colgen.problems.dependency.corpus import Corpus, read_corpus
-from colgen.problems.dependency.evaluation import attachment
+from colgen.problems.dependency.evaluation import attachment, attachment_figures
 from colgen.problems.dependency.sentence import Heads, Sentence
-from colgen.problems.dependency.training import attachment_figures
 from colgen.problems.nonlocal_parsing.decoding import accuracy, labelled
 from colgen.problems.nonlocal_parsing.examples import ParsedExamples
 from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES
-from colgen.problems.nonlocal_parsing.learner import PerceptronLearner
-from colgen.problems.nonlocal_parsing.learning import BACKBONE, FILTER, MORE, NonlocalSettings, labels_of, run_pass
+from colgen.problems.nonlocal_parsing.learner import FilterLearner, ParserLearner
+from colgen.problems.nonlocal_parsing.learning import BACKBONE, FILTER, MORE, NonlocalSettings, labels_of, run_stage
 from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.problems.nonlocal_parsing.training import NEEDED
 from colgen.reporting.axes import new_figure
@@ -150,24 +149,18 @@ def train_models(corpus: Corpus, plan: FactorPlan, options: BenchOptions) -> Ite
     """The backbone, each family with it, the combination, and the third-order parser."""
     examples = ParsedExamples(corpus.learn)
     settings = NonlocalSettings(filter_epochs=plan.filter_epochs, epochs=plan.epochs, family_epochs=plan.more_epochs)
-    common = PerceptronLearner(examples, settings.backbone)
-    for epoch in range(plan.filter_epochs):
-        run_pass(common, FILTER, epoch, settings, options.say)
-    for epoch in range(plan.epochs):
-        run_pass(common, BACKBONE, epoch, settings, options.say)
+    filtered = run_stage(FilterLearner(examples), FILTER, settings, say=options.say)
+    common = ParserLearner(examples, filtered, settings.backbone)
+    run_stage(common, BACKBONE, settings, say=options.say)
     wanted: dict[str, tuple[str, ...]] = {"backbone": ()}
     wanted |= {family: (family,) for family in FAMILIES}
     wanted["combination"] = COMBINATION
     for label, families in wanted.items():
         learner = common.with_families(families)
-        for epoch in range(plan.more_epochs):
-            run_pass(learner, MORE, epoch, settings, options.say, label)
-        yield label, learner.averaged()
-    third = common.afresh("third")
-    for stage, epochs in ((BACKBONE, plan.epochs), (MORE, plan.more_epochs)):
-        for epoch in range(epochs):
-            run_pass(third, stage, epoch, settings, options.say, "third order")
-    yield "third_order", third.averaged()
+        yield label, run_stage(learner, MORE, settings, say=options.say, name=label).compact()
+    third = ParserLearner(examples, filtered, "third")
+    run_stage(third, BACKBONE, settings, say=options.say, name="third order")
+    yield "third_order", run_stage(third, MORE, settings, say=options.say, name="third order").compact()
 
 
 def _measure_relations(name: str, corpus: Corpus, model: Model, plan: FactorPlan) -> list[Figure]:

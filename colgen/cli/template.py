@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from colgen.cli.option import Option, option_values
-from colgen.core.array_files import arrays_in
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable
 from colgen.core.result import OWN, Result, Termination
@@ -22,6 +21,9 @@ from colgen.core.signals import raising_signals
 from colgen.core.stop import StopRule
 from colgen.core.text import counted
 from colgen.problem import Problem
+
+if TYPE_CHECKING:
+    from colgen.learning.models import SavedModel
 from colgen.solving import solve
 
 GROUP = "colgen.templates"
@@ -222,15 +224,15 @@ class Texts(ABC, Generic[Text]):
         alone.
     options
         The options that the constructor takes, by name.
-    arrays
-        Arrays that the file of a trained model has, of any version, and no file of an instance.
+    saved
+        The trained model.
     solves_single
         Whether a text of one unit is solved alone without being asked to.
     """
 
     unit: ClassVar[str]
     options: ClassVar[Mapping[str, Option]]
-    arrays: ClassVar[frozenset[str]]
+    saved: ClassVar[type[SavedModel]]
     solves_single: ClassVar[bool] = False
 
     def __init__(self, model: Path, values: Mapping[str, Any]) -> None:
@@ -240,7 +242,7 @@ class Texts(ABC, Generic[Text]):
     @classmethod
     def is_model(cls, path: Path) -> bool:
         """Return whether a file is a trained model; ``colgen solve NAME MODEL`` then reads the standard input."""
-        return cls.arrays <= arrays_in(path)
+        return cls.saved.is_model(path)
 
     @abstractmethod
     def read(self, material: Material) -> Iterable[Text]:

@@ -4,6 +4,7 @@ from colgen.learning.examples import Example, LinearExample
 from colgen.learning.losses import Loss, Violator, augmented, fenchel_young, hinge, second_best
 from colgen.learning.margin import cutting_planes, frank_wolfe
 from colgen.learning.marginals import StructureMarginals, marginals
+from colgen.learning.online import mira, perceptron, stochastic_gradient
 from colgen.learning.oracles import (
     Chains,
     EnumeratedStructures,
@@ -16,7 +17,8 @@ from colgen.learning.oracles import (
 )
 from colgen.learning.perturbing import Perturbed, perturbed
 from colgen.learning.sparsemap import SparseMean, sparsemap
-from colgen.learning.training import Trained, mira, perceptron, stochastic_gradient
+from colgen.learning.training import Learner, SavedTraining, Trained, train
+from colgen.learning.weights import AveragedWeights
 
 __all__ = [
     "StructureOracle",
@@ -41,7 +43,11 @@ __all__ = [
     "second_best",
     "Example",
     "LinearExample",
+    "Learner",
     "Trained",
+    "SavedTraining",
+    "AveragedWeights",
+    "train",
     "perceptron",
     "mira",
     "stochastic_gradient",

@@ -51,7 +51,7 @@ def cutting_planes(
     gap: float = TOLERANCES.optimality,
     passes: int = 200,
     **options: Any,
-) -> Trained:
+) -> Trained[Floats]:
     """The weights of least P by cutting planes (one slack variable): proved within the gap.
 
     A run of the engine over a :class:`~colgen.master.quadratic_master.QuadraticMaster`: a column is a pass's mean
@@ -78,7 +78,7 @@ def cutting_planes(
     if options.get("stop") is not None:
         stop.append(options.pop("stop"))
     result = solve(_Planes(pricing), stop=AnyOf(*stop), **options)
-    return Trained(pricing.best, tuple(pricing.losses), pricing.objective, min(result.objective, pricing.objective))
+    return Trained(pricing.best, tuple(pricing.losses), (), pricing.objective, min(result.objective, pricing.objective))
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def frank_wolfe(
     passes: int = 200,
     blocks: bool = True,
     seed: int = 0,
-) -> Trained:
+) -> Trained[Floats]:
     """The weights of least P by Frank and Wolfe's steps, proved within the gap.
 
     Parameters
@@ -193,7 +193,7 @@ def frank_wolfe(
             joint = np.concatenate([old_numbers, numbers]), np.concatenate([old_values, -length * change])
             own[k] = summed(*joint)
             costs[k] += length * (found.cost / count - costs[k])
-    return Trained(best, tuple(losses), objective, min(bound, objective))
+    return Trained(best, tuple(losses), (), objective, min(bound, objective))
 
 
 def _length(change: Floats, weights: Floats, gain: float, regularization: float) -> float:

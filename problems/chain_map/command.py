@@ -78,7 +78,7 @@ class TaggedText(Texts[list[str]]):
     """The sentences of a text, one a line, words separated by blanks, that a trained tagger scores."""
 
     unit = "sentence"
-    arrays = frozenset({"kind", "task", "tags"})
+    saved = Tagger
     options: ClassVar[Mapping[str, Option]] = {
         "precision": Option("single (the default) or double", {"single": np.float32, "double": np.float64}),
         "sentence": Option(

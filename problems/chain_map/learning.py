@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.array_files import reading
 from colgen.core.errors import InputError
-from colgen.core.files import writing
+from colgen.learning.chains import ChainPerceptron
+from colgen.learning.models import SavedModel
+from colgen.learning.training import Say, train
+from colgen.learning.weights import FeatureWeights, prefixed
 from colgen.problems.chain_map.corpus import Tagged
 from colgen.problems.chain_map.extraction import Extractor
 from colgen.problems.chain_map.features import build_index
 from colgen.problems.chain_map.instance import ChainInstance
-from colgen.problems.chain_map.kernels.perceptron import add_difference, add_up, add_up_sparse, epoch
 from colgen.problems.chain_map.labellings import Labellings
 from colgen.problems.chain_map.pairwise import Pairwise
 from colgen.problems.chain_map.sweeping import SweepPricing
 from colgen.problems.chain_map.template import decode
-from colgen.solvers.arrays import as_floats, as_indices, as_offsets
+from colgen.solvers.arrays import as_floats
 from colgen.solvers.chains.forest import chains
+from colgen.solvers.chains.perceptron import add_difference, add_up, add_up_sparse
 
 Floats = NDArray[Any]
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
-
-_VERSION = "colgen chain_map tagger 1"
 
 _MIN_COUNT = 2
 """Features that occur less often in the training data are not used."""
 
 
 @dataclass(frozen=True, eq=False)
-class Tagger:
+class Tagger(SavedModel):
     """A linear-chain tagger.
 
     Attributes
@@ -48,19 +47,18 @@ class Tagger:
         Its labels.
     index
         Numbers of the features that it knows.
-    starts, labels, weights
-        Weights of features in compressed rows: feature f scores the tags ``labels[k]`` by ``weights[k]``, k from
-        ``starts[f]`` to ``starts[f + 1] - 1``.
+    weights
+        Of features and tags; the keys are the numbers of the features.
     transitions
         Shape (tags, tags), row: the earlier tag.
     """
 
+    kind = "chain_map"
+
     task: str
     tags: tuple[str, ...]
     index: dict[str, int] = field(repr=False)
-    starts: Offsets = field(repr=False)
-    labels: Ints = field(repr=False)
-    weights: Floats = field(repr=False)
+    weights: FeatureWeights = field(repr=False)
     transitions: Floats = field(repr=False)
 
     @cached_property
@@ -84,7 +82,8 @@ class Tagger:
         if not sentences or not all(sentences):
             raise InputError("expected one sentence or more, each of one word or more")
         scores = np.empty((sum(map(len, sentences)), len(self.tags)), dtype=np.float32)
-        add_up_sparse(self.extractor.look_up(sentences), self.starts, self.labels, self.weights, scores)
+        held = self.weights
+        add_up_sparse(self.extractor.look_up(sentences), held.starts, held.labels, held.weights, scores)
         lengths = np.array([len(words) for words in sentences])
         words = tuple(word for words in sentences for word in words)
         return ChainInstance.of_lengths(lengths, scores.astype(dtype, copy=False), self.pairwise, self.tags, words)
@@ -104,69 +103,27 @@ class Tagger:
         gold = [tag for sentence in sentences for tag in sentence.tags]
         return sum(a == b for a, b in zip(found, gold, strict=True)) / len(gold)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that it is, as arrays for a file."""
-        return {
-            "kind": np.array(_VERSION),
-            "task": np.array(self.task),
-            "tags": np.array(self.tags),
-            "features": np.array("\n".join(self.index)),
-            "starts": self.starts,
-            "labels": self.labels,
-            "weights": self.weights,
-            "transitions": self.transitions,
-        }
-
-    def save(self, path: Path) -> None:
-        """Write to one ``.npz`` file."""
-        with writing(path, "wb") as file:
-            np.savez_compressed(file, **self.arrays())  # type: ignore[arg-type]
+    def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        about = {"task": self.task, "tags": self.tags, "features": list(self.index)}
+        return about, {"transitions": self.transitions, **prefixed("emissions", self.weights.arrays())}
 
     @classmethod
-    def load(cls, path: Path) -> Tagger:
-        """Read what :meth:`save` wrote.
-
-        Raises
-        ------
-        InputError
-            If it is something else, or of another version.
-        """
-        with reading(path, "a tagger, as colgen train chain_map writes it") as arrays:
-            tagger = cls.from_arrays(arrays, path)
-        return tagger
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], path: Path) -> Tagger:
-        """A tagger of what :meth:`arrays` gave; the path is for messages.
-
-        Raises
-        ------
-        InputError
-            If it is something else, or of another version.
-        """
-        if "kind" not in arrays or str(arrays["kind"]) != _VERSION:
-            raise InputError(f"{path}: expected a tagger of this version, as colgen train chain_map writes it")
-        text = str(arrays["features"])
-        names = text.split("\n") if text or len(arrays["starts"]) != 1 else []
-        tags = tuple(map(str, arrays["tags"].ravel().tolist()))
-        weights = as_floats(arrays["weights"], "weights", shape=("weights",), dtype=np.float32)
-        starts = as_offsets(arrays["starts"], "starts", total=len(weights))
-        labels = as_indices(arrays["labels"], "labels", upper=len(tags), shape=weights.shape, dtype=np.int32)
+    def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Tagger:
+        tags = tuple(map(str, about["tags"]))
+        index = {str(name): k for k, name in enumerate(about["features"])}
+        weights = FeatureWeights.from_arrays(arrays, "emissions", len(tags))
         transitions = as_floats(arrays["transitions"], "transitions", shape=(len(tags),) * 2, dtype=np.float32)
-        if not tags or len(starts) != len(names) + 1:
-            raise InputError(f"{path}: expected weights of {len(names)} features, not of {len(starts) - 1}")
-        index = {name: k for k, name in enumerate(names)}
-        return cls(str(arrays["task"]), tags, index, starts, labels, weights, transitions)
+        if not tags or len(weights) != len(index):
+            raise InputError(f"expected weights of {len(index)} features, not of {len(weights)}")
+        return cls(str(about["task"]), tags, index, weights, transitions)
 
     @classmethod
     def of_dense(
         cls, task: str, tags: Sequence[str], index: dict[str, int], weights: Floats, transitions: Floats
     ) -> Tagger:
         """From weights of shape (features, tags), of which most are zero."""
-        features, labels = np.nonzero(weights)
-        starts = np.searchsorted(features, np.arange(len(weights) + 1))
-        values = weights[features, labels].astype(np.float32)
-        return cls(task, tuple(tags), index, starts, labels.astype(np.int32), values, transitions.astype(np.float32))
+        held = FeatureWeights.of_dense(np.arange(len(index)), weights, compact=False)
+        return cls(task, tuple(tags), index, held, transitions.astype(np.float32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,30 +163,13 @@ class TaggedExamples:
 
 
 def train_perceptron(
-    task: str, examples: TaggedExamples, *, epochs: int = 8, seed: int = 0, say: Callable[[str], None] = print
+    task: str, examples: TaggedExamples, *, epochs: int = 8, seed: int = 0, say: Say = print
 ) -> Tagger:
-    """Averaged structured perceptron (Collins, 2002), decoding with Viterbi's algorithm."""
-    weights = np.zeros((len(examples.index), len(examples.tags)), dtype=np.float32)
-    transitions = np.zeros((len(examples.tags),) * 2, dtype=np.float32)
-    weight_sums, transition_sums = np.zeros_like(weights), np.zeros_like(transitions)
-    rng, clock = np.random.default_rng(seed), 1
-    for number in range(epochs):
-        order = rng.permutation(len(examples))
-        clock, mistakes = epoch(
-            examples.features,
-            examples.starts,
-            examples.gold,
-            order,
-            weights,
-            weight_sums,
-            transitions,
-            transition_sums,
-            clock,
-        )
-        say(f"perceptron, pass {number + 1} of {epochs}: {mistakes / len(examples.gold):.2%} of the tokens wrong")
-    weight_sums /= clock
-    weights -= weight_sums
-    return Tagger.of_dense(task, examples.tags, examples.index, weights, transitions - transition_sums / clock)
+    """Averaged structured perceptron (Collins, 2002), decoding with Viterbi's algorithm; a wrong tag is a loss of 1."""
+    num_features, num_tags = len(examples.index), len(examples.tags)
+    learner = ChainPerceptron(examples.features, examples.starts, examples.gold, num_features, num_tags)
+    weights, transitions = train(learner, epochs, seed=seed, name="perceptron", say=say).weights
+    return Tagger.of_dense(task, examples.tags, examples.index, weights, transitions[0])
 
 
 def train_svm(
@@ -241,7 +181,7 @@ def train_svm(
     epochs: int = 12,
     batch: int = 64,
     seed: int = 0,
-    say: Callable[[str], None] = print,
+    say: Say = print,
 ) -> Tagger:
     """Structured support vector machine with 0/1 loss, by averaged stochastic subgradients.
 
@@ -249,7 +189,7 @@ def train_svm(
 
     s is the score of a labelling of sentence k, y_k the true one.  The margin oracle, max over y ≠ y_k, is column
     generation: the best labelling, or, where that is the true one, a second best that loses less than 1; no other
-    can violate the margin, so that domains need to hold no more.
+    can violate the margin, so that domains need to hold no more.  Progress counts sentences with a violated margin.
 
     Parameters
     ----------
@@ -258,46 +198,72 @@ def train_svm(
     batch
         Sentences whose subgradients are taken at once.
     """
-    num = len(examples)
-    shape = (len(examples.index), len(examples.tags))
-    # Weights are stored as a scale times an array, so that shrinking them all is one multiplication.
-    scales = np.ones(2)
-    decay = np.array([emission_l2, transition_l2]) / num
-    weights, transitions = np.zeros(shape, dtype=np.float32), np.zeros((shape[1],) * 2, dtype=np.float32)
-    average, transition_average, count = np.zeros_like(weights), np.zeros_like(transitions), 0
-    rng, step_number = np.random.default_rng(seed), 0
-    scores = np.empty((1, shape[1]), dtype=np.float32)
-    for number in range(epochs):
-        violated, order = 0, rng.permutation(num)
-        for begin in range(0, num, batch):
-            chosen = order[begin : begin + batch]
-            tokens, starts = _tokens(examples.starts, chosen)
-            if len(scores) < len(tokens):
-                scores = np.empty((len(tokens), shape[1]), dtype=np.float32)
-            local = scores[: len(tokens)]
-            features, gold = examples.features[tokens], examples.gold[tokens]
-            add_up(features, weights, local)
-            local *= np.float32(scales[0])
-            pairwise = Pairwise(transitions * np.float32(scales[1]))
-            instance = ChainInstance(chains(np.diff(starts)), local, pairwise)
-            found, violating = margin_violations(instance, gold)
-            violated += len(violating)
-            rate = _FIRST_STEP / (1.0 + _FIRST_STEP * decay * (step_number + 1))  # times decay below 1
-            scales *= 1.0 - rate * decay
-            steps = rate / (scales * batch)
-            add_difference(
-                features, starts, violating, gold, found, float(steps[0]), float(steps[1]), weights, transitions
-            )
-            step_number += 1
-            if number >= epochs // 2:
-                transition_average += np.float32(scales[1]) * transitions
-        if number >= epochs // 2:
-            # Emission weights are too many to add up after each step.
-            average += np.float32(scales[0]) * weights
-            count += 1
-        say(f"margins, pass {number + 1} of {epochs}: {violated / num:.1%} of the sentences within their margin")
-    steps_averaged = count * -(-num // batch)
-    return Tagger.of_dense(task, examples.tags, examples.index, average / count, transition_average / steps_averaged)
+    learner = _MarginLearner(examples, (emission_l2, transition_l2), epochs // 2, batch)
+    weights, transitions = train(learner, epochs, seed=seed, name="margins", say=say).weights
+    return Tagger.of_dense(task, examples.tags, examples.index, weights, transitions)
+
+
+class _MarginLearner:
+    """Emission and transition weights that take a subgradient step on a batch of sentences.
+
+    Weights are a scale times an array, so that shrinking them all is one multiplication.  They are averaged from the
+    pass ``first`` on: transitions after each step, and emissions, which are too many for that, after each pass.
+    """
+
+    def __init__(self, examples: TaggedExamples, strengths: tuple[float, float], first: int, batch: int) -> None:
+        self.batch, self._examples, self._first = batch, examples, first
+        shape = (len(examples.index), len(examples.tags))
+        self._decay, self._scales, self._steps = np.array(strengths) / len(examples), np.ones(2), 0
+        self._weights, self._transitions = np.zeros(shape, dtype=np.float32), np.zeros(shape[1:] * 2, dtype=np.float32)
+        self._average, self._transition_average = np.zeros_like(self._weights), np.zeros_like(self._transitions)
+
+    def __len__(self) -> int:
+        return len(self._examples)
+
+    @property
+    def _pass_steps(self) -> int:
+        """Steps of a pass."""
+        return -(-len(self) // self.batch)
+
+    def learn(self, examples: Offsets) -> tuple[float, float]:
+        tokens, starts = _tokens(self._examples.starts, examples)
+        features, gold = self._examples.features[tokens], self._examples.gold[tokens]
+        local = np.empty((len(tokens), self._weights.shape[1]), dtype=np.float32)
+        add_up(features, self._weights, local)
+        local *= np.float32(self._scales[0])
+        pairwise = Pairwise(self._transitions * np.float32(self._scales[1]))
+        found, violating = margin_violations(ChainInstance(chains(np.diff(starts)), local, pairwise), gold)
+        rate = _FIRST_STEP / (1.0 + _FIRST_STEP * self._decay * (self._steps + 1))  # times decay below 1
+        self._scales *= 1.0 - rate * self._decay
+        emission, transition = (rate / (self._scales * self.batch)).tolist()
+        arrays = self._weights, self._transitions
+        add_difference(features, starts, violating, gold, found, emission, transition, *arrays)
+        if self._steps >= self._first * self._pass_steps:
+            self._transition_average += np.float32(self._scales[1]) * self._transitions
+            if (self._steps + 1) % self._pass_steps == 0:
+                self._average += np.float32(self._scales[0]) * self._weights
+        self._steps += 1
+        return float(len(violating)), float(len(examples))
+
+    def averaged(self) -> tuple[Floats, Floats]:
+        steps = self._steps - self._first * self._pass_steps
+        return self._average / (steps // self._pass_steps), self._transition_average / steps
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        return {
+            "weights": self._weights,
+            "transitions": self._transitions,
+            "average": self._average,
+            "transition_average": self._transition_average,
+            "scales": self._scales,
+            "steps": np.array(self._steps),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        for name in self.state():
+            if name != "steps":
+                getattr(self, f"_{name}")[:] = arrays[name]
+        self._steps = int(arrays["steps"])
 
 
 _FIRST_STEP = 16.0

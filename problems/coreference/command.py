@@ -93,7 +93,7 @@ class Documents(Texts[Document]):
     """The documents of a text in the CoNLL columns, scored by a trained classifier of pairs."""
 
     unit = "document"
-    arrays = frozenset({"about"})
+    saved = MentionScorer
     solves_single = True
     options: ClassVar[Mapping[str, Option]] = {
         "scores": Option("probability (p - 1/2, the default) or log_odds", KINDS),

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.array_files import reading
-from colgen.core.files import parse_json, writing
+from colgen.learning.models import SavedModel
 from colgen.problems.coreference.clusters import Cluster, as_clusters
 from colgen.problems.coreference.document import Document
 from colgen.problems.coreference.features import Floats, PairFeatures, pair_features
@@ -27,7 +24,6 @@ from colgen.solvers.clusters.clustering import local_search
 ScoreKind: TypeAlias = Literal["probability", "log_odds"]
 KINDS: tuple[ScoreKind, ...] = ("probability", "log_odds")
 
-FORMAT, VERSION = "colgen coreference model", 1
 LEAST_PROBABILITY = 1e-4
 """Log-odds are those of probabilities between this and one minus this, so that no pair decides alone."""
 
@@ -42,7 +38,7 @@ NUM_NETWORKS, NUM_HIDDEN, NUM_EPOCHS = 4, 64, 4
 
 
 @dataclass(frozen=True, eq=False)
-class MentionScorer:
+class MentionScorer(SavedModel):
     """A trained pairwise classifier: documents in, probabilities and instances out.
 
     Attributes
@@ -52,6 +48,8 @@ class MentionScorer:
     bias
         For each kind of score the bias that gave the best CoNLL F1 on the documents that it was tuned on, else 0.
     """
+
+    kind = "coreference"
 
     ensemble: Ensemble
     unary_names: tuple[str, ...]
@@ -86,40 +84,19 @@ class MentionScorer:
         scores = scores_of(self.probabilities(document), kind, bias)
         return CoreferenceInstance(scores, document.name, document.labels, document)
 
-    def save(self, path: Path | str) -> None:
-        """Write the model as arrays; :meth:`load` reads it."""
-        about = {
-            "format": FORMAT,
-            "version": VERSION,
-            "unary_names": self.unary_names,
-            "pair_names": self.pair_names,
-            "bias": dict(self.bias),
-        }
-        arrays = {part.name: getattr(self.ensemble, part.name) for part in fields(Ensemble)}
-        with writing(path, "wb") as file:
-            np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
+    def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        about = {"unary_names": self.unary_names, "pair_names": self.pair_names, "bias": dict(self.bias)}
+        return about, {part.name: getattr(self.ensemble, part.name) for part in fields(Ensemble)}
 
     @classmethod
-    def load(cls, path: Path | str) -> MentionScorer:
-        """Read a model that :meth:`save` has written.
-
-        Raises
-        ------
-        InputError
-            If the file is something else, or of another version.
-        """
-        with reading(path, "a model that `colgen train coreference` has written") as arrays:
-            about = parse_json(str(arrays["about"]), str(path))
-            if (about["format"], about["version"]) != (FORMAT, VERSION):
-                raise InputError(f"{path}: expected a {FORMAT} of version {VERSION}, not {about['version']}")
-            names = [part.name for part in fields(Ensemble)]
-            ensemble = Ensemble(**{name: as_floats(arrays[name], name, dtype=np.float32) for name in names})
-            unary_names, pair_names = tuple(about["unary_names"]), tuple(about["pair_names"])
-            if (len(ensemble.earlier), len(ensemble.pair)) != (len(unary_names), len(pair_names)):
-                raise ValueError("expected a name for each feature")
-            bias = {kind: as_float(float(about["bias"][kind]), f"bias {kind}") for kind in KINDS}
-            scorer = cls(ensemble, unary_names, pair_names, bias)
-        return scorer
+    def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> MentionScorer:
+        names = [part.name for part in fields(Ensemble)]
+        ensemble = Ensemble(**{name: as_floats(arrays[name], name, dtype=np.float32) for name in names})
+        unary_names, pair_names = tuple(about["unary_names"]), tuple(about["pair_names"])
+        if (len(ensemble.earlier), len(ensemble.pair)) != (len(unary_names), len(pair_names)):
+            raise ValueError("expected a name for each feature")
+        bias = {kind: as_float(float(about["bias"][kind]), f"bias {kind}") for kind in KINDS}
+        return cls(ensemble, unary_names, pair_names, bias)
 
 
 def scores_of(probabilities: NDArray[np.float64], kind: ScoreKind, bias: float = 0.0) -> NDArray[np.float64]:

@@ -16,16 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import InputError
+from colgen.learning.weights import FeatureWeights, prefixed
 from colgen.problems.dependency.features.arc_label_scores import NOTHING, LabelLists, best_of_arcs, mark_relations
 from colgen.problems.dependency.features.growing import least_kept, lengthen, owned
 from colgen.problems.dependency.features.label_scores import HEAD, keys_of_tree, rows_of
-from colgen.problems.dependency.features.margin_updates import norm_of_marks, settle_marks, step_of_marks
 from colgen.problems.dependency.features.relation_scores import RelationIndex, best_relations, relation_index
 from colgen.problems.dependency.features.vocabulary import KIND, Codes, Encoded, Vocabulary
-from colgen.problems.dependency.labels import LABEL_TEMPLATES, numbered, templates_of
+from colgen.problems.dependency.labels import LABEL_TEMPLATES, Labels, numbered, templates_of
 from colgen.problems.dependency.sentence import Sentence
-from colgen.solvers.arrays import as_floats, as_indices, as_integers
+from colgen.solvers.averaging import norm_of_marks, settle_marks, step_of_marks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,25 +51,17 @@ class ArcLabels:
         Their names.
     sizes
         How many codes each conjunction has (:attr:`~colgen.problems.dependency.features.vocabulary.Vocabulary.sizes`).
-    keys
-        Of the features, ascending.
-    starts
-        Where the weights of each feature begin, and where the last ones end.
-    which, weights
-        Whose weight, and that.
+    weights
+        Of features and relations.
     """
 
     relations: tuple[str, ...]
     sizes: Ints
-    keys: Ints
-    starts: Ints
-    which: Shorts
-    weights: Singles
+    weights: FeatureWeights
 
     @cached_property
     def _index(self) -> RelationIndex:
-        features = self.keys, self.starts, self.which, self.weights
-        return relation_index(templates_of(TEMPLATES, self.sizes), self.sizes, features, len(self.relations), KIND)
+        return relation_index(templates_of(TEMPLATES, self.sizes), self.sizes, self.weights, KIND)
 
     def best(self, encoded: Encoded) -> tuple[Floats, Shorts]:
         """Of each arc, by head and modifier: what the best relation scores, and its number."""
@@ -80,13 +71,9 @@ class ArcLabels:
         """All but the index, which another process makes for itself."""
         return {name: value for name, value in vars(self).items() if name != "_index"}
 
-    def forget(self) -> None:
-        """Give up what is only there to find relations fast; it is made anew when it is asked for."""
-        vars(self).pop("_index", None)
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model's file keeps besides the names."""
-        return {f"arc_labels.{name}": getattr(self, name) for name in ("keys", "starts", "which", "weights")}
+        return prefixed("arc_labels", self.weights.arrays())
 
     @staticmethod
     def from_arrays(names: Sequence[str], arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> ArcLabels:
@@ -97,19 +84,37 @@ class ArcLabels:
         InputError
             If the arrays are of something else.
         """
-        relations, prefix = tuple(map(str, names)), "arc_labels"
-        keys = as_integers(arrays[f"{prefix}.keys"], f"{prefix}.keys", shape=("features",), low=0)
-        starts = as_integers(arrays[f"{prefix}.starts"], f"{prefix}.starts", shape=(len(keys) + 1,), low=0)
-        if starts[0] or (np.diff(starts) <= 0).any() or (np.diff(keys) <= 0).any():
-            raise InputError("arc_labels: expected keys in ascending order, and where the weights of each begin")
-        shape = (int(starts[-1]),)
-        which = as_indices(arrays[f"{prefix}.which"], f"{prefix}.which", upper=len(relations), shape=shape)
-        weights = as_floats(arrays[f"{prefix}.weights"], f"{prefix}.weights", shape=shape, dtype=np.float32)
-        return ArcLabels(relations, vocabulary.sizes, keys, starts, which.astype(np.int32), weights)
+        relations = tuple(map(str, names))
+        return ArcLabels(relations, vocabulary.sizes, FeatureWeights.from_arrays(arrays, "arc_labels", len(relations)))
 
     def named(self, which: Shorts, heads: Sequence[int]) -> tuple[str, ...]:
         """The names of a tree's relations, of the numbers that :meth:`best` has given."""
         return tuple(self.relations[which[head, token]] for token, head in enumerate(heads, 1))
+
+
+def relations_data(
+    labels: Labels | None, arc_labels: ArcLabels | GrowingArcLabels | None
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What a model's file keeps of relations: names, and arrays."""
+    names: dict[str, Any] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, one in (("labels", labels), ("arc_labels", arc_labels)):
+        if isinstance(one, (Labels, ArcLabels)):
+            names[name] = one.relations
+            arrays |= one.arrays()
+    return names, arrays
+
+
+def relations_from(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> Any:
+    """The two fields of a model of what :func:`relations_data` returned.
+
+    Raises
+    ------
+    InputError
+        If the arrays are of something else.
+    """
+    kinds: dict[str, type[Labels] | type[ArcLabels]] = {"labels": Labels, "arc_labels": ArcLabels}
+    return {name: kind.from_arrays(about[name], arrays, vocabulary) for name, kind in kinds.items() if name in about}
 
 
 class GrowingArcLabels:
@@ -203,7 +208,7 @@ class GrowingArcLabels:
         """The average of the weights over all steps so far, those above a share of the 99th hundredth's."""
         lists, num, (rows, entries) = self._lists, len(self.relations), self._lists.sizes.tolist()
         held = rows * num + entries
-        weights = (lists.weights[:held, 0] - self._sums[:held, 0] / np.float32(steps)).astype(np.float32)
+        weights = (lists.weights[:held] - self._sums[:held] / np.float32(steps)).astype(np.float32)
         feature, entry = np.empty(entries, dtype=np.int32), lists.first.astype(np.int64)
         of_rows = np.empty(rows, dtype=np.int32)
         of_rows[-2 - entry[entry < NOTHING]] = np.flatnonzero(entry < NOTHING)
@@ -218,14 +223,9 @@ class GrowingArcLabels:
         kept = np.flatnonzero(size > least_kept(size[size > 0.0], cutoff))
         kept = kept[np.argsort(feature[kept], kind="stable")]
         used, starts = np.unique(feature[kept], return_index=True)
-        return ArcLabels(
-            self.relations,
-            self._sizes,
-            self._keys[used],
-            np.append(starts, len(kept)).astype(np.int64),
-            which[kept],
-            weights[kept],
-        )
+        starts = np.append(starts, len(kept)).astype(np.int64)
+        held = FeatureWeights(self._keys[used], starts, which[kept], weights[kept], num)
+        return ArcLabels(self.relations, self._sizes, held)
 
     def begun_at_average(self, steps: float) -> GrowingArcLabels:
         """One that goes on from the average over all steps so far, with steps of its own; this one stays as it is."""
@@ -242,7 +242,7 @@ class GrowingArcLabels:
         """What has to be kept to go on after this step."""
         lists, (rows, entries) = self._lists, self._lists.sizes.tolist()
         held = rows * len(self.relations) + entries
-        arrays = lists.after[:entries], lists.relations[:entries], lists.weights[:held, 0], self._sums[:held, 0]
+        arrays = lists.after[:entries], lists.relations[:entries], lists.weights[:held], self._sums[:held]
         return dict(zip(self.KEPT, (lists.first, *arrays), strict=True))
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -253,6 +253,6 @@ class GrowingArcLabels:
             np.array(arrays["first"], dtype=np.int32),
             owned(arrays["after"], np.int32, entries),
             owned(arrays["relations"], np.int32, entries),
-            owned(arrays["weights"], np.float32, held, 1),
+            owned(arrays["weights"], np.float32, held),
         )
-        self._sums: Singles = owned(arrays["sums"], np.float32, held, 1)
+        self._sums: Singles = owned(arrays["sums"], np.float32, held)

@@ -11,10 +11,11 @@ multilingual parsing from raw text to universal dependencies* (2018), section 5,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from colgen import InputError
+from colgen.cli.template import Figure
 from colgen.problems.dependency.sentence import Sentence
 
 NO_CONTENT = frozenset({"aux", "case", "cc", "clf", "cop", "det", "mark", "punct"})
@@ -73,6 +74,23 @@ def attachment(pairs: Iterable[tuple[Sentence, Sentence]]) -> Attachment:
         200.0 * content / max(gold_content + found_content, 1) if labelled else None,
         words,
     )
+
+
+def attachment_figures(reached: Attachment, sentences: int, name: Callable[[str], str]) -> list[Figure]:
+    """How good a model's trees are, punctuation included: heads, and relations where there are any.
+
+    Parameters
+    ----------
+    name
+        From ``accuracy``, ``las`` or ``clas`` to the figure's name.
+    """
+    figures = [Figure(name("accuracy"), reached.uas, "%", sentences, "heads, punctuation included")]
+    if reached.las is not None and reached.clas is not None:
+        figures += [
+            Figure(name("las"), reached.las, "%", sentences, "heads and relations"),
+            Figure(name("clas"), reached.clas, "%", sentences, "the same, of content words"),
+        ]
+    return figures
 
 
 def _universal(sentence: Sentence) -> list[str]:

@@ -11,7 +11,7 @@ CoNLL (2006), for the second stage; an averaged perceptron in place of its learn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import InputError
+from colgen.learning.chains import ChainPerceptron
+from colgen.learning.training import Say, train
+from colgen.learning.weights import FeatureWeights, prefixed
 from colgen.problems.dependency.features.label_scores import (
     BESIDE,
     HEAD,
@@ -28,12 +30,10 @@ from colgen.problems.dependency.features.label_scores import (
     RIGHT,
     SIDES,
     LabelIndex,
-    LabelScores,
     Templates,
     keys_of_tree,
     label_index,
     label_tree,
-    learn_rows,
 )
 from colgen.problems.dependency.features.vocabulary import (
     FT,
@@ -55,9 +55,10 @@ from colgen.problems.dependency.features.vocabulary import (
     _0,
 )
 from colgen.problems.dependency.sentence import Sentence
-from colgen.solvers.arrays import as_floats, as_indices, as_integers
+from colgen.solvers.arrays import as_floats
 
 Ints = NDArray[np.int64]
+Singles = NDArray[np.float32]
 
 _OF_HEADS: tuple[tuple[int, int, int], ...] = (
     # the place alone; one token
@@ -100,17 +101,21 @@ class Labels:
         Their names.
     sizes
         How many codes each conjunction has (:attr:`~colgen.problems.dependency.features.vocabulary.Vocabulary.sizes`).
-    scores
-        The weights.
+    weights
+        Of features and relations.
+    transitions
+        Weights by the coarse tag of the head, the relation of the modifier before (the last place: there is none), and
+        that of the modifier.
     """
 
     relations: tuple[str, ...]
     sizes: Ints
-    scores: LabelScores
+    weights: FeatureWeights
+    transitions: Singles
 
     @cached_property
     def _index(self) -> LabelIndex:
-        return label_index(templates_of(LABEL_TEMPLATES, self.sizes), self.scores)
+        return label_index(templates_of(LABEL_TEMPLATES, self.sizes), self.weights, self.transitions)
 
     def of(self, encoded: Encoded, heads: Sequence[int]) -> tuple[str, ...]:
         """The best relations of a tree's arcs, one a token."""
@@ -118,9 +123,9 @@ class Labels:
         found = label_tree(encoded.codes, encoded.tags, self._index, vertices)
         return tuple(self.relations[k] for k in found.tolist())
 
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model's file keeps besides the names."""
-        return {f"labels.{name}": array for name, array in self.scores._asdict().items()}
+        return prefixed("labels", {**self.weights.arrays(), "transitions": self.transitions})
 
     @staticmethod
     def from_arrays(names: Sequence[str], arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> Labels:
@@ -132,16 +137,10 @@ class Labels:
             If the arrays are of something else.
         """
         relations = tuple(map(str, names))
-        keys = as_integers(arrays["labels.keys"], "labels.keys", shape=("features",), low=0)
-        starts = as_integers(arrays["labels.starts"], "labels.starts", shape=(len(keys) + 1,), low=0)
-        total = int(starts[-1])
-        if starts[0] or (np.diff(starts) < 0).any() or (np.diff(keys) <= 0).any():
-            raise InputError("labels: expected keys in ascending order, and where the weights of each begin")
-        which = as_indices(arrays["labels.relations"], "labels.relations", upper=len(relations), shape=(total,))
-        weights = as_floats(arrays["labels.weights"], "labels.weights", shape=(total,), dtype=np.float32)
+        weights = FeatureWeights.from_arrays(arrays, "labels", len(relations))
         shape = (vocabulary.num_tags, len(relations) + 1, len(relations))
         transitions = as_floats(arrays["labels.transitions"], "labels.transitions", shape=shape, dtype=np.float32)
-        return Labels(relations, vocabulary.sizes, LabelScores(keys, starts, which, weights, transitions))
+        return Labels(relations, vocabulary.sizes, weights, transitions)
 
 
 def templates_of(templates: Sequence[tuple[int, int, int, int]], sizes: Ints) -> Templates:
@@ -158,7 +157,7 @@ def learn_labels(
     *,
     epochs: int = EPOCHS,
     seed: int = 0,
-    say: Callable[[str], None] | None = None,
+    say: Say | None = None,
 ) -> Labels | None:
     """Weights of relations from annotated sentences, by an averaged perceptron; None if no sentence tells any.
 
@@ -177,7 +176,7 @@ def learn_labels(
     sizes = vocabulary.sizes
     templates = templates_of(LABEL_TEMPLATES, sizes)
     keys = np.empty((sum(len(e) for _, e in told), len(LABEL_TEMPLATES)), dtype=np.int64)
-    right, sizes_of_rows, tags, arranged = np.empty(len(keys), dtype=np.int64), [], [], []
+    right, sizes_of_rows, tags, arranged = np.empty(len(keys), dtype=np.int32), [], [], []
     at = 0
     for sentence, of in told:
         heads = np.array([-1, *(sentence.heads or ())], dtype=np.int64)
@@ -193,13 +192,10 @@ def learn_labels(
     starts = np.cumsum(np.concatenate([[0], *sizes_of_rows]), dtype=np.int64)
     known, features = numbered(keys, places)
     del keys
-    learned = _Perceptron(len(known), len(names), vocabulary.num_tags)
-    rng, tokens = np.random.default_rng(seed), len(places)
-    for epoch in range(1, epochs + 1):
-        wrong = learned.run(rng.permutation(len(starts) - 1), starts, np.concatenate(tags), features, right[places])
-        if say is not None:
-            say(f"relations, epoch {epoch} of {epochs}: {100 * (1 - wrong / tokens):.1f}% right before each step")
-    return Labels(tuple(names), sizes, learned.averaged(known))
+    kinds = np.concatenate(tags).astype(np.int32)
+    learner = ChainPerceptron(features, starts, right[places], len(known), len(names), kinds, vocabulary.num_tags)
+    weights, transitions = train(learner, epochs, seed=seed, name="relations", say=say).weights
+    return Labels(tuple(names), sizes, FeatureWeights.of_dense(known, weights), transitions)
 
 
 def numbered(keys: Ints, places: Ints) -> tuple[Ints, NDArray[np.int32]]:
@@ -219,39 +215,3 @@ def numbered(keys: Ints, places: Ints) -> tuple[Ints, NDArray[np.int32]]:
         known.append(often)
         count += len(often)
     return np.concatenate(known), features
-
-
-class _Perceptron:
-    """Weights that learn, and the sums for their average."""
-
-    def __init__(self, features: int, relations: int, tags: int) -> None:
-        self._weights, self._sums = (np.zeros((features, relations), dtype=np.float32) for _ in range(2))
-        self._transitions, self._transition_sums = (np.zeros((tags, relations + 1, relations)) for _ in range(2))
-        self._step = 1.0
-
-    def run(self, order: Ints, starts: Ints, tags: Ints, features: NDArray[np.int32], right: Ints) -> int:
-        """One pass; how many relations were wrong."""
-        wrong, self._step = learn_rows(
-            order,
-            starts,
-            tags,
-            features,
-            right,
-            self._weights,
-            self._sums,
-            self._transitions,
-            self._transition_sums,
-            self._step,
-        )
-        return int(wrong)
-
-    def averaged(self, keys: Ints) -> LabelScores:
-        """The average of the weights over all steps, those that are not zero; nothing can be learned afterwards."""
-        mean = self._sums  # there may be no room for a third array
-        mean /= np.float32(-self._step)
-        mean += self._weights
-        rows, relations = np.nonzero(mean)
-        used = np.unique(rows)
-        starts = np.searchsorted(rows, np.append(used, len(mean)))
-        transitions = (self._transitions - self._transition_sums / self._step).astype(np.float32)
-        return LabelScores(keys[used], starts, relations.astype(np.int64), mean[rows, relations], transitions)

@@ -6,30 +6,20 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from colgen.learning.weights import AveragedWeights, part, prefixed
 from colgen.problems.dependency.arc_labels import GrowingArcLabels
 from colgen.problems.dependency.features.factored_scores import WeightTable, table_of
 from colgen.problems.dependency.features.growing_arcs import GrowingArcs
-from colgen.problems.dependency.features.margin_updates import (
-    mark_between,
-    mark_triples,
-    norm_of_marks,
-    settle_marks,
-    squared_norm,
-    step_of_marks,
-    take_step,
-    tree_triples,
-)
+from colgen.problems.dependency.features.margin_updates import mark_between, mark_triples, tree_triples
 from colgen.problems.dependency.features.vocabulary import Codes, Encoded, Vocabulary
 from colgen.problems.dependency.scorer import GRANDPARENTS, SIBLINGS, Weights
 from colgen.problems.dependency.sentence import Sentence
-from colgen.problems.dependency.training import Kept, one_pass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,7 +32,7 @@ tree that scores as much as the decoder can find."""
 
 _KINDS = "grandparents", "siblings"
 
-_STATE = 2
+_STATE = 3
 """Of what is kept to go on from: that of another form is not taken."""
 
 
@@ -89,50 +79,38 @@ RELATIONS = "tree", "arcs", "both"
 
 
 class _Triples:
-    """A table of triples that learns: weights, sums for the average, and the features of the step at hand."""
+    """A table of triples that learns and grows: its weights, and the features of the step at hand."""
 
     def __init__(self, table: WeightTable) -> None:
-        self.table = table
-        self.sums = np.zeros_like(table.values)
+        self.table, self.average = table, AveragedWeights(table.values)
         self._held = int((table.keys >= 0).sum())
-        self._marks = np.empty(0, dtype=np.int64)
-        self._count = self._kept = 0
 
-    def reserve(self, features: int) -> None:
-        """Make room for so many more keys, and begin a step with so many features."""
-        if len(self._marks) < 2 * features:
-            self._marks = np.empty(3 * features, dtype=np.int64)
-        self._count = 0
+    def begin(self, features: int) -> None:
+        """Begin a step with so many features at most, for which room is made."""
         if 3 * (self._held + features) > 2 * len(self.table.keys):
             self._held = int((self.table.keys >= 0).sum())  # many of the features reserved before were known
             if 3 * (self._held + features) > 2 * len(self.table.keys):
                 # The table is made half full at most, which for these is more room than there was.
                 self.restore(*self.state(), room=self._held + features)
         self._held += features
+        self.average.begin(features)
 
     def mark(self, codes: Codes, kind: int, triples: Ints, *, plus: bool) -> None:
         """Mark the features of triples as those of the right tree, or of the tree found."""
-        self._count = mark_triples(codes, self.table, kind, triples, plus, self._marks, self._count)
-
-    def norm(self) -> float:
-        """The squared norm of what was marked."""
-        self._kept = settle_marks(self._marks, self._count)
-        return norm_of_marks(self._marks, self._kept)
-
-    def step(self, step: float, number: float) -> None:
-        """Take a step along what was marked."""
-        step_of_marks(self.table.values, self.sums, self._marks, self._kept, step, number)
+        average = self.average
+        average.count = mark_triples(codes, self.table, kind, triples, plus, average.marks, average.count)
 
     def state(self) -> tuple[Ints, Singles]:
         """Keys in use, and their weights beside their sums."""
         slots = np.flatnonzero(self.table.keys >= 0)
-        return self.table.keys[slots], np.hstack([self.table.values[slots], self.sums[slots]])
+        return self.table.keys[slots], np.stack([self.average.weights[slots], self.average.sums[slots]], axis=1)
 
     def restore(self, keys: Ints, values: Singles, *, room: int = 0) -> None:
-        """Put back what :meth:`state` gave, with room for so many keys."""
+        """Put back what :meth:`state` returned, with room for so many keys."""
         both = table_of(self.table, keys, values, room=room)
         self.table = both._replace(values=np.ascontiguousarray(both.values[:, :1]))
-        self.sums = np.ascontiguousarray(both.values[:, 1:])
+        self.average = AveragedWeights(self.table.values)
+        self.average.sums = np.ascontiguousarray(both.values[:, 1])
         self._held = len(keys)
 
     def averaged(self, steps: float, least: float) -> WeightTable:
@@ -159,6 +137,8 @@ class MiraLearner:
         The sentences' codes.
     """
 
+    batch = 1
+
     def __init__(self, sentences: Sequence[Sentence], decode: Decoder, settings: MiraSettings) -> None:
         if not sentences:
             raise InputError("expected sentences to learn from, there are none")
@@ -179,15 +159,14 @@ class MiraLearner:
         weights = Weights.zero(self.vocabulary, single_root=self.single_root)
         self._arcs = GrowingArcs(weights.arcs)
         self._triples = (_Triples(weights.grandparents), _Triples(weights.siblings))
-        self._between = weights.between.reshape(-1, 1)
-        self._between_sums = np.zeros_like(self._between)
-        self._between_delta = np.zeros_like(self._between)
-        self._places = np.empty(1, dtype=np.int64)
+        self._between = AveragedWeights(weights.between)
         self._labels: GrowingArcLabels | None = None
         if settings.relations != "tree":
             self._labels = GrowingArcLabels(sentences, self.encoded, self.vocabulary)
-        self.epoch = 0
         self.steps = 1.0
+
+    def __len__(self) -> int:
+        return len(self.encoded)
 
     @property
     def weights(self) -> Weights:
@@ -198,11 +177,10 @@ class MiraLearner:
     @property
     def _of_moment(self) -> Weights:
         """The same without those of arcs and relations; the next step changes them."""
-        tags = self.vocabulary.num_tags
         return Weights(
             self.vocabulary,
             self._arcs.table,
-            self._between.reshape(tags, tags, 2, tags),
+            self._between.weights.reshape(self._between.shape),
             self._triples[GRANDPARENTS].table,
             self._triples[SIBLINGS].table,
             single_root=self.single_root,
@@ -211,15 +189,14 @@ class MiraLearner:
 
     def averaged(self) -> Weights:
         """The average of the weights over all steps so far."""
-        tags, cutoff = self.vocabulary.num_tags, self.settings.cutoff
+        cutoff = self.settings.cutoff
         # Before the tables take the room.
         labels = None if self._labels is None else self._labels.averaged(self.steps, cutoff)
         least = self._arcs.least(self.steps, cutoff)
-        between = (self._between.astype(np.float64) - self._between_sums / self.steps).astype(np.float32)
         return Weights(
             self.vocabulary,
             self._arcs.averaged(self.steps, least),
-            between.reshape(tags, tags, 2, tags),
+            self._between.mean(self.steps),
             self._triples[GRANDPARENTS].averaged(self.steps, least),
             self._triples[SIBLINGS].averaged(self.steps, least),
             single_root=self.single_root,
@@ -227,20 +204,15 @@ class MiraLearner:
             arc_labels=labels,
         )
 
-    def run_epoch(self, say: Callable[[str], None] | None = None) -> float:
-        """One pass over the sentences in an order of its own; the share of heads that were right before each step."""
-        order = np.random.default_rng((self.settings.seed, self.epoch)).permutation(len(self.encoded))
-        name = f"epoch {self.epoch + 1}"
-
-        def learn(k: int) -> tuple[int, int]:
+    def learn(self, examples: Ints) -> tuple[float, float]:
+        wrong = words = 0
+        for k in examples.tolist():
             relations = None if self._labels is None else self._labels.right[k]
-            return self.learn(self.encoded[k], self._heads[k], relations), len(self.encoded[k])
+            wrong += self.step(self.encoded[k], self._heads[k], relations)
+            words += len(self.encoded[k])
+        return float(wrong), float(words)
 
-        wrong = one_pass(order.tolist(), learn, None if say is None else lambda line: say(f"{name}: {line}"))
-        self.epoch += 1
-        return 1.0 - wrong
-
-    def learn(self, encoded: Encoded, right: Ints, relations: Ints | None = None) -> int:
+    def step(self, encoded: Encoded, right: Ints, relations: Ints | None = None) -> int:
         """One step on one sentence; how many heads were wrong.
 
         Parameters
@@ -290,66 +262,52 @@ class MiraLearner:
         norm
             The squared norm of what relations have marked.
         """
-        n = len(encoded)
+        n, tags, between = len(encoded), self.vocabulary.num_tags, self._between
         norm += self._arcs.mark(encoded.codes, right, found)
-        if len(self._places) < 2 * n * n:
-            self._places = np.empty(4 * n * n, dtype=np.int64)
-        tags = self.vocabulary.num_tags
-        delta = self._between_delta.reshape(tags, tags, 2, tags)
-        placed = mark_between(encoded.tags, delta, right, found, 1.0, self._places)
-        placed += mark_between(encoded.tags, delta, found, right, -1.0, self._places[placed:])
-        norm += squared_norm(self._between_delta, self._places, placed)
+        between.begin(2 * n * n)
+        between.count = mark_between(encoded.tags, tags, right, found, True, between.marks, between.count)
+        between.count = mark_between(encoded.tags, tags, found, right, False, between.marks, between.count)
+        norm += between.settle()
         share = self.settings.attenuation**2
         active = [kind for kind, name in enumerate(_KINDS) if name in self.settings.kinds]
         for kind in active:
             family = self._triples[kind]
-            family.reserve(6 * n * len(family.table.templates))
+            family.begin(6 * n * len(family.table.templates))
             scorer = weights.encoded_scorer(encoded)
             for heads, plus in ((right, True), (found, False)):
                 triples = tree_triples(heads, kind)
                 scores = scorer.grandparents(triples) if kind == GRANDPARENTS else scorer.siblings(triples)
                 margin += float(scores.sum()) * (-1.0 if plus else 1.0)
                 family.mark(encoded.codes, kind, triples, plus=plus)
-            norm += share * family.norm()
+            norm += share * family.average.settle()
         # A decoder that is not exact may return a tree that is no better than the right one: that is no mistake.
         step = min(self.settings.aggressiveness, max(margin, 0.0) / norm) if norm > 0.0 else 0.0
         self._arcs.step(step, self.steps)
         for kind in active:
-            self._triples[kind].step(share * step, self.steps)
-        take_step(self._between, self._between_sums, self._between_delta, self._places, placed, step, self.steps)
+            self._triples[kind].average.step(share * step, self.steps)
+        between.step(step, self.steps)
         return step
 
-    # --- to go on later ----------------------------------------------------------------------------------------------
+    # --- to continue later -------------------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        """What has to be kept to go on after this epoch."""
-        arrays: dict[str, NDArray[np.generic]] = {
-            "between": np.hstack([self._between, self._between_sums]),
-            "progress": np.array([self.epoch, self.steps]),
-        }
+    def state(self) -> dict[str, NDArray[Any]]:
+        arrays = {**prefixed("between", self._between.state()), "steps": np.array(self.steps)}
         for name, family in zip(_KINDS, self._triples, strict=True):
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = family.state()
-        arrays |= {f"arcs.{name}": array for name, array in self._arcs.state().items()}
-        if self._labels is not None:
-            arrays |= {f"labels.{name}": array for name, array in self._labels.state().items()}
-        return arrays
+        arrays |= prefixed("arcs", self._arcs.state())
+        return arrays if self._labels is None else {**arrays, **prefixed("labels", self._labels.state())}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what :meth:`state` gave."""
-        self._arcs.restore({name: arrays[f"arcs.{name}"] for name in self._arcs.KEPT})
+        self._arcs.restore(part("arcs", arrays))
         if self._labels is not None:
-            self._labels.restore({name: arrays[f"labels.{name}"] for name in self._labels.KEPT})
+            self._labels.restore(part("labels", arrays))
         for name, family in zip(_KINDS, self._triples, strict=True):
             family.restore(arrays[f"{name}.keys"], arrays[f"{name}.values"])
-        both = arrays["between"]
-        self._between, self._between_sums = both[:, :1].copy(), both[:, 1:].copy()
-        self.epoch, self.steps = int(arrays["progress"][0]), float(arrays["progress"][1])
+        self._between.restore(part("between", arrays))
+        self.steps = float(arrays["steps"])
 
-    def kept_in(self, path: Path | None) -> Kept:
-        """The file that keeps the state of this training."""
-        return Kept(path, self._fingerprint())
-
-    def _fingerprint(self) -> str:
-        settings = replace(self.settings, epochs=0)  # more epochs may be asked for later
+    def fingerprint(self) -> str:
+        """Of sentences and settings, except for the number of epochs: more may be asked for later."""
+        settings = replace(self.settings, epochs=0)
         tokens = sum(len(encoded) for encoded in self.encoded)
         return json.dumps([_STATE, str(settings), len(self.encoded), tokens, self.vocabulary.sizes.tolist()])

@@ -43,7 +43,6 @@ class Sentences(Texts[Sentence]):
     """
 
     unit = "sentence"
-    arrays = frozenset({"head"})
     options: ClassVar[Mapping[str, Option]] = {
         "sentence": SENTENCE,
         "best": Option("how many trees, best first; 1 by default", number=Number.WHOLE),

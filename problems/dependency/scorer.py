@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError
-from colgen.core.array_files import reading
-from colgen.core.files import parse_json, writing
 from colgen.core.serialization import digest_of
-from colgen.problems.dependency.arc_labels import ArcLabels
+from colgen.learning.models import SavedModel
+from colgen.learning.weights import FeatureWeights, prefixed
+from colgen.problems.dependency.arc_labels import ArcLabels, relations_data, relations_from
 from colgen.problems.dependency.features.arc_scores import ArcIndex, arc_index, score_arcs
 from colgen.problems.dependency.features.factored_scores import (
     RELATIONS,
@@ -38,7 +36,7 @@ from colgen.problems.dependency.features.vocabulary import (
 )
 from colgen.problems.dependency.labels import Labels
 from colgen.problems.dependency.sentence import Sentence
-from colgen.solvers.arrays import as_floats, as_integers
+from colgen.solvers.arrays import as_floats
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,7 +44,7 @@ Ints = NDArray[np.int64]
 GRANDPARENTS, SIBLINGS = 0, 1
 """Kinds of triples: (grandparent, parent, child), and (head, sibling, modifier)."""
 
-_FORMAT = "colgen dependency scores 2"
+_TABLES = "arcs", "grandparents", "siblings"
 
 _TEMPLATES = [
     [list(template) for template in templates]
@@ -62,7 +60,7 @@ _HEAD_SIDE = _RELATION & 1  # h > m, and h > s
 
 
 @dataclass(frozen=True)
-class Weights:
+class Weights(SavedModel):
     """A trained model: what the tokens' attributes are called, and the weights of all templates.
 
     Attributes
@@ -79,6 +77,8 @@ class Weights:
     arc_labels
         What the best relation of each arc adds to its score; None where relations are no part of it.
     """
+
+    kind = "grandparent_parsing"
 
     vocabulary: Vocabulary
     arcs: WeightTable
@@ -134,89 +134,43 @@ class Weights:
         """The same for a sentence whose codes are known."""
         return SentenceScorer(self, encoded)
 
-    def save(self, path: Path | str) -> None:
-        """Write the model; numpy's ``.npz``, whatever the file is called."""
-        with writing(path, "wb") as file:
-            np.savez(file, **self.arrays())  # type: ignore[arg-type]
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """All that the model is, as arrays for a file."""
+    def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         # A training that saves its best model has no room for these beside the copies that are made here.
         vars(self).pop("arc_index", None)
-        if self.arc_labels is not None:
-            self.arc_labels.forget()
-        arrays: dict[str, NDArray[np.generic]] = {"between": self.between}
-        arrays["arcs.keys"], arrays["arcs.values"] = self.arcs.keys, self.arcs.values
-        for name in ("grandparents", "siblings"):
+        arrays: dict[str, NDArray[Any]] = {"between": self.between}
+        for name in _TABLES:
             table: WeightTable = getattr(self, name)
             held = np.flatnonzero(table.keys >= 0)
             held = held[np.argsort(table.keys[held])]  # whatever room the table has
-            arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys[held], table.values[held]
-        head = {
-            "format": _FORMAT,
-            "templates": _TEMPLATES,
-            "slots": self.vocabulary.slots,
-            "values": self.vocabulary.values(),
-            "single_root": self.single_root,
-            "parts": self.parts,
-        }
-        if self.labels is not None:
-            head["relations"] = self.labels.relations
-            arrays |= self.labels.arrays()
-        if self.arc_labels is not None:
-            head["arc_relations"] = self.arc_labels.relations
-            arrays |= self.arc_labels.arrays()
-        arrays["head"] = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
-        return arrays
+            arrays |= prefixed(name, FeatureWeights.of_dense(table.keys[held], table.values[held]).arrays())
+        about = {**self.vocabulary.data(), "templates": _TEMPLATES, "single_root": self.single_root}
+        relations, of_relations = relations_data(self.labels, self.arc_labels)
+        return {**about, "parts": self.parts, **relations}, {**arrays, **of_relations}
 
-    @staticmethod
-    def load(path: Path | str) -> Weights:
-        """Read a model.
-
-        Raises
-        ------
-        InputError
-            If the file is something else.
-        """
-        with reading(path, "a model that `colgen train` wrote") as arrays:
-            weights = Weights.from_arrays(arrays, path)
-        return weights
-
-    @staticmethod
-    def from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path | str) -> Weights:
-        """A model of what :meth:`arrays` gave; the path is for messages.
-
-        Raises
-        ------
-        InputError
-            If it is something else.
-        """
-        head = parse_json(bytes(as_integers(arrays["head"], "head", dtype=np.uint8)).decode(), str(path))
-        if head["format"] != _FORMAT or head["templates"] != _TEMPLATES:
-            raise InputError(f"{path}: expected a model of this version's templates; train it again")
-        values = [[tuple(value) for value in known] for known in head["values"]]
-        vocabulary = Vocabulary(values, head["slots"])
-        names, arc_names = head.get("relations"), head.get("arc_relations")
+    @classmethod
+    def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Weights:
+        if about["templates"] != _TEMPLATES:
+            raise InputError("expected a model of this version's templates; train it again")
+        vocabulary = Vocabulary.from_data(about)
         empty = Weights.zero(vocabulary)
         tables = []
-        for name in ("arcs", "grandparents", "siblings"):
+        for name in _TABLES:
             table: WeightTable = getattr(empty, name)
-            keys = as_integers(arrays[f"{name}.keys"], f"{name}.keys", shape=("features",), low=0)
-            shape = (len(keys), table.values.shape[1])
-            rows = as_floats(arrays[f"{name}.values"], f"{name}.values", shape=shape, dtype=np.float32)
-            if (np.diff(keys) <= 0).any():
-                raise InputError(f"{path}: expected keys of {name} in ascending order")
-            tables.append(table._replace(keys=keys, values=rows) if name == "arcs" else table_of(table, keys, rows))
+            held = FeatureWeights.from_arrays(arrays, name, table.values.shape[1])
+            rows = held.dense()
+            tables.append(
+                table._replace(keys=held.keys, values=rows) if name == "arcs" else table_of(table, held.keys, rows)
+            )
+        between = as_floats(arrays["between"], "between", shape=empty.between.shape, dtype=np.float32)
         return Weights(
-            empty.vocabulary,
+            vocabulary,
             tables[0],
-            as_floats(arrays["between"], "between", shape=empty.between.shape, dtype=np.float32),
+            between,
             tables[1],
             tables[2],
-            single_root=bool(head["single_root"]),
-            parts=tuple(head["parts"]),
-            labels=None if names is None else Labels.from_arrays(names, arrays, vocabulary),
-            arc_labels=None if arc_names is None else ArcLabels.from_arrays(arc_names, arrays, vocabulary),
+            single_root=bool(about["single_root"]),
+            parts=tuple(about["parts"]),
+            **relations_from(about, arrays, vocabulary),
         )
 
 
@@ -240,7 +194,7 @@ class SentenceScorer:
 
     def digest(self) -> str:
         """What tells this sentence and this model from others."""
-        return digest_of([self.weights.arrays(), self.encoded.codes, self.encoded.tags, self.weights.single_root])
+        return digest_of([*self.weights.data(), self.encoded.codes, self.encoded.tags, self.weights.single_root])
 
     @cached_property
     def arcs(self) -> Floats:

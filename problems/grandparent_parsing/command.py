@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from colgen import solve
 from colgen.cli.demonstration import Complete, demonstrations
 from colgen.cli.template import Solved, Template
 from colgen.core.result import Result
 from colgen.core.stop import StopRule
+from colgen.learning.models import SavedModel
 from colgen.problems.dependency.drawing import draw_tree
 from colgen.problems.dependency.reading import Sentences, Tree, heads_data, tree_data, tree_lines
 from colgen.problems.dependency.scorer import SentenceScorer, Weights
@@ -98,6 +99,8 @@ def _draw(scores: PartScores, answer: Any) -> Any:
 
 class ParsedSentences(Sentences):
     """Sentences whose trees the exact parser finds and proves."""
+
+    saved: ClassVar[type[SavedModel]] = Weights
 
     def __init__(self, model: Path, values: Mapping[str, Any]) -> None:
         super().__init__(model, values)

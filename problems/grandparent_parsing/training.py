@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from colgen.cli.option import Number, Option
 from colgen.cli.template import Figure, TrainOptions
+from colgen.learning import training as learning
+from colgen.learning.training import SavedTraining, Say
 from colgen.problems.dependency.conll import read_conll
 from colgen.problems.dependency.corpus import Corpus, read_corpus
-from colgen.problems.dependency.evaluation import Attachment, attachment
-from colgen.problems.dependency.features.vocabulary import Encoded, Vocabulary
+from colgen.problems.dependency.evaluation import Attachment, attachment, attachment_figures
 from colgen.problems.dependency.labels import learn_labels
 from colgen.problems.dependency.learning import RELATIONS, MiraLearner, MiraSettings
 from colgen.problems.dependency.scorer import Weights
 from colgen.problems.dependency.sentence import Sentence
-from colgen.problems.dependency.training import attachment_figures, run_passes
 from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
 from colgen.problems.grandparent_parsing.parser import parse_sentences
 
@@ -62,7 +60,7 @@ def train(
     *,
     tune: Sequence[Sentence] = (),
     state: Path | None = None,
-    say: Callable[[str], None] | None = None,
+    say: Say | None = None,
 ) -> Weights:
     """Averaged weights, those of relations among them where the sentences have any.
 
@@ -72,61 +70,21 @@ def train(
         Annotated sentences that choose among the averages after each epoch: the first of those that get most heads
         right.  Without any it is the average after the last epoch.
     state
-        File that keeps what an interrupted training needs to go on, removed at the end; one that is there already and
-        belongs to the same sentences and settings is gone on from.  The best weights so far lie beside it.
+        File from which an interrupted training of the same sentences and settings continues, removed at the end.
     """
-    say = say or (lambda line: None)
-    with contextlib.ExitStack() as stack:
-        # The best weights lie in a file, also where nobody wants to keep them: two models at once are one too many.
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) if state is None else state.parent
-        best = folder / ("best" if state is None else f"{state.name}.best")
-        # What has been learned of trees is given up before relations are: they need the room.
-        encoded, vocabulary, last = _learned(sentences, settings, tune, state, best, say)
-        labels = None
-        if settings.relations != "arcs":
-            labels = learn_labels(sentences, encoded, vocabulary, seed=settings.seed, say=say)
-        weights = replace(Weights.load(best) if last is None else last, labels=labels)
-        for file in (state, best):
-            if file is not None:
-                file.unlink(missing_ok=True)
-    return weights
-
-
-def _learned(
-    sentences: Sequence[Sentence],
-    settings: MiraSettings,
-    tune: Sequence[Sentence],
-    state: Path | None,
-    best: Path,
-    say: Callable[[str], None],
-) -> tuple[Sequence[Encoded], Vocabulary, Weights | None]:
-    """Learn all but the relations of trees; codes, and the last weights if ``best`` has no better ones."""
     learner = MiraLearner(sentences, NarrowDecoder(), settings)
-    reached = -1.0
-    kept = learner.kept_in(state)
-    arrays = kept.read()
-    if arrays:
-        learner.restore(arrays)
-        say(f"going on after epoch {learner.epoch}, from {state}")
-        if tune and best.is_file():
-            reached = _share_right(tune, Weights.load(best))
-
-    def run(_: int) -> None:
-        nonlocal reached
-        right = learner.run_epoch(say)
-        line = f"epoch {learner.epoch} of {settings.epochs}: {100 * right:.1f}% of the heads right before each step"
-        if tune:
-            averaged = learner.averaged()
-            tuned = _share_right(tune, averaged)
-            line += f", {tuned:.2f}% of those to tune on"
-            if tuned > reached:
-                reached = tuned
-                averaged.save(best)
-                line += ", the best so far"
-        say(line)
-
-    run_passes(range(learner.epoch, settings.epochs), run, learner.state, kept, say)
-    return learner.encoded, learner.vocabulary, None if reached >= 0.0 else learner.averaged()
+    encoded, vocabulary = learner.encoded, learner.vocabulary
+    saved = SavedTraining(state, learner.fingerprint(), Weights.load)
+    validate = (lambda weights: _share_right(tune, weights)) if tune else None
+    passes = learning.train(
+        learner, settings.epochs, seed=settings.seed, name="trees", validate=validate, saved=saved, say=say
+    )
+    weights, labels = passes.weights, None
+    del learner, passes  # relations need the room
+    if settings.relations != "arcs":
+        labels = learn_labels(sentences, encoded, vocabulary, seed=settings.seed, say=say)
+    saved.remove()
+    return replace(weights, labels=labels)
 
 
 def _share_right(sentences: Sequence[Sentence], weights: Weights) -> float:

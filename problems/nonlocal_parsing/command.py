@@ -105,6 +105,8 @@ def _draw(instance: NonlocalInstance, answer: Any) -> Any:
 class FactoredSentences(Sentences):
     """Sentences that a trained model of local parts and factors scores."""
 
+    saved = Model
+
     options: ClassVar[Mapping[str, Option]] = {
         **Sentences.options,
         "candidates": Option(f"candidate heads a word, or 'all'; {CANDIDATES} by default", {"all": None}, Number.WHOLE),

@@ -54,16 +54,9 @@ class ParsedExamples:
         self.vocabulary = Vocabulary.of(taken)
         encode = self.vocabulary.encode
         self.examples = [Example(Words(s), encode(s), np.array([-1, *(s.heads or ())])) for s in taken]
-        self._candidates: dict[int | None, list[Bools]] = {}
 
     def __len__(self) -> int:
         return len(self.examples)
-
-    def candidates(self, model: Model, k: int | None) -> list[Bools]:
-        """The allowed arcs of each sentence, the right ones among them; the model's filter must be learned by then."""
-        if k not in self._candidates:
-            self._candidates[k] = [model.candidates(e.encoded, k, e.heads[1:].tolist()) for e in self.examples]
-        return self._candidates[k]
 
     def arc_labels(self) -> GrowingArcLabels:
         """Scores of relations that nothing has been learned of yet.

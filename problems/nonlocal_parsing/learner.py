@@ -1,4 +1,4 @@
-"""A model in training: steps of the averaged structured perceptron (Collins, 2002).
+"""Models in training: steps of the averaged structured perceptron (Collins, 2002).
 
 The features are fixed beforehand: those that the right trees have often enough.  What only wrong trees have would be
 most of all features, and weights for it do not make fresh sentences any better.
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.learning.weights import AveragedWeights, part, prefixed
 from colgen.problems.dependency.arc_labels import GrowingArcLabels
-from colgen.problems.dependency.features.margin_updates import mark_between, take_step
-from colgen.problems.dependency.features.tuple_scores import mark_tuples, table_of
+from colgen.problems.dependency.features.margin_updates import mark_between
+from colgen.problems.dependency.features.tuple_scores import mark_tuples
 from colgen.problems.dependency.features.vocabulary import Encoded
-from colgen.problems.dependency.training import Say, one_pass
 from colgen.problems.nonlocal_parsing.decoding import decode
 from colgen.problems.nonlocal_parsing.examples import Example, ParsedExamples, tree_tuples
 from colgen.problems.nonlocal_parsing.kernels import factor_sets
@@ -25,256 +26,222 @@ from colgen.problems.nonlocal_parsing.scoring import Model
 from colgen.solvers.trees.eisner import Parts, best_tree
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 Singles = NDArray[np.float32]
 
 
-class _Average:
-    """Weights that are changed in place, and the sums that their average needs."""
-
-    def __init__(self, weights: Singles) -> None:
-        self.weights = weights.reshape(-1, weights.shape[-1]) if weights.ndim == 2 else weights.reshape(-1, 1)
-        self.sums, self.delta = np.zeros_like(self.weights), np.zeros_like(self.weights)
-        self.shape = weights.shape
-
-    def step(self, places: Ints, count: int, number: float) -> None:
-        """Add what ``delta`` has at places, some named twice; it becomes zero."""
-        take_step(self.weights, self.sums, self.delta, places, count, 1.0, number)
-
-    def mean(self, number: float) -> Singles:
-        """The average of the weights over so many steps."""
-        mean: Singles = (self.weights - self.sums / np.float32(max(number, 1.0))).reshape(self.shape)
-        return mean
-
-
-class PerceptronLearner:
-    """A model in training.
-
-    Parameters
-    ----------
-    relations
-        Whether an arc's score has that of its best relation.
+class FilterLearner:
+    """The classifier that picks candidate heads, a first-order parser.
 
     Attributes
     ----------
     model
         The weights after the last step, not averaged.
-    number
-        Sentences seen, by the filter and by the rest.
+    steps
+        Sentences seen.
     """
 
-    def __init__(
-        self,
-        examples: ParsedExamples,
-        backbone: str = "grandchild",
-        families: Sequence[str] = (),
-        *,
-        relations: bool = False,
-    ) -> None:
-        empty = Model.zero(examples.vocabulary, backbone, families)
-        features = examples.features(empty, tuple(empty.tables))
-        model = Model.zero(examples.vocabulary, backbone, families, features)
-        if relations:
-            model = dataclasses.replace(model, arc_labels=examples.arc_labels())
-        self._start(examples, model)
+    batch = 1
 
-    def _start(self, examples: ParsedExamples, model: Model) -> None:
-        self.examples, self.model = examples, model
-        self.number = {"filter": 0, "rest": 0}
-        self._tables = {name: _Average(table.weights) for name, table in model.tables.items()}
-        self._between = {name: _Average(weights) for name, weights in model.between.items()}
-        self._triples = None if model.triples is None else _Average(model.triples)
+    def __init__(self, examples: ParsedExamples) -> None:
+        empty = Model.zero(examples.vocabulary, "first")
+        model = Model.zero(examples.vocabulary, "first", keys=examples.features(empty, ("filter",)))
+        only = {"filter": model.tables["filter"]}, {"filter": model.between["filter"]}
+        self._start(examples, dataclasses.replace(model, tables=only[0], between=only[1]), ("filter",))
 
-    def _all(self) -> dict[str, _Average]:
+    def _start(self, examples: ParsedExamples, model: Model, learned: Sequence[str]) -> None:
+        """Begin with the weights of a model; ``learned``: the tables that change."""
+        self.examples, self.model, self.steps = examples, model, 0
+        self._tables = {name: AveragedWeights(model.tables[name].weights) for name in learned}
+        self._between = {name: AveragedWeights(model.between[name]) for name in learned if name in model.between}
+        self._triples = None if model.triples is None else AveragedWeights(model.triples)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def learn(self, examples: Ints) -> tuple[float, float]:
+        wrong = words = 0
+        for k in examples.tolist():
+            self.steps += 1
+            wrong += self._learn_one(k)
+            words += len(self.examples.examples[k].encoded)
+        return float(wrong), float(words)
+
+    def _learn_one(self, k: int) -> int:
+        """A step on one sentence; how many of its heads were wrong."""
+        _, encoded, gold = self.examples.examples[k]
+        everywhere = np.ones((len(gold), len(gold)), dtype=np.bool_)
+        everywhere[:, 0] = False
+        np.fill_diagonal(everywhere, False)
+        found = best_tree(Parts(self.model.score_arcs("filter", encoded, everywhere)))
+        assert found is not None  # every arc is allowed
+        self._step_arcs("filter", encoded, gold, found[1])
+        return int((gold != found[1]).sum())
+
+    def _step_arcs(self, name: str, encoded: Encoded, gold: Ints, found: Ints) -> None:
+        n, differ = len(gold) - 1, np.flatnonzero(gold[1:] != found[1:])
+        right, wrong = (Tuples(*(array[differ] for array in tree_arcs(tree))) for tree in (gold, found))
+        self._step_tuples(name, encoded, right, wrong)
+        between, tags = self._between[name], self.model.vocabulary.num_tags
+        between.begin(2 * n * n)
+        for heads, other, plus in ((gold, found, True), (found, gold, False)):
+            between.count = mark_between(encoded.tags, tags, heads, other, plus, between.marks, between.count)
+        self._take(between)
+
+    def _step_tuples(self, name: str, encoded: Encoded, right: Tuples, wrong: Tuples) -> None:
+        table, average = self.model.tables[name], self._tables[name]
+        width, codes, features = table.weights.shape[1], encoded.codes, table.features
+        average.begin(2 * (len(right.columns) + len(wrong.columns)) * len(table.radix.templates))
+        for tuples, plus in ((right, True), (wrong, False)):
+            average.count = mark_tuples(codes, features, width, *tuples, plus, average.marks, average.count)
+        self._take(average)
+
+    def _take(self, average: AveragedWeights) -> None:
+        """Take the step that was marked."""
+        average.settle()
+        average.step(1.0, self.steps)
+
+    def averaged(self) -> Model:
+        """The model whose weights are the averages over all steps."""
+        tables, between = dict(self.model.tables), dict(self.model.between)
+        for name, average in self._tables.items():
+            tables[name] = tables[name]._replace(weights=average.mean(self.steps))
+        between |= {name: average.mean(self.steps) for name, average in self._between.items()}
+        triples = None if self._triples is None else self._triples.mean(self.steps)
+        return dataclasses.replace(self.model, tables=tables, between=between, triples=triples)
+
+    def _learned(self) -> dict[str, AveragedWeights]:
         """Everything that is averaged, by name."""
         named = {f"table.{name}": average for name, average in self._tables.items()}
         named |= {f"between.{name}": average for name, average in self._between.items()}
         return named if self._triples is None else {**named, "triples": self._triples}
 
-    def afresh(self, backbone: str) -> PerceptronLearner:
-        """A learner with another backbone, which has the filter and nothing else from this one."""
-        begun, learner = self.averaged(compact=False), PerceptronLearner(self.examples, backbone)
-        learner._tables["filter"].weights[:] = begun.tables["filter"].weights
-        learner._between["filter"].weights[:] = begun.between["filter"].reshape(-1, 1)
-        return learner
+    def state(self) -> dict[str, NDArray[Any]]:
+        arrays: dict[str, NDArray[Any]] = {"steps": np.array(self.steps)}
+        for name, average in self._learned().items():
+            arrays |= prefixed(name, average.state())
+        return arrays
 
-    def with_families(self, families: Sequence[str]) -> PerceptronLearner:
-        """A learner that goes on with factors of these families from the average so far; this one stays as it is.
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        for name, average in self._learned().items():
+            average.restore(part(name, arrays))
+        self.steps = int(arrays["steps"])
+
+
+class ParserLearner(FilterLearner):
+    """A model that decodes over the candidates of a filter that has been learned.
+
+    Parameters
+    ----------
+    filtered
+        Has the filter; everything else begins at zero.
+    labels
+        What the best relation of each arc adds to its score; None where relations are no part of it.
+    candidates
+        Candidate heads a word, None for all.
+    """
+
+    def __init__(
+        self,
+        examples: ParsedExamples,
+        filtered: Model,
+        backbone: str = "grandchild",
+        families: Sequence[str] = (),
+        *,
+        labels: GrowingArcLabels | None = None,
+        candidates: int | None = 10,
+    ) -> None:
+        self._most, self._allowed = candidates, list[Bools]()
+        self._extend(examples, filtered, ("filter",), backbone, families, labels)
+
+    def with_families(self, families: Sequence[str]) -> ParserLearner:
+        """A learner that continues with factors of these families from the average so far; this one stays as it is.
 
         It takes its own average, over its own steps: the families' weights would else count as zero for all the steps
         before they came, and what the backbone's weights leave to them would be missing.
         """
-        begun, labels = self.averaged(compact=False), self.model.arc_labels
-        if isinstance(labels, GrowingArcLabels):
-            labels = labels.begun_at_average(max(self.number["rest"], 1))
-        empty = Model.zero(begun.vocabulary, begun.backbone, families)
-        model = dataclasses.replace(empty, tables={}, between=begun.between, triples=begun.triples, arc_labels=labels)
-        fresh = [name for name in empty.tables if name not in begun.tables]
-        features = self.examples.features(empty, fresh)
-        for name, table in empty.tables.items():
-            if name in begun.tables:
-                model.tables[name] = begun.tables[name]
-            else:
-                zero = np.zeros((len(features[name]), table.weights.shape[1]), dtype=np.float32)
-                model.tables[name] = table_of(table.radix, features[name], zero)
-        learner = object.__new__(PerceptronLearner)
-        learner._start(self.examples, model)
+        begun, learned = self.averaged(), self.model.arc_labels
+        labels = None
+        if isinstance(learned, GrowingArcLabels):
+            labels = learned.begun_at_average(max(self.steps, 1))
+        learner = object.__new__(ParserLearner)
+        learner._most, learner._allowed = self._most, self._allowed
+        learner._extend(self.examples, begun, tuple(begun.tables), begun.backbone, families, labels)
         return learner
 
-    # --- steps -------------------------------------------------------------------------------------------------------
+    def _extend(
+        self,
+        examples: ParsedExamples,
+        begun: Model,
+        kept: Sequence[str],
+        backbone: str,
+        families: Sequence[str],
+        labels: GrowingArcLabels | None,
+    ) -> None:
+        """Begin with the tables of a model that are to be kept, and with zero weights in all others."""
+        empty = Model.zero(examples.vocabulary, backbone, families)
+        fresh = examples.features(empty, [name for name in empty.tables if name not in kept])
+        model = Model.zero(examples.vocabulary, backbone, families, fresh)
+        model.tables.update({name: begun.tables[name] for name in kept})
+        model.between.update({name: begun.between[name] for name in kept if name in begun.between})
+        triples = begun.triples if "arcs" in kept else model.triples
+        model = dataclasses.replace(model, triples=triples, arc_labels=labels)
+        self._start(examples, model, [name for name in model.tables if name != "filter"])
 
-    def learn_filter(self, rng: np.random.Generator) -> float:
-        """Go over the sentences with the classifier that picks candidate heads, a first-order parser.
-
-        Returns the share of heads that were wrong before each step, in percent.
-        """
-
-        def step(i: int) -> tuple[int, int]:
-            _, encoded, gold = self.examples.examples[i]
-            everywhere = np.ones((len(gold), len(gold)), dtype=np.bool_)
-            everywhere[:, 0] = False
-            np.fill_diagonal(everywhere, False)
-            found = best_tree(Parts(self.model.score_arcs("filter", encoded, everywhere)))
-            assert found is not None  # every arc is allowed
-            self.number["filter"] += 1
-            self._step_arcs("filter", encoded, gold, found[1], self.number["filter"])
-            return int((gold != found[1]).sum()), len(encoded)
-
-        return 100.0 * one_pass(rng.permutation(len(self.examples)).tolist(), step)
-
-    def learn(
-        self, rng: np.random.Generator, *, k: int | None = 10, most: int | None = None, say: Say | None = None
-    ) -> float:
-        """Go over the sentences, decoding over the filter's candidates and the right tree.
-
-        Returns the share of heads that were wrong before each step, in percent.
-
-        Parameters
-        ----------
-        most
-            How many sentences are taken; None for all.
-        say
-            Told now and then how far it is.
-        """
-        self._settle_filter()
-        allowed = self.examples.candidates(self.model, k)
-        order = rng.permutation(len(self.examples))[:most].tolist()
-
-        def step(i: int) -> tuple[int, int]:
-            example = self.examples.examples[i]
-            found = decode(self.model.scored(example.words, example.encoded, allowed[i]))
-            self.number["rest"] += 1
-            if found is None:
-                return 0, len(example.encoded)
-            other = np.array([-1, *found])
-            missed = int((example.heads != other).sum())
-            labels = self.model.arc_labels
-            if isinstance(labels, GrowingArcLabels):
-                which = labels.best(example.encoded)[1]
-                named = np.concatenate([[0], which[other[1:], np.arange(1, len(other))]]).astype(np.int64)
-                if labels.mark(example.encoded.codes, (example.heads, labels.right[i]), (other, named)) > 0.0:
-                    labels.step(1.0, self.number["rest"])
-            if missed:
-                self.step(example, other)
-            return missed, len(example.encoded)
-
-        return 100.0 * one_pass(order, step, say)
-
-    def _settle_filter(self) -> None:
-        """Take the filter's average for its weights: the rest learns over the candidates that parsing will have."""
-        for average in (self._tables["filter"], self._between["filter"]):
-            average.weights[:] = average.mean(self.number["filter"]).reshape(average.weights.shape)
-            average.sums[:] = 0.0
-        self.number["filter"] = 0
+    def _learn_one(self, k: int) -> int:
+        if not self._allowed:
+            right = ((e.encoded, e.heads[1:].tolist()) for e in self.examples.examples)
+            self._allowed += [self.model.candidates(encoded, self._most, heads) for encoded, heads in right]
+        example = self.examples.examples[k]
+        found = decode(self.model.scored(example.words, example.encoded, self._allowed[k]))
+        if found is None:
+            return 0
+        other, labels = np.array([-1, *found]), self.model.arc_labels
+        if isinstance(labels, GrowingArcLabels):
+            which = labels.best(example.encoded)[1]
+            named = np.concatenate([[0], which[other[1:], np.arange(1, len(other))]]).astype(np.int64)
+            if labels.mark(example.encoded.codes, (example.heads, labels.right[k]), (other, named)) > 0.0:
+                labels.step(1.0, self.steps)
+        missed = int((example.heads != other).sum())
+        if missed:
+            self.step(example, other)
+        return missed
 
     def step(self, example: Example, found: Ints) -> None:
         """Add the features of the right tree to the weights, subtract those of the tree found."""
         words, encoded, gold = example
-        model, number = self.model, self.number["rest"]
-        self._step_arcs("arcs", encoded, gold, found, number)
-        right, wrong = tree_tuples(model, words, gold), tree_tuples(model, words, found)
+        self._step_arcs("arcs", encoded, gold, found)
+        right, wrong = tree_tuples(self.model, words, gold), tree_tuples(self.model, words, found)
         for name in right:
             if name != "arcs":
-                self._step_tuples(name, encoded, right[name], wrong[name], number)
-        if model.triples is not None and self._triples is not None:
-            several = [_triple_places(model.triples, encoded, tree) for tree in (gold, found)]
-            for sign, places in zip((1.0, -1.0), several, strict=True):
-                np.add.at(self._triples.delta[:, 0], places, sign)
-            both = np.concatenate(several)
-            self._triples.step(both, len(both), number)
+                self._step_tuples(name, encoded, right[name], wrong[name])
+        if self.model.triples is not None and self._triples is not None:
+            several = [_triple_places(self.model.triples, encoded, tree) for tree in (gold, found)]
+            marks = np.concatenate([2 * several[0] + 1, 2 * several[1]])
+            self._triples.begin(len(marks))
+            self._triples.marks[: len(marks)], self._triples.count = marks, len(marks)
+            self._take(self._triples)
 
-    def _step_arcs(self, name: str, encoded: Encoded, gold: Ints, found: Ints, number: int) -> None:
-        n, differ = len(gold) - 1, np.flatnonzero(gold[1:] != found[1:])
-        right, wrong = (Tuples(*(array[differ] for array in tree_arcs(tree))) for tree in (gold, found))
-        self._step_tuples(name, encoded, right, wrong, number)
-        between = self._between[name]
-        delta = between.delta.reshape(between.shape)
-        places = np.empty(2 * n * n, dtype=np.int64)
-        count = mark_between(encoded.tags, delta, gold, found, 1.0, places)
-        count += mark_between(encoded.tags, delta, found, gold, -1.0, places[count:])
-        between.step(places, count, number)
-
-    def _step_tuples(self, name: str, encoded: Encoded, right: Tuples, wrong: Tuples, number: int) -> None:
-        table, average = self.model.tables[name], self._tables[name]
-        places = np.empty((len(right.columns) + len(wrong.columns)) * len(table.radix.templates), dtype=np.int64)
-        count = mark_tuples(encoded.codes, table.features, average.delta, *right, 1.0, places)
-        count += mark_tuples(encoded.codes, table.features, average.delta, *wrong, -1.0, places[count:])
-        average.step(places, count, number)
-
-    # --- results -----------------------------------------------------------------------------------------------------
-
-    def averaged(self, *, compact: bool = True) -> Model:
-        """The model whose weights are the averages over all steps.
-
-        Parameters
-        ----------
-        compact
-            Leave out features whose weights are zero.
-        """
-        model, number = (
-            self.model,
-            {name: self.number["filter" if name == "filter" else "rest"] for name in self._tables},
-        )
-        tables = {}
-        for name, table in model.tables.items():
-            weights = self._tables[name].mean(number[name])
-            held = (weights != 0.0).any(axis=1)
-            if compact and not held.all():
-                tables[name] = table_of(table.radix, table.keys[held], weights[held])
-            else:
-                tables[name] = table._replace(weights=weights)
-        between = {name: average.mean(number[name]) for name, average in self._between.items()}
-        triples = None if self._triples is None else self._triples.mean(self.number["rest"])
-        labels = model.arc_labels
+    def averaged(self) -> Model:
+        """The model whose weights are the averages over all steps."""
+        model, labels = super().averaged(), self.model.arc_labels
         if isinstance(labels, GrowingArcLabels):
-            labels = labels.averaged(max(self.number["rest"], 1))
-        return dataclasses.replace(model, tables=tables, between=between, triples=triples, arc_labels=labels)
+            model = dataclasses.replace(model, arc_labels=labels.averaged(max(self.steps, 1)))
+        return model
 
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        """What has to be kept to go on later."""
-        arrays: dict[str, NDArray[np.generic]] = {
-            "number": np.array([self.number["filter"], self.number["rest"]], dtype=np.int64)
-        }
-        for name, average in self._all().items():
-            arrays[f"{name}.weights"], arrays[f"{name}.sums"] = average.weights, average.sums
-        labels = self.model.arc_labels
-        if isinstance(labels, GrowingArcLabels):
-            arrays |= {f"arc_labels.{name}": array for name, array in labels.state().items()}
-        return arrays
+    def state(self) -> dict[str, NDArray[Any]]:
+        model, labels = self.model, self.model.arc_labels
+        fixed = {"filter.weights": model.tables["filter"].weights, "filter.between": model.between["filter"]}
+        own = prefixed("arc_labels", labels.state()) if isinstance(labels, GrowingArcLabels) else {}
+        return {**super().state(), **fixed, **own}
 
-    def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
-        """Put back what :meth:`state` gave.
-
-        Raises
-        ------
-        ValueError, KeyError
-            If it does not fit.
-        """
-        for name, average in self._all().items():
-            average.weights[:], average.sums[:] = arrays[f"{name}.weights"], arrays[f"{name}.sums"]
-        labels = self.model.arc_labels
-        if isinstance(labels, GrowingArcLabels):
-            labels.restore({name: arrays[f"arc_labels.{name}"] for name in labels.KEPT})
-        self.number = dict(zip(("filter", "rest"), arrays["number"].tolist(), strict=True))
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().restore(arrays)
+        self.model.tables["filter"].weights[:] = arrays["filter.weights"]
+        self.model.between["filter"][:] = arrays["filter.between"]
+        self._allowed.clear()
+        if isinstance(self.model.arc_labels, GrowingArcLabels):
+            self.model.arc_labels.restore(part("arc_labels", arrays))
 
 
 def _triple_places(triples: Singles, encoded: Encoded, heads: Ints) -> Ints:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
+from colgen.learning import training as learning
+from colgen.learning.training import SavedTraining, Say
 from colgen.problems.dependency.labels import Labels, learn_labels
 from colgen.problems.dependency.sentence import Sentence
-from colgen.problems.dependency.training import Kept, Say, run_passes
 from colgen.problems.nonlocal_parsing.examples import ParsedExamples
-from colgen.problems.nonlocal_parsing.learner import PerceptronLearner
+from colgen.problems.nonlocal_parsing.learner import FilterLearner, ParserLearner
 from colgen.problems.nonlocal_parsing.scoring import Model
 
 
@@ -53,19 +52,6 @@ FILTER, BACKBONE, MORE = range(3)
 """Stages of training: the filter, the backbone alone, and the backbone with the families."""
 
 
-def run_pass(
-    learner: PerceptronLearner, stage: int, epoch: int, settings: NonlocalSettings, say: Say, name: str = ""
-) -> None:
-    """One pass over the sentences: of the filter in its stage, else of the model; each has an order of its own."""
-    rng = np.random.default_rng((settings.seed, stage, epoch))
-    name = name or ("filter", settings.backbone, ", ".join(settings.families))[stage]
-    if stage == FILTER:
-        wrong = learner.learn_filter(rng)
-    else:
-        wrong = learner.learn(rng, k=settings.candidates, say=lambda line: say(f"{name}, epoch {epoch + 1}: {line}"))
-    say(f"{name}, epoch {epoch + 1}: {wrong:.2f}% of the heads wrong before each step")
-
-
 def train(
     sentences: Sequence[Sentence],
     settings: NonlocalSettings | None = None,
@@ -78,39 +64,38 @@ def train(
     Parameters
     ----------
     state
-        File that keeps what an interrupted training needs to go on, removed at the end; one that is there already and
-        belongs to the same sentences and settings is gone on from.
+        File from which an interrupted training of the same sentences and settings continues, removed at the end.
     """
     settings = settings or NonlocalSettings()
     examples = ParsedExamples(sentences, settings.least)
-    passes = [(FILTER, epoch) for epoch in range(settings.filter_epochs)]
-    passes += [(BACKBONE, epoch) for epoch in range(settings.epochs)]
+    saved = SavedTraining(state, _fingerprint(examples, settings), Model.load)
+    filtered = run_stage(FilterLearner(examples), FILTER, settings, saved=saved, say=say)
+    labels = examples.arc_labels() if settings.relations != "tree" else None
+    learner = ParserLearner(examples, filtered, settings.backbone, labels=labels, candidates=settings.candidates)
+    model = run_stage(learner, BACKBONE, settings, saved=saved, say=say)
     if settings.families:
-        passes += [(MORE, epoch) for epoch in range(settings.family_epochs)]
-    learner = PerceptronLearner(examples, settings.backbone, relations=settings.relations != "tree")
-    kept = Kept(state, _fingerprint(examples, settings))
-    arrays = kept.read()
-    done = int(arrays["done"]) if arrays else 0
-    if arrays:
-        say(f"going on after pass {done} of {len(passes)}, from {state}")
-        if passes[done - 1][0] == MORE:
-            learner = learner.with_families(settings.families)
-        learner.restore(arrays)
-
-    def run(number: int) -> None:
-        nonlocal learner, done
-        stage, epoch = passes[number]
-        if stage == MORE and epoch == 0:
-            learner = learner.with_families(settings.families)
-        run_pass(learner, stage, epoch, settings, say)
-        done = number + 1
-
-    run_passes(range(done, len(passes)), run, lambda: {**learner.state(), "done": np.array(done)}, kept, say)
-    model = learner.averaged()
+        model = run_stage(learner.with_families(settings.families), MORE, settings, saved=saved, say=say)
+    model = model.compact()
     if settings.relations != "arcs":
         model = replace(model, labels=labels_of(examples, seed=settings.seed, say=say))
-    kept.remove()
+    saved.remove()
     return model
+
+
+def run_stage(
+    learner: FilterLearner,
+    stage: int,
+    settings: NonlocalSettings,
+    *,
+    saved: SavedTraining | None = None,
+    say: Say = print,
+    name: str = "",
+) -> Model:
+    """The passes of a stage; the averaged model."""
+    passes = (settings.filter_epochs, settings.epochs, settings.family_epochs)[stage]
+    name = name or ("filter", settings.backbone, ", ".join(settings.families))[stage]
+    seed = settings.seed, stage
+    return learning.train(learner, passes, seed=seed, name=name, saved=saved, stage=stage, say=say).weights
 
 
 def labels_of(examples: ParsedExamples, *, seed: int = 0, say: Say | None = None) -> Labels | None:

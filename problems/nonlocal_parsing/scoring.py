@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.array_files import reading
-from colgen.core.files import parse_json, writing
-from colgen.problems.dependency.arc_labels import ArcLabels, GrowingArcLabels
+from colgen.learning.models import SavedModel
+from colgen.learning.weights import FeatureWeights, prefixed
+from colgen.problems.dependency.arc_labels import ArcLabels, GrowingArcLabels, relations_data, relations_from
 from colgen.problems.dependency.features.mixed_radix import radix_of
 from colgen.problems.dependency.features.tuple_scores import TupleTable, score_tuples, table_of
 from colgen.problems.dependency.features.vocabulary import Encoded, Vocabulary
@@ -26,7 +25,7 @@ from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.kernels import factor_sets
 from colgen.problems.nonlocal_parsing.kernels.part_tuples import adjacent_tuples, in_cube, outermost_tuples, score_arcs
 from colgen.problems.nonlocal_parsing.local_parts import ARCS, BACKBONES, FILTER, GRAND, PartKind, Tuples, kinds_of
-from colgen.solvers.arrays import as_floats, as_integers
+from colgen.solvers.arrays import as_floats
 from colgen.solvers.trees.eisner import Parts, max_marginals
 
 Floats = NDArray[np.float64]
@@ -34,11 +33,9 @@ Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_FORMAT = "colgen nonlocal parsing 2"
-
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(SavedModel):
     """Weights of everything that is scored.
 
     Attributes
@@ -59,6 +56,8 @@ class Model:
     arc_labels
         What the best relation of each arc adds to its score; None where relations are no part of it.
     """
+
+    kind = "nonlocal_parsing"
 
     vocabulary: Vocabulary
     backbone: str = "grandchild"
@@ -108,6 +107,14 @@ class Model:
     def members(self) -> list[Family]:
         """The families, one by one."""
         return [family for name in self.families for family in FAMILIES[name]]
+
+    def compact(self) -> Model:
+        """The same without features whose weights are zero."""
+        tables = {}
+        for name, table in self.tables.items():
+            held = (table.weights != 0.0).any(axis=1)
+            tables[name] = table if held.all() else table_of(table.radix, table.keys[held], table.weights[held])
+        return replace(self, tables=tables)
 
     # --- scores ------------------------------------------------------------------------------------------------------
 
@@ -218,62 +225,25 @@ class Model:
 
     # --- files -------------------------------------------------------------------------------------------------------
 
-    def save(self, path: Path | str) -> None:
-        """Write the model; numpy's ``.npz``, whatever the file is called."""
-        arrays: dict[str, NDArray[np.generic]] = {f"between.{name}": w for name, w in self.between.items()}
+    def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        arrays: dict[str, NDArray[Any]] = prefixed("between", self.between)
         for name, table in self.tables.items():
-            arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys, table.weights
+            arrays |= prefixed(name, FeatureWeights.of_dense(table.keys, table.weights).arrays())
         if self.triples is not None:
             arrays["triples"] = self.triples
-        head = {
-            "format": _FORMAT,
-            "slots": self.vocabulary.slots,
-            "values": self.vocabulary.values(),
-            "backbone": self.backbone,
-            "families": self.families,
-        }
-        if self.labels is not None:
-            head["relations"] = self.labels.relations
-            arrays |= self.labels.arrays()
-        if isinstance(self.arc_labels, ArcLabels):
-            head["arc_relations"] = self.arc_labels.relations
-            arrays |= self.arc_labels.arrays()
-        arrays["head"] = np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
-        with writing(path, "wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        relations, of_relations = relations_data(self.labels, self.arc_labels)
+        about = {**self.vocabulary.data(), "backbone": self.backbone, "families": self.families, **relations}
+        return about, {**arrays, **of_relations}
 
-    @staticmethod
-    def load(path: Path | str) -> Model:
-        """Read a model.
-
-        Raises
-        ------
-        InputError
-            If the file is something else.
-        """
-        with reading(path, "a model that `colgen train nonlocal_parsing` wrote") as arrays:
-            head = parse_json(bytes(as_integers(arrays["head"], "head", dtype=np.uint8)).decode(), str(path))
-            if head["format"] != _FORMAT:
-                raise ValueError(head["format"])
-            values = [[tuple(value) for value in known] for known in head["values"]]
-            model = Model.zero(Vocabulary(values, head["slots"]), head["backbone"], head["families"])
-
-            def weights(name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
-                return as_floats(arrays[name], name, shape=shape, dtype=np.float32)
-
-            for name, table in model.tables.items():
-                keys = as_integers(arrays[f"{name}.keys"], f"{name}.keys", shape=("features",), low=0)
-                if (np.diff(keys) <= 0).any():
-                    raise ValueError(f"{name}.keys: expected keys that ascend")
-                shape = (len(keys), table.weights.shape[1])
-                model.tables[name] = table_of(table.radix, keys, weights(f"{name}.values", shape))
-            for name, between in model.between.items():
-                model.between[name] = weights(f"between.{name}", between.shape)
-            if model.triples is not None:
-                model.triples[:] = weights("triples", model.triples.shape)
-            if "relations" in head:
-                model = replace(model, labels=Labels.from_arrays(head["relations"], arrays, model.vocabulary))
-            if "arc_relations" in head:
-                by_arc = ArcLabels.from_arrays(head["arc_relations"], arrays, model.vocabulary)
-                model = replace(model, arc_labels=by_arc)
-        return model
+    @classmethod
+    def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Model:
+        model = cls.zero(Vocabulary.from_data(about), about["backbone"], about["families"])
+        for name, table in model.tables.items():
+            held = FeatureWeights.from_arrays(arrays, name, table.weights.shape[1])
+            model.tables[name] = table_of(table.radix, held.keys, held.dense())
+        for name, between in model.between.items():
+            held_between = arrays[f"between.{name}"]
+            model.between[name] = as_floats(held_between, f"between.{name}", shape=between.shape, dtype=np.float32)
+        if model.triples is not None:
+            model.triples[:] = as_floats(arrays["triples"], "triples", shape=model.triples.shape, dtype=np.float32)
+        return replace(model, **relations_from(about, arrays, model.vocabulary))

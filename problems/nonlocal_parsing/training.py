@@ -10,9 +10,8 @@ from colgen.cli.option import Number, Option
 from colgen.cli.template import Figure, TrainOptions
 from colgen.problems.dependency.conll import read_conll
 from colgen.problems.dependency.corpus import Corpus, read_corpus
-from colgen.problems.dependency.evaluation import attachment
+from colgen.problems.dependency.evaluation import attachment, attachment_figures
 from colgen.problems.dependency.learning import RELATIONS
-from colgen.problems.dependency.training import attachment_figures
 from colgen.problems.nonlocal_parsing.decoding import accuracy, labelled, parse, usable
 from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES
 from colgen.problems.nonlocal_parsing.learning import NonlocalSettings, train

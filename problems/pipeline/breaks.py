@@ -15,13 +15,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.errors import InputError
 from colgen.problems.pipeline.clusters import letters_of
 from colgen.problems.pipeline.texts import Token
 from colgen.solvers.arrays import as_floats
@@ -92,24 +90,21 @@ class Breaks:
         """With this added to the log-odds of all breaks."""
         return replace(self, weights=np.append(self.weights[:-1], offset))
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that it is, as arrays for a file."""
-        return {"features": np.array("\n".join(self.index)), "weights": self.weights}
+    def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """All that it is, for a model's file."""
+        return {"features": list(self.index)}, {"weights": self.weights}
 
-    @staticmethod
-    def from_arrays(arrays: Mapping[str, NDArray[Any]], path: Path) -> Breaks:
-        """What :meth:`arrays` gave; the path is for messages.
+    @classmethod
+    def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Breaks:
+        """What :meth:`data` returned.
 
         Raises
         ------
         InputError
             If it is something else.
         """
-        if not {"features", "weights"} <= arrays.keys():
-            raise InputError(f"{path}: expected features and weights of breaks between sentences")
-        text = str(arrays["features"])
-        index = {name: k for k, name in enumerate(text.split("\n") if text else [])}
-        return Breaks(index, as_floats(arrays["weights"], "weights", shape=(len(index) + 1,)))
+        index = {str(name): k for k, name in enumerate(about["features"])}
+        return cls(index, as_floats(arrays["weights"], "weights of breaks", shape=(len(index) + 1,)))
 
 
 # --- features --------------------------------------------------------------------------------------------------------

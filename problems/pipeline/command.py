@@ -36,7 +36,7 @@ def _read(path: Path) -> GrandparentInstance:
 class AnalysedText(parsing.ParsedSentences):
     """The sentences of a raw text, whose words and tags a pipeline finds."""
 
-    arrays = frozenset({"pipeline"})
+    saved = Pipeline
     options: ClassVar[Mapping[str, Option]] = {"sentence": SENTENCE}
 
     def _load(self, model: Path) -> Weights:

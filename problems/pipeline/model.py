@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.array_files import reading
-from colgen.core.errors import InputError
-from colgen.core.files import parse_json, writing
 from colgen.core.stop import StopRule
+from colgen.learning.models import SavedModel
+from colgen.learning.weights import part, prefixed
 from colgen.problems.chain_map.learning import Tagger
 from colgen.problems.dependency.scorer import Weights
 from colgen.problems.dependency.sentence import Sentence
@@ -25,8 +21,6 @@ from colgen.problems.pipeline.breaks import Breaks
 from colgen.problems.pipeline.segmentation import Segmenter
 from colgen.problems.pipeline.suffixes import SuffixRules
 from colgen.problems.pipeline.texts import Token, check_written
-
-FORMAT = "colgen pipeline 3"
 
 _BYTE_ORDER_MARK = re.compile("^\ufeff+", re.MULTILINE)
 """Where a text begins, or files were put together; it is no character of the text."""
@@ -52,7 +46,7 @@ class Analysed:
 
 
 @dataclass(frozen=True)
-class Pipeline:
+class Pipeline(SavedModel):
     """All steps.
 
     Attributes
@@ -66,6 +60,8 @@ class Pipeline:
     parser
         Scores of trees and of relations.
     """
+
+    kind = "pipeline"
 
     segmenter: Segmenter
     tagger: Tagger
@@ -111,49 +107,25 @@ class Pipeline:
             sentence = with_tags(Sentence(tuple(forms)), tags, self.lemmas)
             yield replace(sentence, lines=tuple(_lines(sentence, tokens, begins)))
 
-    def save(self, path: Path) -> None:
-        """Write to one ``.npz`` file."""
-        head = {"format": FORMAT, "words": self.segmenter.words.data(), "lemmas": self.lemmas.data()}
-        arrays: dict[str, NDArray[Any]] = {
-            "pipeline": np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), dtype=np.uint8)
-        }
-        for name, part in self._parts().items():
-            arrays |= {f"{name}.{key}": array for key, array in part.arrays().items()}
-        with writing(path, "wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-
-    def _parts(self) -> dict[str, Tagger | Breaks | Weights]:
+    def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         segmenter = self.segmenter
-        return {
-            "segmenter": segmenter.tagger,
-            "breaks": segmenter.breaks,
-            "tagger": self.tagger,
-            "parser": self.parser,
-        }
+        about: dict[str, Any] = {"words": segmenter.words.data(), "lemmas": self.lemmas.data()}
+        arrays: dict[str, NDArray[Any]] = {}
+        own: tuple[Tagger | Breaks | Weights, ...] = segmenter.tagger, segmenter.breaks, self.tagger, self.parser
+        for name, model in zip(_PARTS, own, strict=True):
+            about[name], of_part = model.data()
+            arrays |= prefixed(name, of_part)
+        return about, arrays
 
-    @staticmethod
-    def load(path: Path) -> Pipeline:
-        """Read what :meth:`save` wrote.
-
-        Raises
-        ------
-        InputError
-            If it is something else, or of another version.
-        """
-        with reading(path, "a pipeline, as colgen train pipeline writes it", ["pipeline"]) as arrays:
-            head = parse_json(bytes(arrays["pipeline"]).decode(), str(path))
-            if head["format"] != FORMAT:
-                raise InputError(f"{path}: expected a pipeline of this version, as colgen train pipeline writes it")
-            words, lemmas = (SuffixRules.from_data(head[name]) for name in ("words", "lemmas"))
-            breaks = Breaks.from_arrays(_part(arrays, "breaks"), path)
-            segmenter = Segmenter(Tagger.from_arrays(_part(arrays, "segmenter"), path), breaks, words)
-            tagger = Tagger.from_arrays(_part(arrays, "tagger"), path)
-            pipeline = Pipeline(segmenter, tagger, lemmas, Weights.from_arrays(_part(arrays, "parser"), path))
-        return pipeline
+    @classmethod
+    def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Pipeline:
+        words, lemmas = (SuffixRules.from_data(about[name]) for name in ("words", "lemmas"))
+        own = {name: model.from_data(about[name], part(name, arrays)) for name, model in _PARTS.items()}
+        return cls(Segmenter(own["segmenter"], own["breaks"], words), own["tagger"], lemmas, own["parser"])
 
 
-def _part(arrays: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
-    return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
+_PARTS: Mapping[str, Any] = {"segmenter": Tagger, "breaks": Breaks, "tagger": Tagger, "parser": Weights}
+"""The models of which it consists."""
 
 
 def _flat(paragraphs: Iterable[Sequence[list[Token]]]) -> Iterator[tuple[bool, list[Token]]]:

@@ -53,7 +53,7 @@ class Sections(Texts[Section]):
     """The sections of a text, from whose words a trained model makes titles."""
 
     unit = "section"
-    arrays = frozenset({"about"})
+    saved = TitleModel
     solves_single = True
     options: ClassVar[Mapping[str, Option]] = {
         "length": Option(

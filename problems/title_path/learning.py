@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.array_files import reading
-from colgen.core.files import parse_json, writing
+from colgen.learning.models import SavedModel
 from colgen.problems.title_path.instance import PathInstance, check_size
 from colgen.problems.title_path.language import BEGIN, END, BigramModel, estimate
 from colgen.problems.title_path.sections import Section
@@ -23,17 +21,16 @@ from colgen.solvers.arrays import as_float, as_floats, as_indices, as_integer, a
 
 Floats = NDArray[np.float64]
 
-FORMAT, VERSION = "colgen title_path model", 1
-
 NUM_AUXILIARY = 24
 """Prepositions and articles that may stand between two content words, the source's number."""
 
-_SELECTION = ("weights", "mean", "scale")
-"""The arrays of a classifier."""
+_SELECTION = "weights", "mean", "scale"
+_LANGUAGE = "unigrams", "rows", "columns", "probabilities", "backoff"
+"""The arrays of the classifier, and of the bigram model."""
 
 
 @dataclass(frozen=True, eq=False)
-class TitleModel:
+class TitleModel(SavedModel):
     """Scores of words and of their order.
 
     Attributes
@@ -47,6 +44,8 @@ class TitleModel:
     length
         The median number of content words of the titles that it was trained on.
     """
+
+    kind = "title_path"
 
     selection: Selection
     language: BigramModel
@@ -80,69 +79,44 @@ class TitleModel:
             name,
         )
 
-    def save(self, path: Path | str) -> None:
-        """Write the model as arrays; :meth:`load` reads it."""
-        background = self.selection.background
+    def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        selection, language, background = self.selection, self.language, self.selection.background
         stems = tuple(background.in_texts.keys() | background.in_titles.keys())
         about = {
-            "format": FORMAT,
-            "version": VERSION,
             "length": self.length,
             "auxiliary": self.auxiliary,
             "num_sections": background.num_sections,
-            "intercept": self.selection.intercept,
+            "intercept": selection.intercept,
             "stems": stems,
-            "vocabulary": self.language.vocabulary,
+            "vocabulary": language.vocabulary,
         }
-        with writing(path, "wb") as file:
-            np.savez_compressed(
-                file,
-                about=np.array(json.dumps(about)),
-                in_texts=np.array([background.in_texts.get(s, 0) for s in stems]),
-                in_titles=np.array([background.in_titles.get(s, 0) for s in stems]),
-                weights=self.selection.weights,
-                mean=self.selection.mean,
-                scale=self.selection.scale,
-                unigrams=self.language.unigrams,
-                rows=self.language.rows,
-                columns=self.language.columns,
-                probabilities=self.language.probabilities,
-                backoff=self.language.backoff,
-            )
+        counts = {
+            "in_texts": np.array([background.in_texts.get(s, 0) for s in stems]),
+            "in_titles": np.array([background.in_titles.get(s, 0) for s in stems]),
+        }
+        arrays = {name: getattr(selection, name) for name in _SELECTION}
+        return about, {**counts, **arrays, **{name: getattr(language, name) for name in _LANGUAGE}}
 
     @classmethod
-    def load(cls, path: Path | str) -> TitleModel:
-        """Read a model that :meth:`save` has written.
-
-        Raises
-        ------
-        InputError
-            If the file is something else, or of another version.
-        """
-        with reading(path, f"a {FORMAT}, as `colgen train title_path` writes it") as arrays:
-            about = parse_json(str(arrays["about"]), str(path))
-            if (about["format"], about["version"]) != (FORMAT, VERSION):
-                raise InputError(f"{path}: expected a {FORMAT} of version {VERSION}, not {about['version']}")
-            stems, words = about["stems"], tuple(about["vocabulary"])
-            counts = [as_integers(arrays[part], part, shape=(len(stems),), low=0) for part in ("in_texts", "in_titles")]
-            counted = [dict(zip(stems, numbers.tolist(), strict=True)) for numbers in counts]
-            background = Background(as_integer(about["num_sections"], "num_sections", low=1), *counted)
-            weights, mean, scale = (as_floats(arrays[part], part, shape=("features",)) for part in _SELECTION)
-            if not len(weights) == len(mean) == len(scale):
-                raise ValueError("expected as many weights as means and scales")
-            selection = Selection(background, weights, as_float(about["intercept"], "intercept"), mean, scale)
-            probabilities = as_floats(arrays["probabilities"], "probabilities", shape=("bigrams",), low=0.0)
-            rows, columns = (
-                as_indices(arrays[part], part, upper=len(words), shape=probabilities.shape, dtype=None)
-                for part in ("rows", "columns")
-            )
-            unigrams, backoff = (
-                as_floats(arrays[part], part, shape=(len(words),), low=0.0) for part in ("unigrams", "backoff")
-            )
-            language = BigramModel(words, unigrams, rows, columns, probabilities, backoff)
-            length = as_integer(about["length"], "length", low=1)
-            model = cls(selection, language, tuple(about["auxiliary"]), length)
-        return model
+    def from_data(cls, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TitleModel:
+        stems, words = about["stems"], tuple(about["vocabulary"])
+        counts = [as_integers(arrays[part], part, shape=(len(stems),), low=0) for part in ("in_texts", "in_titles")]
+        counted = [dict(zip(stems, numbers.tolist(), strict=True)) for numbers in counts]
+        background = Background(as_integer(about["num_sections"], "num_sections", low=1), *counted)
+        weights, mean, scale = (as_floats(arrays[part], part, shape=("features",)) for part in _SELECTION)
+        if not len(weights) == len(mean) == len(scale):
+            raise ValueError("expected as many weights as means and scales")
+        selection = Selection(background, weights, as_float(about["intercept"], "intercept"), mean, scale)
+        probabilities = as_floats(arrays["probabilities"], "probabilities", shape=("bigrams",), low=0.0)
+        rows, columns = (
+            as_indices(arrays[part], part, upper=len(words), shape=probabilities.shape, dtype=None)
+            for part in ("rows", "columns")
+        )
+        unigrams, backoff = (
+            as_floats(arrays[part], part, shape=(len(words),), low=0.0) for part in ("unigrams", "backoff")
+        )
+        language = BigramModel(words, unigrams, rows, columns, probabilities, backoff)
+        return cls(selection, language, tuple(about["auxiliary"]), as_integer(about["length"], "length", low=1))
 
 
 def title_graph(

@@ -63,8 +63,11 @@ class Whole(Texts[str]):
 
     unit = "text"
     options = {"tasks": Option("how many")}  # noqa: RUF012
-    arrays = frozenset({"none"})
     solves_single = True
+
+    @classmethod
+    def is_model(cls, path: Path) -> bool:
+        return False
 
     def read(self, material: Material):
         return [material.text]

@@ -1,48 +1,101 @@
-"""Trainers: what can be told apart is, and the averages are averages."""
+"""The trainer: passes, progress, the best pass on development data, and continuing an interrupted training."""
 
+import numpy as np
 import pytest
 
 from colgen.core.errors import InputError
-from colgen.learning import best_structure, mira, perceptron, stochastic_gradient
-from tests.learning.small_examples import chain_examples
-
-TRAINERS = {
-    "perceptron": perceptron,
-    "mira": mira,
-    "zero_one": lambda *a, **k: mira(*a, margin="zero_one", **k),
-    "gibbs": stochastic_gradient,
-    "sparsemap": lambda *a, **k: stochastic_gradient(*a, loss="sparsemap", **k),
-    "perturbed": lambda *a, **k: stochastic_gradient(*a, loss="perturbed", **k),
-    "hamming": lambda *a, **k: stochastic_gradient(*a, loss="hamming", **k),
-}
+from colgen.learning import SavedTraining, train
 
 
-def right(examples, weights):
-    return sum(best_structure(e.oracle, e.scores(weights)).key == e.right.key for e in examples)
+class Coins:
+    """Learns nothing but how often it was asked: averaged weights whose quality rises, then falls."""
+
+    batch = 2
+
+    def __init__(self):
+        self.seen = []
+
+    def __len__(self):
+        return 5
+
+    def learn(self, examples):
+        self.seen += examples.tolist()
+        return float(len(examples)), 4.0 * len(examples)
+
+    def averaged(self):
+        return Kept(len(self.seen) // 5)
+
+    def state(self):
+        return {"seen": np.array(self.seen)}
+
+    def restore(self, arrays):
+        self.seen = arrays["seen"].tolist()
 
 
-@pytest.mark.parametrize("name", TRAINERS)
-def test_what_can_be_told_apart_is_learned(name):
-    examples, size = chain_examples(0)
-    trained = TRAINERS[name](examples, size, epochs=15)
-    assert right(examples, trained.weights) >= len(examples) - 1
-    assert trained.passes == 15
-    assert trained.losses[-1] < trained.losses[0]
+class Kept:
+    def __init__(self, passes):
+        self.passes = passes
+
+    def save(self, path):
+        path.write_text(str(self.passes))
 
 
-def test_the_same_seed_learns_the_same():
-    examples, size = chain_examples(1)
-    assert (perceptron(examples, size).weights == perceptron(examples, size).weights).all()
-    assert (perceptron(examples, size).weights != perceptron(examples, size, seed=1).weights).any()
+def load(path):
+    return Kept(int(path.read_text()))
 
 
-def test_what_cannot_be_meant_is_refused():
-    examples, size = chain_examples(0, 2)
-    with pytest.raises(InputError, match="there are none"):
-        perceptron([], 3)
-    with pytest.raises(InputError, match="epochs: expected 1 or more"):
-        perceptron(examples, size, epochs=0)
-    with pytest.raises(InputError, match="aggressiveness: expected a number above 0"):
-        mira(examples, size, aggressiveness=0.0)
-    with pytest.raises(InputError, match="rate: expected a number above 0"):
-        stochastic_gradient(examples, size, rate=-1.0)
+def quality(model):
+    return [0.0, 50.0, 70.0, 60.0, 70.0][model.passes]
+
+
+def test_each_pass_has_all_examples_in_an_order_of_its_own():
+    coins, lines = Coins(), []
+    trained = train(coins, 4, seed=(3, 1), name="coins", say=lines.append)
+    passes = np.reshape(coins.seen, (4, 5))
+    assert (np.sort(passes) == np.arange(5)).all()
+    assert len({tuple(each) for each in passes.tolist()}) > 1
+    assert trained.losses == (0.25,) * 4
+    assert trained.weights.passes == 4
+    assert lines[0] == "coins, pass 1 of 4: mean loss 0.25"
+
+
+def test_the_first_of_the_best_passes_on_development_data_is_kept():
+    lines = []
+    trained = train(Coins(), 4, validate=quality, say=lines.append)
+    assert trained.weights.passes == 2
+    assert trained.scores == (50.0, 70.0, 60.0, 70.0)
+    assert [line.endswith("the best so far") for line in lines] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("stopped", [1, 2, 3])
+def test_an_interrupted_training_continues(tmp_path, stopped):
+    whole, lines = Coins(), []
+    train(whole, 4)
+
+    class Interrupted(Coins):
+        def learn(self, examples):
+            if len(self.seen) >= 5 * stopped:
+                raise KeyboardInterrupt
+            return super().learn(examples)
+
+    saved = SavedTraining(tmp_path / "state", "coins", load)
+    with pytest.raises(KeyboardInterrupt):
+        train(Interrupted(), 4, validate=quality, saved=saved, say=lines.append)
+    assert lines[-1].endswith("has what was learned so far: the same command continues from there")
+    again = Coins()
+    trained = train(again, 4, validate=quality, saved=saved)
+    assert again.seen == whole.seen
+    assert trained.scores == (50.0, 70.0, 60.0, 70.0)
+    assert trained.weights.passes == 2
+    later = train(Coins(), 2, saved=saved, stage=1)  # another stage begins afresh
+    assert later.passes == 2
+    assert train(Coins(), 4, saved=saved).passes == 0  # what is behind it is passed over
+    assert train(Coins(), 1, saved=SavedTraining(tmp_path / "state", "others", load)).passes == 1
+    saved.remove()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_broken_state_is_refused(tmp_path):
+    (tmp_path / "state").write_text("nothing")
+    with pytest.raises(InputError, match="interrupted training"):
+        train(Coins(), 1, saved=SavedTraining(tmp_path / "state", "coins", load))

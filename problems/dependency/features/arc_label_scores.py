@@ -49,7 +49,7 @@ class LabelLists(NamedTuple):
     after, relations
         Of each entry: the next one of its feature, :data:`NOTHING` after the last, and the relation.
     weights
-        Of all rows, then of the entries, shape (weights, 1).
+        Of all rows, then of the entries.
     """
 
     sizes: Ints
@@ -67,13 +67,13 @@ def _add(into, key, rows, lists):  # type: ignore[no-untyped-def]
         return
     num, entry = len(into), lists.first[rows.rows[slot]]
     if entry < NOTHING:
-        row = lists.weights[-(entry + 2) * num : -(entry + 1) * num, 0]
+        row = lists.weights[-(entry + 2) * num : -(entry + 1) * num]
         for y in range(num):
             into[y] += row[y]
         return
     behind = lists.sizes[0] * num
     while entry >= 0:
-        into[lists.relations[entry]] += lists.weights[behind + entry, 0]
+        into[lists.relations[entry]] += lists.weights[behind + entry]
         entry = lists.after[entry]
 
 
@@ -131,9 +131,9 @@ def _add_arcs(codes, templates, t, h, rows, lists, places, work, totals):  # typ
         if entry < NOTHING:
             row = -(entry + 2) * num
             for y in range(num):
-                totals[m, y] += weights[row + y, 0]
+                totals[m, y] += weights[row + y]
         while entry >= 0:
-            totals[m, named[entry]] += weights[behind + entry, 0]
+            totals[m, named[entry]] += weights[behind + entry]
             entry = after[entry]
 
 
@@ -224,7 +224,7 @@ def mark_relations(
     """Write a mark for each feature and relation of an arc that the other tree has not; how many marks there are.
 
     Trees are heads and relations by modifier.  A relation that a feature said nothing of gets an entry, for which there
-    must be room; a mark's place (:func:`~colgen.problems.dependency.features.margin_updates.settle_marks`) is a
+    must be room; a mark's place (:func:`~colgen.solvers.averaging.settle_marks`) is a
     weight's.
     """
     heads, relations = trees

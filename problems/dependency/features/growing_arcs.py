@@ -24,7 +24,7 @@ from colgen.problems.dependency.features.factored_scores import (
 )
 from colgen.problems.dependency.features.growing import least_kept, lengthen, owned
 from colgen.problems.dependency.features.hashed_keys import hash_of
-from colgen.problems.dependency.features.margin_updates import settle_marks
+from colgen.solvers.averaging import settle_marks
 from colgen.solvers.kernel_cache import njit
 
 Singles = NDArray[np.float32]
@@ -114,7 +114,7 @@ def mark_growing(
     """Write a mark for each feature of the arcs of ``heads`` that ``other`` does not have; how many marks there are.
 
     A feature that is new gets a number; there must be room.  The place of a mark
-    (:func:`~colgen.problems.dependency.features.margin_updates.settle_marks`) is the feature times
+    (:func:`~colgen.solvers.averaging.settle_marks`) is the feature times
     :data:`NUM_DISTANCES`, and the distance.
     """
     slots, keys, bins, counts = features.slots, features.keys, features.bins, features.counts

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.learning.weights import FeatureWeights
 from colgen.problems.dependency.features.hashed_keys import EMPTY, claim_all, hash_of, room_for_keys
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -44,29 +44,6 @@ class Templates(NamedTuple):
     joined: Ints
     sizes: Ints
     starts: Ints
-
-
-class LabelScores(NamedTuple):
-    """Weights.
-
-    Attributes
-    ----------
-    keys
-        Of the features, ascending.
-    starts
-        Where the weights of each feature begin, and where the last ones end.
-    relations, weights
-        Whose weight, and that.
-    transitions
-        By the coarse tag of the head, the relation of the modifier before (the last place: there is none), and that of
-        the modifier.
-    """
-
-    keys: Ints
-    starts: Ints
-    relations: Ints
-    weights: Singles
-    transitions: Singles
 
 
 @njit(cache=True, nogil=True)
@@ -186,7 +163,8 @@ class LabelIndex(NamedTuple):
     relations, weights
         Whose weight, and that.
     transitions
-        See :class:`LabelScores`.
+        By the coarse tag of the head, the relation of the modifier before (the last place: there is none), and that of
+        the modifier.
     ends
         The smallest and the largest number in each row of the transitions, shape (tags, relations + 1, 2).
     """
@@ -203,14 +181,14 @@ MOST = 1 << 20
 """A feature has fewer weights than this."""
 
 
-def label_index(templates: Templates, scores: LabelScores) -> LabelIndex:
-    """The index of scores of relations."""
-    keys = room_for_keys(len(scores.keys))
+def label_index(templates: Templates, scores: FeatureWeights, transitions: Singles) -> LabelIndex:
+    """The index of weights of relations."""
+    keys = room_for_keys(len(scores))
     slots = np.zeros((len(keys), 2), dtype=np.int64)
     slots[claim_all(keys, scores.keys), 1] = scores.starts[:-1] * MOST + np.diff(scores.starts)
     slots[:, 0] = keys
-    ends = np.stack([scores.transitions.min(axis=2), scores.transitions.max(axis=2)], axis=2)
-    return LabelIndex(templates, slots, scores.relations.astype(np.int32), scores.weights, scores.transitions, ends)
+    ends = np.stack([transitions.min(axis=2), transitions.max(axis=2)], axis=2)
+    return LabelIndex(templates, slots, scores.labels, scores.weights, transitions, ends)
 
 
 @njit(cache=True, nogil=True)
@@ -262,58 +240,3 @@ def label_tree(codes: Codes, tags: Ints, index: LabelIndex, heads: Ints) -> Ints
     for k in range(n):
         found[members[k] - 1] = best[k]
     return found
-
-
-@njit(cache=True, nogil=True)
-def learn_rows(  # type: ignore[no-untyped-def]
-    order, starts, tags, features, right, weights, sums, transitions, transition_sums, step
-):
-    """A perceptron's pass over rows of modifiers of one head; how many relations were wrong, and the next step.
-
-    Parameters
-    ----------
-    order
-        Of the rows: row r has the modifiers ``starts[r]`` to ``starts[r + 1] - 1``, and a head of tag ``tags[r]``.
-    features
-        Of each modifier, -1 where a feature has no weights.
-    right
-        Its relation.
-    weights, transitions
-        Changed where a relation is wrong; the sums take the same change times the number of the step.
-    """
-    num, wrong = weights.shape[1], 0
-    longest = 0
-    for r in range(len(tags)):
-        longest = max(longest, starts[r + 1] - starts[r])
-    table, back = np.zeros((longest, num)), np.zeros((longest, num), dtype=np.int64)
-    best = np.zeros(longest, dtype=np.int64)
-    ends = np.empty((num + 1, 2), dtype=np.float32)  # of none of the transitions, which change
-    ends[:, 0], ends[:, 1] = -np.inf, np.inf
-    for r in order:
-        first, count = starts[r], starts[r + 1] - starts[r]
-        for k in range(count):
-            table[k, :] = 0.0
-            for f in features[first + k]:
-                if f >= 0:
-                    for y in range(num):
-                        table[k, y] += weights[f, y]
-        _best_row(table, transitions[tags[r]], ends, whole(0), count, best, back)
-        step += 1.0
-        before, found_before = num, num
-        for k in range(count):
-            y, z = right[first + k], best[k]
-            if y != z:
-                wrong += 1
-                for f in features[first + k]:
-                    if f >= 0:
-                        weights[f, y] += 1.0
-                        weights[f, z] -= 1.0
-                        sums[f, y] += step
-                        sums[f, z] -= step
-            if y != z or before != found_before:
-                transitions[tags[r], before, y] += 1.0
-                transitions[tags[r], found_before, z] -= 1.0
-                transition_sums[tags[r], before, y] += step
-                transition_sums[tags[r], found_before, z] -= step
-            before, found_before = y, z
-    return wrong, step

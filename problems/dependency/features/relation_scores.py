@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.learning.weights import FeatureWeights
 from colgen.problems.dependency.features.blocks import SPREAD, Blocks, blocks_of, element_of, find, find_rest
 from colgen.problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
 from colgen.problems.dependency.features.label_scores import PLACES, Codes, Ints, Singles, Templates, place_of
@@ -67,8 +68,7 @@ class RelationIndex(NamedTuple):
 def relation_index(
     templates: Templates,
     sizes: Ints,
-    features: tuple[Ints, Ints, Shorts, Singles],
-    num: int,
+    features: FeatureWeights,
     conjunctions: Sequence[int] = (),
     *,
     kinds: int = 1 << 12,
@@ -81,17 +81,15 @@ def relation_index(
     sizes
         How many codes each conjunction has.
     features
-        Keys, ascending; where the weights of each begin, and the last ones end; whose weights they are, and these.
-    num
-        How many relations there are.
+        The weights of features and relations.
     conjunctions
         Those whose codes make the kind of a token.
     kinds, pairs
         How many kinds of tokens, and how many pairs of them at some place, are remembered at most.
     """
-    keys, starts, which, weights = features
+    starts, which, weights, num = features.starts, features.labels, features.weights, features.num_labels
     joined = templates.joined[:, :2]
-    blocks, order = blocks_of(keys, templates.starts, sizes[joined], templates.joined[:, 2])
+    blocks, order = blocks_of(features.keys, templates.starts, sizes[joined], templates.joined[:, 2])
     counts = np.diff(starts)[order]
     often = counts > DENSE * num
     row, many = np.cumsum(often) - 1, np.where(often, 0, counts)

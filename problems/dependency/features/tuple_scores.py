@@ -132,14 +132,22 @@ def _groups(columns: Ints) -> Ints:
 
 @njit(cache=True)
 def mark_tuples(
-    codes: Shorts, index: Index, delta: Singles, columns: Ints, relation: Ints, bins: Ints, sign: float, marked: Ints
+    codes: Shorts,
+    index: Index,
+    width: int,
+    columns: Ints,
+    relation: Ints,
+    bins: Ints,
+    plus: bool,
+    marks: Ints,
+    count: int,
 ) -> int:
-    """Add ``sign`` to the weights of tuples' features in ``delta``; the features go to ``marked``, some of them twice.
+    """Write a mark for each weight that tuples have, and return how many there are.
 
-    Returns how many were written; there is room for a feature of each tuple and template.
+    Marks (:mod:`colgen.solvers.averaging`) are of places in the flattened weights, ``width`` of them a feature: the
+    first, and where features have more the one of the tuple's bin.
     """
-    count = 0
-    wide, slots = delta.shape[1] > 1, index.slots
+    slots = index.slots
     for t in range(len(index.templates)):
         depth = num_varied(index, t)
         last = index.varied[t, depth - 1] if depth > 0 else 0
@@ -154,11 +162,11 @@ def mark_tuples(
             else:
                 feature = np.int64(index.first[index.first_start[t] + label])
             if feature >= 0:
-                delta[feature, 0] += sign
-                if wide:
-                    delta[feature, bins[k]] += sign
-                marked[count] = feature
+                marks[count] = 2 * feature * width + np.int64(plus)
                 count += 1
+                if width > 1:
+                    marks[count] = 2 * (feature * width + bins[k]) + np.int64(plus)
+                    count += 1
     return count
 
 

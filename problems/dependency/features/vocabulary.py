@@ -7,10 +7,11 @@ in the training sentences; a value that did not occur there has the code -1 and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,9 +206,14 @@ class Vocabulary:
         """How many tags can stand between a head and its modifier: those of training, and one for all others."""
         return len(self._tags) + 1
 
-    def values(self) -> list[list[tuple[str, ...]]]:
-        """Of each conjunction its values, in the order of their codes."""
-        return [list(codes) for codes in self._codes]
+    def data(self) -> dict[str, Any]:
+        """All that it is, for a model's file."""
+        return {"values": [list(codes) for codes in self._codes], "slots": self.slots}
+
+    @staticmethod
+    def from_data(about: Mapping[str, Any]) -> Vocabulary:
+        """A vocabulary of what :meth:`data` returned."""
+        return Vocabulary([[tuple(value) for value in known] for known in about["values"]], about["slots"])
 
     def encode(self, sentence: Sentence) -> Encoded:
         """The codes of a sentence.

@@ -6,8 +6,8 @@ import pytest
 from colgen.problems.chain_map import extraction
 from colgen.problems.chain_map.extraction import Extractor
 from colgen.problems.chain_map.features import build_index, look_up
-from colgen.problems.chain_map.kernels.perceptron import add_up_sparse
 from colgen.problems.chain_map.learning import Tagger
+from colgen.solvers.chains.perceptron import add_up_sparse
 
 WORDS = (
     "Anna",
@@ -63,5 +63,7 @@ def test_scores_are_those_of_the_names_bit_for_bit():
     tagger = Tagger.of_dense("pos", list("ABCDE"), index, weights, rng.normal(size=(5, 5)))
     sentences = draw(rng, 20)
     expected = np.empty((sum(map(len, sentences)), 5), dtype=np.float32)
-    add_up_sparse(look_up(sentences, index), tagger.starts, tagger.labels, tagger.weights, expected)
+    add_up_sparse(
+        look_up(sentences, index), tagger.weights.starts, tagger.weights.labels, tagger.weights.weights, expected
+    )
     assert np.array_equal(tagger.instance(sentences).scores, expected)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError
+from colgen.learning.weights import FeatureWeights
 from colgen.problems.dependency import MiraLearner, MiraSettings, Vocabulary, Weights
 from colgen.problems.dependency.arc_labels import TEMPLATES, ArcLabels, GrowingArcLabels
 from colgen.problems.dependency.features.label_scores import PLACES
@@ -35,12 +36,13 @@ def key(codes, sizes, t, h, m):
 
 def by_dictionary(labels, codes, h, m):
     """What each relation of an arc scores."""
-    rows = {int(k): slice(*ends) for k, ends in zip(labels.keys, itertools.pairwise(labels.starts), strict=True)}
+    held = labels.weights
+    rows = {int(k): slice(*ends) for k, ends in zip(held.keys, itertools.pairwise(held.starts), strict=True)}
     scores = np.zeros(len(labels.relations))
     for t in range(len(TEMPLATES)):
         row = rows.get(key(codes, labels.sizes, t, h, m))
         if row is not None:
-            np.add.at(scores, labels.which[row], labels.weights[row].astype(float))
+            np.add.at(scores, held.labels[row], held.weights[row].astype(float))
     return scores
 
 
@@ -54,9 +56,8 @@ def random_labels(text, vocabulary, seed, share=0.5):
     which = [own if len(own) else np.array([0]) for own in which]
     starts = np.cumsum([0, *map(len, which)])
     weights = rng.normal(size=starts[-1]).astype(np.float32)
-    return ArcLabels(
-        growing.relations, vocabulary.sizes, features, starts, np.concatenate(which).astype(np.int32), weights
-    )
+    held = FeatureWeights(features, starts, np.concatenate(which).astype(np.int32), weights, num)
+    return ArcLabels(growing.relations, vocabulary.sizes, held)
 
 
 @pytest.fixture(scope="module")
@@ -180,10 +181,10 @@ def test_a_step_counts_what_differs(text):
             growing = GrowingArcLabels(text, encoded, vocabulary)
             growing.restore(kept)
     for steps in (np.inf, 12.0):
-        found = growing.averaged(steps)
+        found = growing.averaged(steps).weights
         held = {}
         for feature, (first, end) in zip(found.keys, itertools.pairwise(found.starts), strict=True):
-            for y, weight in zip(found.which[first:end], found.weights[first:end], strict=True):
+            for y, weight in zip(found.labels[first:end], found.weights[first:end], strict=True):
                 held[int(feature), int(y)] = float(weight)
         expected = {place: weight - sums[place] / steps for place, weight in weights.items()}
         expected = {place: weight for place, weight in expected.items() if abs(weight) > 1e-9}
@@ -213,9 +214,10 @@ def test_relations_are_learned_with_the_trees(text, relations, tmp_path):
 
 def test_training_with_relations_goes_on_where_it_stopped(text):
     runs = [MiraLearner(text, NarrowDecoder(), MiraSettings(relations="arcs")) for _ in range(2)]
-    runs[0].run_epoch()
+    order = np.arange(len(text))
+    runs[0].learn(order)
     runs[1].restore({name: np.array(array) for name, array in runs[0].state().items()})
-    first, second = (run.run_epoch() for run in runs)
+    first, second = (run.learn(order) for run in runs)
     assert first == second
     one, other = (run.averaged().scorer(text[0]) for run in runs)
     np.testing.assert_allclose(one.arcs, other.arcs)
@@ -238,7 +240,7 @@ def test_sentences_without_relations_are_refused():
     [
         ("keys", lambda a: a[::-1].copy()),
         ("starts", lambda a: a + 1),
-        ("which", lambda a: a + 100),
+        ("labels", lambda a: a + 100),
         ("weights", lambda a: a * np.nan),
     ],
 )
@@ -252,8 +254,8 @@ def test_arrays_of_something_else_are_refused(text, name, value):
 
 def test_small_averages_of_relations_are_left_out(text):
     learner = MiraLearner(text, NarrowDecoder(), MiraSettings(cutoff=0.3))
-    learner.run_epoch()
-    every, kept = learner._labels.averaged(learner.steps), learner.averaged().arc_labels
+    learner.learn(np.arange(len(text)))
+    every, kept = learner._labels.averaged(learner.steps).weights, learner.averaged().arc_labels.weights
     size = np.abs(every.weights)
     assert 0 < len(kept.weights) < len(every.weights)
     expected = size[size > 0.3 * np.quantile(size, 0.99)]

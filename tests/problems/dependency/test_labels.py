@@ -53,7 +53,7 @@ def test_models_keep_labels_and_old_ones_have_none(learned, tmp_path):
     [
         ("labels.keys", lambda a: a[::-1].copy()),
         ("labels.starts", lambda a: a + 1),
-        ("labels.relations", lambda a: a + 100),
+        ("labels.labels", lambda a: a + 100),
         ("labels.weights", lambda a: a * np.nan),
         ("labels.transitions", lambda a: a[:, 1:]),
     ],

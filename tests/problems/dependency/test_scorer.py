@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-from colgen import InputError
 from colgen.problems.dependency import Vocabulary, Weights
 from colgen.problems.dependency.features.vocabulary import ARC_TEMPLATES, GRANDPARENT_TEMPLATES, SIBLING_TEMPLATES
 from tests.problems.dependency.treebank import random_weights, sentence, sentences
@@ -121,26 +120,6 @@ def test_a_model_is_read_as_it_was_written(model, scorer, tmp_path):
     assert np.array_equal(again.scorer(text).grandparents(parts), model.scorer(text).grandparents(parts))
     assert again.single_root == model.single_root
     assert again.parts == model.parts
-
-
-def test_files_that_are_no_models(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
-        Weights.load(tmp_path / "missing")
-    (tmp_path / "text").write_text("nothing")
-    with pytest.raises(InputError, match="colgen train"):
-        Weights.load(tmp_path / "text")
-    np.savez(tmp_path / "other.npz", x=np.zeros(2))
-    with pytest.raises(InputError, match="colgen train"):
-        Weights.load(tmp_path / "other.npz")
-
-
-@pytest.mark.parametrize("name", ["arcs", "grandparents", "siblings"])
-@pytest.mark.parametrize("order", [[1, 0], [0, 0]])
-def test_keys_of_a_model_ascend(model, name, order):
-    arrays = model.arrays()
-    of_two = {part: arrays[f"{name}.{part}"][order] for part in ("keys", "values")}
-    with pytest.raises(InputError, match=rf"model: expected keys of {name} in ascending order"):
-        Weights.from_arrays({**arrays, **{f"{name}.{part}": rows for part, rows in of_two.items()}}, "model")
 
 
 def test_unknown_words_have_no_code():

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from colgen.learning import train
 from colgen.problems.dependency import MiraLearner, MiraSettings, Sentence
 from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
 
@@ -43,8 +44,7 @@ def sentences(count, seed):
 def random_weights(text, seed, *, single_root=False):
     """A model whose tables hold features of the sentences, with random weights of either sign."""
     learner = MiraLearner(text, NarrowDecoder(), MiraSettings(seed=seed, cutoff=0.0))
-    learner.run_epoch()
-    weights = learner.averaged()
+    weights = train(learner, 1, seed=seed).weights
     rng = np.random.default_rng(seed)
     for table in (weights.arcs, weights.grandparents, weights.siblings):
         table.values[table.keys >= 0] = rng.normal(size=table.values[table.keys >= 0].shape)

@@ -221,27 +221,27 @@ def test_the_best_epoch_on_the_sentences_to_tune_on_is_kept(folder):
     each = [train(learn, MiraSettings(epochs=k, kinds=())) for k in (1, 2, 3, 4)]
     reached = [accuracy(tune, weights) for weights in each]
     assert accuracy(tune, best) == max(reached)
-    assert told[reached.index(max(reached))].endswith("of those to tune on, the best so far")
+    assert told[reached.index(max(reached))].endswith("on the development data, the best so far")
 
 
 def test_an_interrupted_training_goes_on(folder, tmp_path, monkeypatch):
     learn, tune = read_conll(folder / "xx-ud-train.conllu"), read_conll(folder / "xx-ud-dev.conllu")
     settings, told = MiraSettings(epochs=3, kinds=()), []
     whole = train(learn, settings, tune=tune)
-    run_epoch = MiraLearner.run_epoch
+    learn_some = MiraLearner.learn
 
-    def interrupted(self, say=None):
-        if self.epoch == 2:
+    def interrupted(self, examples):
+        if self.steps > 2 * len(learn):
             raise KeyboardInterrupt
-        return run_epoch(self, say)
+        return learn_some(self, examples)
 
-    monkeypatch.setattr(MiraLearner, "run_epoch", interrupted)
+    monkeypatch.setattr(MiraLearner, "learn", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(learn, settings, tune=tune, state=tmp_path / "state", say=told.append)
-    assert told[-1] == "what was learned in 2 passes is kept: the same command goes on from there"
-    monkeypatch.setattr(MiraLearner, "run_epoch", run_epoch)
+    assert told[-1].endswith("state has what was learned so far: the same command continues from there")
+    monkeypatch.setattr(MiraLearner, "learn", learn_some)
     resumed = train(learn, settings, tune=tune, state=tmp_path / "state", say=told.append)
-    assert any(line.startswith("going on after epoch 2") for line in told)
+    assert any(line == "trees: continuing after pass 2 of 3" for line in told)
     assert accuracy(tune, resumed) == accuracy(tune, whole)
     assert list(tmp_path.iterdir()) == []
 

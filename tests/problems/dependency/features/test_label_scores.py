@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from colgen.learning.weights import FeatureWeights
 from colgen.problems.dependency.features.label_scores import (
     BESIDE,
     HEAD,
@@ -12,7 +13,6 @@ from colgen.problems.dependency.features.label_scores import (
     PLACES,
     RIGHT,
     SIDES,
-    LabelScores,
     Templates,
     key_of,
     label_index,
@@ -44,7 +44,8 @@ def random_case(seed):
     total = int(starts[-1])
     weights = rng.normal(size=total).astype(np.float32)
     transitions = rng.normal(size=(2, RELATIONS + 1, RELATIONS)).astype(np.float32)
-    scores = LabelScores(keys, starts, rng.integers(0, RELATIONS, total), weights, transitions)
+    labels = rng.integers(0, RELATIONS, total).astype(np.int32)
+    scores = FeatureWeights(keys, starts, labels, weights, RELATIONS), transitions
     order = rng.permutation(np.arange(1, n + 1))
     heads = np.full(n + 1, -1)
     for k, token in enumerate(order):
@@ -65,9 +66,9 @@ def kin(heads):
 
 def worth(case, relations):
     """Of relations, written out."""
-    codes, tags, templates, scores, heads = case
+    codes, tags, templates, (scores, transitions), heads = case
     by_key = {
-        int(key): list(zip(scores.relations[a:b], scores.weights[a:b], strict=True))
+        int(key): list(zip(scores.labels[a:b], scores.weights[a:b], strict=True))
         for key, a, b in zip(scores.keys, scores.starts[:-1], scores.starts[1:], strict=True)
     }
     total, of = 0.0, kin(heads)
@@ -78,7 +79,7 @@ def worth(case, relations):
             for t in range(len(templates.starts)):
                 of_key = by_key.get(int(key_of(codes, templates, t, of, modifier)), [])
                 total += sum(float(weight) for which, weight in of_key if which == relation)
-            total += float(scores.transitions[tags[head], before, relation])
+            total += float(transitions[tags[head], before, relation])
             before = relation
     return total
 
@@ -89,7 +90,7 @@ def test_the_best_relations_of_all(seed):
     n = len(case[-1]) - 1
     every = {relations: worth(case, relations) for relations in itertools.product(range(RELATIONS), repeat=n)}
     codes, tags, templates, scores, heads = case
-    found = label_tree(codes, tags, label_index(templates, scores), heads)
+    found = label_tree(codes, tags, label_index(templates, *scores), heads)
     assert every[tuple(found.tolist())] == pytest.approx(max(every.values()))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from colgen.learning.weights import FeatureWeights
 from colgen.problems.dependency.features.label_scores import HEAD, PLACES, SIDES, Templates, key_of_pair
 from colgen.problems.dependency.features.relation_scores import best_relations, relation_index
 
@@ -28,7 +29,8 @@ def random_features(rng, share):
     which = [np.flatnonzero(rng.random(RELATIONS) < share) for _ in keys]
     which = [own if len(own) else rng.integers(0, RELATIONS, 1) for own in which]
     starts = np.cumsum([0, *map(len, which)])
-    return keys, starts, np.concatenate(which).astype(np.int32), rng.normal(size=starts[-1]).astype(np.float32)
+    weights = rng.normal(size=starts[-1]).astype(np.float32)
+    return FeatureWeights(keys, starts, np.concatenate(which).astype(np.int32), weights, RELATIONS)
 
 
 def random_codes(rng):
@@ -39,13 +41,14 @@ def random_codes(rng):
 
 
 def summed_up(features, codes, h, m):
-    keys, starts, which, weights = features
-    rows = {int(key): slice(*ends) for key, ends in zip(keys, itertools.pairwise(starts), strict=True)}
+    rows = {
+        int(key): slice(*ends) for key, ends in zip(features.keys, itertools.pairwise(features.starts), strict=True)
+    }
     scores = np.zeros(RELATIONS)
     for t in range(len(JOINED)):
         row = rows.get(int(key_of_pair(codes, TEMPLATES, t, h, m)))
         if row is not None:
-            scores[which[row]] += weights[row]
+            scores[features.labels[row]] += features.weights[row]
     return scores
 
 
@@ -61,7 +64,7 @@ def test_the_best_relations_are_those_of_sums(seed, share, kinds, pairs, kind):
     rng = np.random.default_rng(seed)
     features = random_features(rng, share)
     conjunctions = KIND if kind else ()
-    used = relation_index(TEMPLATES, SIZES, features, RELATIONS, conjunctions, kinds=kinds, pairs=pairs)
+    used = relation_index(TEMPLATES, SIZES, features, conjunctions, kinds=kinds, pairs=pairs)
     for _ in range(3):
         codes = random_codes(rng)
         n = codes.shape[1] - 3
@@ -73,7 +76,7 @@ def test_the_best_relations_are_those_of_sums(seed, share, kinds, pairs, kind):
             scores = summed_up(features, codes, h, m)
             np.testing.assert_allclose(best[h, m], scores.max(), atol=1e-4)
             np.testing.assert_allclose(scores[which[h, m]], scores.max(), atol=1e-4)
-        fresh = relation_index(TEMPLATES, SIZES, features, RELATIONS, conjunctions)
+        fresh = relation_index(TEMPLATES, SIZES, features, conjunctions)
         for again in (best_relations(codes, fresh), best_relations(codes, used)):
             np.testing.assert_array_equal(again[0], best)
             np.testing.assert_array_equal(again[1], which)
@@ -87,7 +90,7 @@ def test_the_first_of_equal_relations_is_the_best():
     weights = np.zeros(RELATIONS, dtype=np.float32)
     weights[[4, 7]] = 1.0
     place = int(key_of_pair(codes, TEMPLATES, 0, 0, 1))
-    features = np.array([place]), starts, np.arange(RELATIONS, dtype=np.int32), weights
-    best, which = best_relations(codes, relation_index(TEMPLATES, SIZES, features, RELATIONS, KIND))
+    features = FeatureWeights(np.array([place]), starts, np.arange(RELATIONS, dtype=np.int32), weights, RELATIONS)
+    best, which = best_relations(codes, relation_index(TEMPLATES, SIZES, features, KIND))
     assert (best[0, 1], which[0, 1]) == (1.0, 4)
     assert (best[2, 1], which[2, 1]) == (0.0, 0)

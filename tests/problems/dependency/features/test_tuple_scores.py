@@ -89,19 +89,16 @@ def test_marks_are_the_features_that_the_table_has(seed, weights):
     table, known = random_table(templates, 2, weights, rng)
     codes = random_codes(rng)
     columns, relation, bins = rng.integers(0, 9, (5, 3)), rng.integers(0, 2, 5), rng.integers(0, weights, 5)
-    delta, marked = np.zeros_like(table.weights), np.empty(20, dtype=np.int64)
-    count = mark_tuples(codes, table.features, delta, columns, relation, bins, 2.0, marked)
+    plus, marks = bool(rng.integers(2)), np.empty(50, dtype=np.int64)
+    count = mark_tuples(codes, table.features, weights, columns, relation, bins, plus, marks, 7)
     numbers = {feature: number for number, feature in enumerate(known)}
-    expected, changes = [], np.zeros_like(delta)
+    expected = []
     for row, r, b in zip(columns, relation, bins, strict=True):
         for feature in features_of(codes, templates, row, r):
             if feature in numbers:
-                expected.append(numbers[feature])
-                changes[numbers[feature], 0] += 2.0
-                if weights > 1:
-                    changes[numbers[feature], b] += 2.0
-    assert sorted(marked[:count].tolist()) == sorted(expected)
-    assert delta == pytest.approx(changes)
+                expected += [numbers[feature] * weights + bin for bin in ([0, b] if weights > 1 else [0])]
+    assert sorted((marks[7:count] >> 1).tolist()) == sorted(expected)
+    assert (marks[7:count] & 1 == plus).all()
 
 
 @given(seed=st.integers(0, 10_000))

@@ -26,7 +26,7 @@ def made_up(seed):
 def looked_up(known, sentence):
     """Each conjunction of each token, by its attributes in the whole sentence."""
     attributes = _attributes(sentence, known.slots)
-    number = [{value: code for code, value in enumerate(values)} for values in known.values()]
+    number = [{value: code for code, value in enumerate(values)} for values in known.data()["values"]]
     return [
         [number[k].get(tuple(attributes[name][at] for name in names), -1) for at in range(len(sentence) + 3)]
         for k, names in enumerate(CONJUNCTIONS)

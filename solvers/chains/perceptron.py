@@ -1,9 +1,9 @@
-"""A linear-chain tagger's kernels: local scores from sparse features, and averaged perceptron training.
+"""Kernels of a perceptron over chains: local scores from sparse features, and passes with Viterbi's algorithm.
 
-The local score of label y for token t is Σ_f W[f, y] over the token's features f.  Training decodes each sentence by
-Viterbi's algorithm and adds the difference of the features of the true and of the found labelling to the weights; the
-weights' average over all sentences seen is the model.  Source: Collins, Discriminative training methods for hidden
-Markov models (2002).
+The local score of label y for token t is Σ_f W[f, y] over the token's features f.  Each chain is decoded, and the
+difference of the features of the right and of the found labelling is added to the weights.
+
+Source: M. Collins, *Discriminative training methods for hidden Markov models*, EMNLP (2002).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.solvers.chains.viterbi import advance, best_sum
+from colgen.solvers.chains.viterbi import advance, best_sum, longest
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
 
@@ -49,67 +49,80 @@ def add_up_sparse(features: Ints, starts: Offsets, labels: Ints, values: Floats,
 
 
 @njit(cache=True)
-def epoch(
+def perceptron_pass(
     features: Ints,
     offsets: Offsets,
-    gold: Ints,
+    right: Ints,
+    kinds: Ints,
     order: Offsets,
     weights: Floats,
     weight_sums: Floats,
     transitions: Floats,
     transition_sums: Floats,
-    clock: int,
-) -> tuple[int, int]:
-    """One pass of the perceptron over sentences in the given order.
+    number: int,
+) -> int:
+    """Steps of the perceptron on chains in the given order; return how many tokens were labelled wrongly.
 
-    ``weight_sums`` and ``transition_sums`` collect each update times the clock at which it came, so that after
-    ``clock`` sentences the average is ``weights - weight_sums / clock``.
-
-    Returns
-    -------
-    clock, mistakes
-        The clock afterwards, and tokens that were tagged wrongly.
+    Parameters
+    ----------
+    features
+        Of all tokens, shape (tokens, kinds of features); -1 is no feature.
+    offsets
+        Where each chain begins.
+    right
+        The right labels.
+    kinds
+        Of the chains: each kind has transitions of its own.
+    weights, transitions
+        Shapes (features, labels) and (kinds, labels or one more, labels); the last row of labels + 1 is that of the
+        first token of a chain.  The sums take each change times the number of its step, the first of which is given.
     """
     num = weights.shape[1]
-    longest = 0
-    for chain in range(len(offsets) - 1):
-        longest = max(longest, offsets[chain + 1] - offsets[chain])
-    local = np.empty((longest, num), dtype=weights.dtype)
-    forward = np.empty((longest, num), dtype=weights.dtype)
-    found = np.empty(longest, dtype=np.int32)
+    with_first = transitions.shape[1] > num
+    most = longest(offsets)
+    local = np.empty((most, num), dtype=weights.dtype)
+    forward = np.empty((most, num), dtype=weights.dtype)
+    found = np.empty(most, dtype=np.int32)
     column = np.empty(num, dtype=weights.dtype)
     mistakes = 0
     for chain in order:
         start, n = offsets[chain], offsets[chain + 1] - offsets[chain]
+        own, own_sums = transitions[kinds[chain]], transition_sums[kinds[chain]]
         add_up(features[start : start + n], weights, local[:n])
         overwrite(forward[0], local[0])
+        if with_first:
+            for y in range(num):
+                forward[0, y] += own[num, y]
         for i in range(1, n):
             row = forward[i]
-            advance(forward[i - 1], transitions, row)
+            advance(forward[i - 1], own, row)
             for y in range(num):
                 row[y] += local[i, y]
         found[n - 1] = np.argmax(forward[n - 1])
         for i in range(n - 2, -1, -1):
             for x in range(num):
-                column[x] = transitions[x, found[i + 1]]
+                column[x] = own[x, found[i + 1]]
             found[i] = best_sum(forward[i], column)
         for i in range(n):
-            true, guess = gold[start + i], found[i]
+            true, guess = right[start + i], found[i]
             if true != guess:
                 mistakes += 1
                 for f in features[start + i]:
                     if f >= 0:
                         weights[f, true] += 1
                         weights[f, guess] -= 1
-                        weight_sums[f, true] += clock
-                        weight_sums[f, guess] -= clock
-            if i and (true != guess or gold[start + i - 1] != found[i - 1]):
-                transitions[gold[start + i - 1], true] += 1
-                transitions[found[i - 1], guess] -= 1
-                transition_sums[gold[start + i - 1], true] += clock
-                transition_sums[found[i - 1], guess] -= clock
-        clock += 1
-    return clock, mistakes
+                        weight_sums[f, true] += number
+                        weight_sums[f, guess] -= number
+            if i == 0 and not with_first:
+                continue
+            before, found_before = (right[start + i - 1], found[i - 1]) if i else (num, num)
+            if true != guess or before != found_before:
+                own[before, true] += 1
+                own[found_before, guess] -= 1
+                own_sums[before, true] += number
+                own_sums[found_before, guess] -= number
+        number += 1
+    return mistakes
 
 
 @njit(cache=True)
@@ -117,22 +130,22 @@ def add_difference(
     features: Ints,
     starts: Offsets,
     chains: Offsets,
-    gold: Ints,
+    right: Ints,
     found: Ints,
     step: float,
     transition_step: float,
     weights: Floats,
     transitions: Floats,
 ) -> None:
-    """Add ``step`` times the features of the true labelling less those of the found one, for some of the sentences."""
+    """Add ``step`` times the features of the right labelling less those of the found one, for some of the chains."""
     for chain in chains:
         for t in range(starts[chain], starts[chain + 1]):
-            true, guess = gold[t], found[t]
+            true, guess = right[t], found[t]
             if true != guess:
                 for f in features[t]:
                     if f >= 0:
                         weights[f, true] += step
                         weights[f, guess] -= step
             if t > starts[chain]:
-                transitions[gold[t - 1], true] += transition_step
+                transitions[right[t - 1], true] += transition_step
                 transitions[found[t - 1], guess] -= transition_step

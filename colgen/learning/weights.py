@@ -1,0 +1,155 @@
+"""Weights that learn, with their average over all steps; and weights that have been learned, as models keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen.core.errors import InputError
+from colgen.solvers.arrays import as_floats, as_indices, as_integers, as_offsets
+from colgen.solvers.averaging import norm_of_marks, settle_marks, step_of_marks
+
+Singles = NDArray[np.float32]
+Shorts = NDArray[np.int32]
+Ints = NDArray[np.int64]
+
+
+class AveragedWeights:
+    """Weights that are changed in place, and the sums that their average needs.
+
+    A step is put together in ``marks`` (:mod:`colgen.solvers.averaging`): :meth:`begin`, then kernels write marks and
+    return how many there are, which is assigned to ``count``; then :meth:`settle` and :meth:`step`.
+
+    Parameters
+    ----------
+    weights
+        Of any shape; places of marks are those in the flattened array.
+
+    Attributes
+    ----------
+    weights, sums
+        Flat.
+    """
+
+    def __init__(self, weights: NDArray[Any]) -> None:
+        self.shape, self.weights = weights.shape, weights.reshape(-1)
+        self.sums = np.zeros_like(self.weights)
+        self.marks = np.empty(0, dtype=np.int64)
+        self.count = self._kept = 0
+
+    def begin(self, most: int) -> None:
+        """Begin a step that has so many marks at most."""
+        if len(self.marks) < 2 * most:
+            self.marks = np.empty(3 * most, dtype=np.int64)
+        self.count = 0
+
+    def settle(self) -> float:
+        """Add up the marks, and return the squared norm of the step."""
+        self._kept = settle_marks(self.marks, self.count)
+        return float(norm_of_marks(self.marks, self._kept))
+
+    def step(self, length: float, number: float) -> None:
+        """Take a step along the marks that were added up; ``number``: of the step."""
+        step_of_marks(self.weights, self.sums, self.marks, self._kept, length, number)
+
+    def add(self, places: Ints, changes: NDArray[Any], number: float) -> None:
+        """Add changes at different places; ``number``: of the step."""
+        self.weights[places] += changes
+        self.sums[places] += number * changes
+
+    def mean(self, steps: float) -> NDArray[Any]:
+        """Return the average of the weights over so many steps, in their shape."""
+        average: NDArray[Any] = self.sums / self.sums.dtype.type(-max(steps, 1.0))
+        average += self.weights
+        return average.reshape(self.shape)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Arrays from which :meth:`restore` continues."""
+        return {"weights": self.weights, "sums": self.sums}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Continue from what :meth:`state` returned."""
+        self.weights[:], self.sums[:] = arrays["weights"], arrays["sums"]
+
+
+def prefixed(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Arrays under names that begin with ``name.``."""
+    return {f"{name}.{key}": array for key, array in arrays.items()}
+
+
+def part(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin with ``name.``, without that."""
+    return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureWeights:
+    """Weights by feature and label, those that are not zero: the form in which models keep what they have learned.
+
+    Attributes
+    ----------
+    keys
+        Of the features, ascending.
+    starts
+        Where the weights of each feature begin, and where the last ones end.
+    labels, weights
+        For each weight its label, and the weight.
+    num_labels
+        How many labels there are.
+    """
+
+    keys: Ints
+    starts: Ints
+    labels: Shorts
+    weights: Singles
+    num_labels: int
+
+    def __len__(self) -> int:
+        """The number of features."""
+        return len(self.keys)
+
+    @staticmethod
+    def of_dense(keys: Ints, weights: NDArray[Any], *, compact: bool = True) -> FeatureWeights:
+        """From weights of shape (features, labels).
+
+        Parameters
+        ----------
+        compact
+            Leave out features without weights.
+        """
+        features, labels = np.nonzero(weights)
+        values = weights[features, labels].astype(np.float32)
+        kept = np.unique(features) if compact else np.arange(len(weights))
+        starts = np.searchsorted(features, np.append(kept, len(weights))).astype(np.int64)
+        return FeatureWeights(keys[kept], starts, labels.astype(np.int32), values, weights.shape[1])
+
+    def dense(self) -> Singles:
+        """Weights of shape (features, labels)."""
+        result = np.zeros((len(self.keys), self.num_labels), dtype=np.float32)
+        result[np.repeat(np.arange(len(self.keys)), np.diff(self.starts)), self.labels] = self.weights
+        return result
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that it is, as arrays for a file."""
+        return {"keys": self.keys, "starts": self.starts, "labels": self.labels, "weights": self.weights}
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, NDArray[Any]], name: str, num_labels: int) -> FeatureWeights:
+        """What :meth:`arrays` gave, among arrays under names that begin with ``name.``.
+
+        Raises
+        ------
+        InputError
+            If they are something else.
+        """
+        keys = as_integers(arrays[f"{name}.keys"], f"{name}.keys", shape=("features",), low=0)
+        weights = as_floats(arrays[f"{name}.weights"], f"{name}.weights", shape=("weights",), dtype=np.float32)
+        starts = as_offsets(arrays[f"{name}.starts"], f"{name}.starts", total=len(weights))
+        if len(starts) != len(keys) + 1 or (np.diff(keys) <= 0).any():
+            raise InputError(f"{name}: expected keys in ascending order, and where the weights of each begin")
+        labels = as_indices(arrays[f"{name}.labels"], f"{name}.labels", upper=num_labels, shape=weights.shape)
+        return FeatureWeights(keys, starts, labels.astype(np.int32), weights, num_labels)
