@@ -29,7 +29,8 @@ from colgen.learning import (
     stochastic_gradient,
 )
 from colgen.problems.chain_map.corpus import TASKS
-from colgen.problems.chain_map.features import build_index, look_up
+from colgen.problems.chain_map.extraction import Extractor
+from colgen.problems.chain_map.features import build_index
 from colgen.problems.chain_map.training import read_corpus as read_tagged_corpus
 from colgen.problems.dependency.corpus import read_corpus as read_parsed_corpus
 from colgen.problems.dependency.sentence import Sentence
@@ -135,13 +136,14 @@ def tagging_figures(data: Path, share: float, say: Say) -> list[Figure]:
     tags = sorted({tag for sentence in (*train, *test) for tag in sentence.tags})
     number = {tag: k for k, tag in enumerate(tags)}
     index = build_index([s.words for s in train], 2)
+    extractor = Extractor(index)
     count, size = len(tags), (len(index) + len(tags)) * len(tags)
     steps = sparse.hstack(
         [sparse.csr_matrix((count * count, len(index) * count)), sparse.eye(count * count)], format="csr"
     )
 
     def example(words: Sequence[str], own: Sequence[str]) -> LinearExample:
-        found = look_up([words], index)
+        found = extractor.look_up([words])
         tokens, kinds = np.nonzero(found >= 0)
         rows = (tokens[:, np.newaxis] * count + np.arange(count)).ravel()
         columns = (found[tokens, kinds][:, np.newaxis].astype(np.int64) * count + np.arange(count)).ravel()

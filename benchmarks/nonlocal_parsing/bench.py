@@ -179,8 +179,8 @@ def _heads(run: Parsed) -> Heads:
 def _measure_accuracy(name: str, sentences: Sequence[Sentence], found: Sequence[Heads]) -> list[Figure]:
     reached, n = accuracy(sentences, found), len(sentences)
     return [
-        Figure(f"accuracy_{name}", reached.all, "%", n, "unlabeled, punctuation included"),
-        Figure(f"accuracy_words_{name}", reached.without_punctuation, "%", n, "unlabeled, without punctuation"),
+        Figure(f"accuracy_{name}", reached.uas, "%", n, "unlabeled, punctuation included"),
+        Figure(f"accuracy_words_{name}", reached.uas_without_punctuation, "%", n, "unlabeled, without punctuation"),
     ]
 
 

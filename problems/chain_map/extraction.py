@@ -1,4 +1,4 @@
-"""Features of tokens by number, without strings a token: :func:`colgen.problems.chain_map.features.look_up`, but fast.
+"""Features of tokens by number, without strings a token: :func:`colgen.problems.chain_map.features.features`, but fast.
 
 Each word has a row of what it says by itself, worked out when it is first met and kept.  Pairs of neighbours are found
 by the numbers of what they join, in a table made of the index once.

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
 UNKNOWN = -1
 """The number of a feature that is not in the index."""
@@ -84,12 +81,3 @@ def build_index(sentences: Sequence[Sequence[str]], min_count: int) -> dict[str,
     """Numbers for the features that occur ``min_count`` times or more, the most frequent first."""
     counts = Counter(name for words in sentences for token in features(words) for name in token)
     return {name: k for k, (name, count) in enumerate(counts.most_common()) if count >= min_count}
-
-
-def look_up(sentences: Sequence[Sequence[str]], index: Mapping[str, int]) -> NDArray[np.int32]:
-    """Feature numbers, shape (tokens of all sentences, ``NUM_KINDS``); ``UNKNOWN`` where a feature has none.
-
-    The definition; :class:`colgen.problems.chain_map.extraction.Extractor` gives the same numbers, faster.
-    """
-    rows = [[index.get(name, UNKNOWN) for name in token] for words in sentences for token in features(words)]
-    return np.array(rows, dtype=np.int32).reshape(len(rows), NUM_KINDS)

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
+from colgen.cli.template import TrainOptions
 from colgen.problems.dependency.conll import read_conll
 from colgen.problems.dependency.sentence import Sentence
+
+_QUICK = 150, 50
+"""Sentences to learn from in a quick training, and to tune and to test on."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,16 @@ class Corpus:
             for number, sentence in enumerate(part, 1):
                 if sentence.heads is None:
                     raise InputError(f"{self.name}: sentence {number} of those to {purpose} has no heads")
+
+
+def corpus_of(options: TrainOptions, needed: Sequence[str] = ("train",)) -> Corpus:
+    """The sentences that ``colgen train`` is to learn from, tune on and test on: of single files, or of a folder."""
+    if options.train is None:
+        corpus = read_corpus(options.data, needed, skip=options.skip)
+    else:
+        tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)
+        corpus = Corpus(options.train.stem, read_conll(options.train, skip=options.skip), tune, [])
+    return corpus.cut(*_QUICK) if options.quick else corpus
 
 
 def read_corpus(

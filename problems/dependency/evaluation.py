@@ -32,12 +32,15 @@ class Attachment:
         Unlabelled, labelled, and labelled of content words; the latter two are None where relations are missing.
     words
         All of them, punctuation included.
+    uas_without_punctuation
+        Unlabelled, words whose coarse tag is ``PUNCT`` left out.
     """
 
     uas: float
     las: float | None
     clas: float | None
     words: int
+    uas_without_punctuation: float
 
 
 def attachment(pairs: Iterable[tuple[Sentence, Sentence]]) -> Attachment:
@@ -48,7 +51,7 @@ def attachment(pairs: Iterable[tuple[Sentence, Sentence]]) -> Attachment:
     InputError
         If a sentence has no heads, or another number of words.
     """
-    words = heads = arcs = content = gold_content = found_content = 0
+    words = heads = arcs = content = gold_content = found_content = real = real_heads = 0
     labelled = True
     for gold, found in pairs:
         if gold.heads is None or found.heads is None:
@@ -61,6 +64,8 @@ def attachment(pairs: Iterable[tuple[Sentence, Sentence]]) -> Attachment:
         words += len(gold)
         same = [a == b for a, b in zip(gold.heads, found.heads, strict=True)]
         heads += sum(same)
+        is_word = [tag != "PUNCT" for tag in gold.coarse]
+        real, real_heads = real + sum(is_word), real_heads + sum(a and b for a, b in zip(same, is_word, strict=True))
         if labelled:
             for right, a, b in zip(same, _universal(gold), _universal(found), strict=True):
                 gold_content += a not in NO_CONTENT
@@ -73,6 +78,7 @@ def attachment(pairs: Iterable[tuple[Sentence, Sentence]]) -> Attachment:
         100.0 * arcs / total if labelled else None,
         200.0 * content / max(gold_content + found_content, 1) if labelled else None,
         words,
+        100.0 * real_heads / max(real, 1),
     )
 
 

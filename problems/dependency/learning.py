@@ -1,4 +1,13 @@
-"""Weights from annotated sentences: averaged 1-best MIRA with the parser's own decoder."""
+r"""Weights from annotated sentences: averaged 1-best MIRA with the parser's own decoder.
+
+For the features f of the right tree and f' of a wrong one, of loss ℓ, the step that makes the right tree score at least
+ℓ more, with the least change of the weights but no more than C, is
+
+    w ← w + τ (f - f'),     τ = min(C, (ℓ - w·f + w·f') / ‖f - f'‖²).
+
+Source: K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer, *Online passive-aggressive algorithms*, JMLR 7
+(2006); R. McDonald, K. Crammer, F. Pereira, *Online large-margin training of dependency parsers*, ACL (2005).
+"""
 
 from __future__ import annotations
 
@@ -14,9 +23,9 @@ from numpy.typing import NDArray
 from colgen import InputError
 from colgen.learning.weights import AveragedWeights, part, prefixed
 from colgen.problems.dependency.arc_labels import GrowingArcLabels
-from colgen.problems.dependency.features.factored_scores import WeightTable, table_of
+from colgen.problems.dependency.features.factored_scores import WeightTable, mark_triples, table_of, tree_triples
 from colgen.problems.dependency.features.growing_arcs import GrowingArcs
-from colgen.problems.dependency.features.margin_updates import mark_between, mark_triples, tree_triples
+from colgen.problems.dependency.features.tags_between import mark_between
 from colgen.problems.dependency.features.vocabulary import Codes, Encoded, Vocabulary
 from colgen.problems.dependency.scorer import GRANDPARENTS, SIBLINGS, Weights
 from colgen.problems.dependency.sentence import Sentence

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colgen.core.tolerances import TOLERANCES
-from colgen.problems.dependency.features.margin_updates import tree_triples
+from colgen.problems.dependency.features.factored_scores import tree_triples
 from colgen.problems.dependency.scorer import SentenceScorer, Weights
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.grandparent_parsing.instance import (

@@ -42,7 +42,7 @@ from colgen.core.warm_start import WarmStart
 from colgen.master.column_pool import NOWHERE, Origins
 from colgen.master.protocol import MasterSolution, RestrictedMaster
 from colgen.problems.dependency.exact import TreeScores
-from colgen.problems.dependency.features.margin_updates import tree_triples
+from colgen.problems.dependency.features.factored_scores import tree_triples
 from colgen.problems.dependency.proof import TreeCertifier
 from colgen.problems.dependency.scorer import SentenceScorer
 from colgen.problems.dependency.sentence import Heads, check_tree

@@ -11,8 +11,7 @@ from colgen.cli.option import Number, Option
 from colgen.cli.template import Figure, TrainOptions
 from colgen.learning import training as learning
 from colgen.learning.training import SavedTraining, Say
-from colgen.problems.dependency.conll import read_conll
-from colgen.problems.dependency.corpus import Corpus, read_corpus
+from colgen.problems.dependency.corpus import corpus_of
 from colgen.problems.dependency.evaluation import Attachment, attachment, attachment_figures
 from colgen.problems.dependency.labels import learn_labels
 from colgen.problems.dependency.learning import RELATIONS, MiraLearner, MiraSettings
@@ -24,9 +23,6 @@ from colgen.problems.grandparent_parsing.parser import parse_sentences
 EPOCHS = 15
 AGGRESSIVENESS = MiraSettings.aggressiveness
 ATTENUATION = MiraSettings.attenuation
-
-_QUICK = 150
-"""Sentences of a quick training."""
 
 _PARTS = {
     "both": ("grandparents", "siblings"),
@@ -116,13 +112,7 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
         chosen.get("attenuation", ATTENUATION),
         relations=chosen.get("relations"),
     )
-    if options.train is not None:
-        tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)
-        corpus = Corpus(options.train.stem, read_conll(options.train, skip=options.skip), tune, [])
-    else:
-        corpus = read_corpus(options.data, skip=options.skip)
-    if options.quick:
-        corpus = corpus.cut(_QUICK, 50)
+    corpus = corpus_of(options)
     corpus.check_heads()
     chooses = f", {len(corpus.tune)} to choose the epoch on" if corpus.tune else ""
     options.say(f"{len(corpus.learn)} sentences to learn from{chooses}")

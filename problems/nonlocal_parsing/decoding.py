@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from colgen import InputError, TimeLimit, solve
+from colgen import TimeLimit, solve
+from colgen.problems.dependency.evaluation import Attachment, attachment
 from colgen.problems.dependency.sentence import Heads, Sentence
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.scoring import Model
@@ -16,37 +16,9 @@ _LIMIT = 0.5
 """Seconds that a sentence may take in training; its best tree so far is then taken for the best."""
 
 
-@dataclass(frozen=True)
-class Accuracy:
-    """Words whose head is right, all of them and without punctuation."""
-
-    right: int
-    words: int
-    right_words: int
-    real_words: int
-
-    @property
-    def all(self) -> float:
-        """Unlabeled accuracy in percent, punctuation included."""
-        return 100.0 * self.right / max(self.words, 1)
-
-    @property
-    def without_punctuation(self) -> float:
-        """Unlabeled accuracy in percent, words whose coarse tag is ``PUNCT`` left out."""
-        return 100.0 * self.right_words / max(self.real_words, 1)
-
-
-def accuracy(sentences: Sequence[Sentence], found: Sequence[Heads]) -> Accuracy:
+def accuracy(sentences: Sequence[Sentence], found: Sequence[Heads]) -> Attachment:
     """How many heads are right."""
-    right = words = right_words = real_words = 0
-    for sentence, heads in zip(sentences, found, strict=True):
-        if sentence.heads is None:
-            raise InputError("expected sentences with heads, to compare with")
-        for tag, gold, head in zip(sentence.coarse, sentence.heads, heads, strict=True):
-            real = tag != "PUNCT"
-            words, real_words = words + 1, real_words + real
-            right, right_words = right + (gold == head), right_words + (real and gold == head)
-    return Accuracy(right, words, right_words, real_words)
+    return attachment((s, s.with_heads(heads)) for s, heads in zip(sentences, found, strict=True))
 
 
 def decode(instance: NonlocalInstance, limit: float = _LIMIT) -> Heads | None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from colgen.learning.weights import AveragedWeights, part, prefixed
 from colgen.problems.dependency.arc_labels import GrowingArcLabels
-from colgen.problems.dependency.features.margin_updates import mark_between
+from colgen.problems.dependency.features.tags_between import mark_between
 from colgen.problems.dependency.features.tuple_scores import mark_tuples
 from colgen.problems.dependency.features.vocabulary import Encoded
 from colgen.problems.nonlocal_parsing.decoding import decode

@@ -8,17 +8,13 @@ from collections.abc import Sequence
 from colgen import InputError
 from colgen.cli.option import Number, Option
 from colgen.cli.template import Figure, TrainOptions
-from colgen.problems.dependency.conll import read_conll
-from colgen.problems.dependency.corpus import Corpus, read_corpus
+from colgen.problems.dependency.corpus import corpus_of
 from colgen.problems.dependency.evaluation import attachment, attachment_figures
 from colgen.problems.dependency.learning import RELATIONS
-from colgen.problems.nonlocal_parsing.decoding import accuracy, labelled, parse, usable
+from colgen.problems.nonlocal_parsing.decoding import labelled, parse, usable
 from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES
 from colgen.problems.nonlocal_parsing.learning import NonlocalSettings, train
 from colgen.problems.nonlocal_parsing.local_parts import BACKBONES
-
-_QUICK = 150
-"""Sentences of a quick training."""
 
 OPTIONS = {
     "backbone": Option(
@@ -83,13 +79,7 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     """Train on the sentences of a folder or a file, test, and write the model."""
     started = time.perf_counter()
     settings = settings_of(options)
-    if options.train is not None:
-        tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)
-        corpus = Corpus(options.train.stem, read_conll(options.train, skip=options.skip), tune, [])
-    else:
-        corpus = read_corpus(options.data, NEEDED, skip=options.skip)
-    if options.quick:
-        corpus = corpus.cut(_QUICK, 50)
+    corpus = corpus_of(options, NEEDED)
     learn_from = usable(corpus.learn)
     options.say(f"{len(learn_from)} of {len(corpus.learn)} sentences are projective with a single root: learned from")
     state = options.model.with_name(options.model.name + ".training")
@@ -100,11 +90,9 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     for name, part in (("tune", corpus.tune), ("test", corpus.test)):
         if part:
             found = parse(model, part)
-            reached = accuracy(part, found)
-            pairs = zip(part, labelled(model, part, found), strict=True)
-            figures += attachment_figures(attachment(pairs), len(part), f"{name}.{{}}".format)
-            figures.append(
-                Figure(f"{name}.accuracy_words", reached.without_punctuation, "%", len(part), "without punctuation")
-            )
+            reached = attachment(zip(part, labelled(model, part, found), strict=True))
+            figures += attachment_figures(reached, len(part), f"{name}.{{}}".format)
+            without = reached.uas_without_punctuation
+            figures.append(Figure(f"{name}.accuracy_words", without, "%", len(part), "without punctuation"))
     figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"))
     return figures

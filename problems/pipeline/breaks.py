@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colgen.learning.logistic import logistic_regression
 from colgen.problems.pipeline.clusters import letters_of
 from colgen.problems.pipeline.texts import Token
 from colgen.solvers.arrays import as_floats
@@ -219,31 +220,18 @@ def learn_breaks(paragraphs: Iterable[Paragraph], *, tune: Sequence[Paragraph] =
         gold += _ends(paragraph)[:-1]
     counts = Counter(name for names in rows for name in names)
     index = {name: k for k, name in enumerate(sorted(name for name in counts if counts[name] >= LEAST))}
-    found = Breaks(index, np.append(_logistic(rows, index, np.array(gold, dtype=float)), USUAL))
+    found = Breaks(index, np.append(logistic_regression(_rows_of(rows, index), gold, REGULARIZATION), USUAL))
     return found.shifted(_best_offset(found.shifted(0.0), tune)) if tune else found
 
 
-def _logistic(rows: Sequence[tuple[str, ...]], index: Mapping[str, int], gold: Floats) -> Floats:
-    """The weights of least loss Σ log(1 + exp(-±z)) + λ/2 ‖w‖²."""
-    from scipy import optimize, sparse  # a quarter of a second that only training needs
+def _rows_of(rows: Sequence[tuple[str, ...]], index: Mapping[str, int]) -> Any:
+    """The features of each break, as a sparse matrix."""
+    from scipy import sparse  # a quarter of a second that only training needs
 
-    if not index:
-        return np.zeros(0)
     numbers = [[index[name] for name in names if name in index] for names in rows]
     starts = np.concatenate([[0], np.cumsum([*map(len, numbers)])])
-    columns = np.array([k for row in numbers for k in row])
-    matrix = sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(rows), len(index)))
-
-    def loss(weights: Floats) -> tuple[float, Floats]:
-        scores = matrix @ weights
-        odds = np.exp(-np.abs(scores))
-        chances = np.where(scores > 0.0, 1.0, odds) / (1.0 + odds)
-        value = np.sum(np.log1p(odds) + np.maximum(scores, 0.0) - gold * scores)
-        gradient = matrix.T @ (chances - gold) + REGULARIZATION * weights
-        return float(value) + 0.5 * REGULARIZATION * float(weights @ weights), gradient
-
-    result: Floats = optimize.minimize(loss, np.zeros(len(index)), jac=True, method="L-BFGS-B").x
-    return result
+    columns = np.array([k for row in numbers for k in row], dtype=np.int64)
+    return sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(rows), len(index)))
 
 
 def _best_offset(breaks: Breaks, paragraphs: Sequence[Paragraph]) -> float:

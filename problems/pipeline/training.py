@@ -12,8 +12,7 @@ from colgen.cli.option import Number, Option
 from colgen.cli.template import Figure, TrainOptions
 from colgen.problems.chain_map.corpus import Tagged
 from colgen.problems.chain_map.learning import TaggedExamples, Tagger, train_perceptron
-from colgen.problems.dependency.conll import read_conll
-from colgen.problems.dependency.corpus import Corpus, read_corpus
+from colgen.problems.dependency.corpus import corpus_of
 from colgen.problems.dependency.learning import MiraSettings
 from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.grandparent_parsing import training as parsing
@@ -37,9 +36,6 @@ OPTIONS = {
         number=Number.WHOLE,
     ),
 }
-
-_QUICK = 150
-"""Sentences of a quick training."""
 
 Say = Callable[[str], None]
 
@@ -125,13 +121,7 @@ def train_from_files(options: TrainOptions) -> list[Figure]:
     """Train on the sentences of a folder or a file, test on raw text, and write the model."""
     started = time.perf_counter()
     chosen = options.options
-    if options.train is not None:
-        tune = [] if options.dev is None else read_conll(options.dev, skip=options.skip)
-        corpus = Corpus(options.train.stem, read_conll(options.train, skip=options.skip), tune, [])
-    else:
-        corpus = read_corpus(options.data, skip=options.skip)
-    if options.quick:
-        corpus = corpus.cut(_QUICK, 50)
+    corpus = corpus_of(options)
     corpus.check_heads()
     options.say(f"{len(corpus.learn)} sentences to learn from, {len(corpus.tune)} to choose the parser's pass on")
     pipeline = train(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
+from colgen.learning.logistic import logistic_regression
 from colgen.problems.title_path.sections import Section
 from colgen.problems.title_path.text import is_content, sentences, stem, words
 
@@ -193,12 +193,8 @@ def fit(sections: Sequence[Section], *, strength: float = 1.0) -> Selection:
     Raises
     ------
     InputError
-        If scikit-learn is not installed, or no title's words occur in its text.
+        If no title's words occur in its text.
     """
-    if importlib.util.find_spec("sklearn") is None:
-        raise InputError("training needs scikit-learn: pip install colgen[learning]")
-    from sklearn.linear_model import LogisticRegression
-
     background = background_of(sections)
     tables, labels = [], []
     for section in sections:
@@ -211,8 +207,9 @@ def fit(sections: Sequence[Section], *, strength: float = 1.0) -> Selection:
         raise InputError("expected titles of which some words, but not all, occur in their texts")
     mean, scale = x.mean(axis=0), x.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
-    classifier = LogisticRegression(C=strength, max_iter=1000).fit((x - mean) / scale, y)
-    return Selection(background, classifier.coef_[0].astype(float), float(classifier.intercept_[0]), mean, scale)
+    rows = np.append((x - mean) / scale, np.ones((len(x), 1)), axis=1)
+    weights = logistic_regression(rows, y, np.append(np.full(x.shape[1], 1.0 / strength), 0.0))
+    return Selection(background, weights[:-1], float(weights[-1]), mean, scale)
 
 
 def log_loss(selection: Selection, sections: Sequence[Section]) -> tuple[float, float, int]:

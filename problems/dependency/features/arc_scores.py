@@ -22,10 +22,10 @@ from colgen.problems.dependency.features.factored_scores import (
     Ints,
     Singles,
     WeightTable,
-    add_between,
     distance_bin,
 )
 from colgen.problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
+from colgen.problems.dependency.features.tags_between import score_all_between
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.literals import whole
 
@@ -227,5 +227,5 @@ def score_arcs(codes: Codes, index: ArcIndex, tags: Ints, between: Singles) -> F
             _add_arcs(index, t, heads, modifiers, bins, work, scores)
     table = scores.reshape((width, width))
     _add_kinds(index, codes, bins, by_head, by_modifier, work, table)
-    add_between(table, tags, between)
+    score_all_between(tags, between, table)
     return table

@@ -25,10 +25,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
+from colgen.problems.dependency.features.hashed_keys import EMPTY, claim, claim_all, find, room_for_keys
 from colgen.problems.dependency.features.mixed_radix import radix_of
 from colgen.solvers.arrays import as_floats, as_integer, as_integers
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -141,35 +142,6 @@ def sibling_relation(h, s, m):  # type: ignore[no-untyped-def]
     return 2 * near + (h > outer)
 
 
-# --- arcs ------------------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True)
-def add_between(scores: Floats, tags: Ints, between: Singles) -> None:
-    """Add to arcs' scores the weights of the tags between their tokens, and -inf where there is no arc."""
-    n = scores.shape[0] - 1
-    seen = np.zeros(between.shape[0], dtype=np.bool_)
-    found = np.empty(between.shape[0], dtype=np.int64)
-    for h in range(n + 1):
-        for side in range(2):
-            seen[:] = False
-            count = 0
-            step = 1 - 2 * side
-            m = h + step
-            while 1 <= m <= n:
-                row = between[tags[h], tags[m], side]
-                for k in range(count):
-                    scores[h, m] += row[found[k]]
-                if not seen[tags[m]]:
-                    seen[tags[m]] = True
-                    found[count] = tags[m]
-                    count += 1
-                m += step
-    for m in range(n + 1):
-        scores[m, 0] = -np.inf
-        scores[m, m] = -np.inf
-
-
 # --- triples ---------------------------------------------------------------------------------------------------------
 
 
@@ -182,25 +154,26 @@ def _columns(kind, i, j, k, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, borrows=True)
+def _key(codes, table, t, a, b, c, relation):  # type: ignore[no-untyped-def]
+    """The key of a template's feature in three columns of ``codes``; -1 if one of its conjunctions has no code."""
+    template = table.templates[t]
+    first, second, third = codes[template[0], a], codes[template[1], b], codes[template[2], c]
+    if first < 0 or second < 0 or third < 0:
+        return np.int64(-1)
+    strides = table.strides[t]
+    return table.offsets[t] + first * strides[0] + second * strides[1] + third * strides[2] + relation
+
+
+@njit(cache=True, borrows=True)
 def score_triple(codes, table, kind, i, j, k):  # type: ignore[no-untyped-def]
     """Score of one triple; for kernels."""
     relation, a, b, c = _columns(kind, i, j, k, codes.shape[1] - 3)
     score = 0.0
     for t in range(table.templates.shape[0]):
-        first = codes[table.templates[t, 0], a]
-        second = codes[table.templates[t, 1], b]
-        third = codes[table.templates[t, 2], c]
-        if first >= 0 and second >= 0 and third >= 0:
-            key = (
-                table.offsets[t]
-                + first * table.strides[t, 0]
-                + second * table.strides[t, 1]
-                + third * table.strides[t, 2]
-                + relation
-            )
-            slot = find(table.keys, key)
-            if slot >= 0:
-                score += table.values[slot, 0]
+        key = _key(codes, table, t, a, b, c, relation)
+        slot = find(table.keys, key) if key >= 0 else np.int64(-1)
+        if slot >= 0:
+            score += table.values[slot, 0]
     return score
 
 
@@ -270,3 +243,53 @@ def score_row(codes, table, pairs, kind, i, k, members, row):  # type: ignore[no
                 if slot >= 0:
                     score += table.values[slot, 0]
         row[j] = score
+
+
+@tiered
+@njit(cache=True)
+def tree_triples(heads: Ints, kind: int) -> Ints:
+    """The grandparent parts (kind 0) or the sibling parts (kind 1) of a tree, shape (parts, 3)."""
+    n = heads.shape[0] - 1
+    parts = np.empty((3 * n, 3), dtype=np.int64)
+    count = 0
+    if kind == 0:
+        for c in range(1, n + 1):
+            p = heads[c]
+            if p > 0:
+                parts[count, 0], parts[count, 1], parts[count, 2] = heads[p], p, c
+                count += 1
+        return parts[:count]
+    for h in range(n + 1):
+        for side in range(2):
+            before = h
+            step = 1 if side else -1
+            m = h + step
+            while 1 <= m <= n:
+                if heads[m] == h:
+                    parts[count, 0], parts[count, 1], parts[count, 2] = h, before, m
+                    count += 1
+                    before = m
+                m += step
+            if before != h:
+                parts[count, 0], parts[count, 1], parts[count, 2] = h, before, h
+                count += 1
+    return parts[:count]
+
+
+@njit(cache=True)
+def mark_triples(
+    codes: Codes, table: WeightTable, kind: int, triples: Ints, plus: bool, marks: Ints, count: int
+) -> int:
+    """Write a mark (:mod:`colgen.solvers.averaging`) for each feature of triples; return how many marks there are.
+
+    Places are slots of the table, which must have room: a new feature gets a slot.
+    """
+    for part in range(triples.shape[0]):
+        i, j, k = triples[part, 0], triples[part, 1], triples[part, 2]
+        relation, a, b, c = _columns(kind, i, j, k, codes.shape[1] - 3)
+        for t in range(table.templates.shape[0]):
+            key = _key(codes, table, t, a, b, c, relation)
+            if key >= 0:
+                marks[count] = 2 * claim(table.keys, key) + np.int64(plus)
+                count += 1
+    return count

@@ -19,11 +19,11 @@ from colgen.problems.dependency.features.factored_scores import (
     Floats,
     Ints,
     WeightTable,
-    add_between,
     distance_bin,
 )
 from colgen.problems.dependency.features.growing import least_kept, lengthen, owned
 from colgen.problems.dependency.features.hashed_keys import hash_of
+from colgen.problems.dependency.features.tags_between import score_all_between
 from colgen.solvers.averaging import settle_marks
 from colgen.solvers.kernel_cache import njit
 
@@ -103,7 +103,7 @@ def score_growing(codes: Codes, table: WeightTable, features: Features, tags: In
                     scores[h, m] += alone[feature, 0] + alone[feature, 0]
                 else:
                     scores[h, m] += alone[feature, 0]
-    add_between(scores, tags, between)
+    score_all_between(tags, between, scores)
     return scores
 
 

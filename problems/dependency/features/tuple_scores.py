@@ -168,35 +168,3 @@ def mark_tuples(
                     marks[count] = 2 * (feature * width + bins[k]) + np.int64(plus)
                     count += 1
     return count
-
-
-@njit(cache=True)
-def score_between(tags: Ints, between: Singles, allowed: Bools, scores: Floats) -> None:
-    """Add the weights of the tags between head and modifier to the scores of allowed arcs, shape (N, N).
-
-    Parameters
-    ----------
-    tags
-        A small code of each position.
-    between
-        Weights by tag of the head, of the modifier, side (is the head to the right), and of a tag that occurs between.
-    """
-    size = len(allowed)
-    seen = np.zeros(len(between), dtype=np.bool_)
-    found = np.empty(len(between), dtype=np.int64)
-    for h in range(size):
-        for side in range(2):
-            seen[:] = False
-            count = 0
-            step = 1 - 2 * side
-            m = h + step
-            while 1 <= m < size:
-                if allowed[h, m]:
-                    row = between[tags[h], tags[m], side]
-                    for k in range(count):
-                        scores[h, m] += row[found[k]]
-                if not seen[tags[m]]:
-                    seen[tags[m]] = True
-                    found[count] = tags[m]
-                    count += 1
-                m += step

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from colgen.problems.dependency.features.tags_between import score_between
 from colgen.problems.dependency.features.tuple_index import Index
 from colgen.problems.dependency.features.tuple_scores import (
     Bools,
@@ -15,7 +16,6 @@ from colgen.problems.dependency.features.tuple_scores import (
     Ints,
     Shorts,
     Singles,
-    score_between,
     score_tuples,
 )
 from colgen.solvers.kernel_cache import njit
@@ -92,7 +92,7 @@ def pairs_of(allowed: Bools) -> Ints:
 def score_arcs(codes: Shorts, index: Index, weights: Singles, tags: Ints, between: Singles, allowed: Bools) -> Floats:
     """Scores of the allowed arcs, zero elsewhere, shape (N, N).
 
-    See :func:`colgen.problems.dependency.features.tuple_scores.score_between`.
+    See :func:`colgen.problems.dependency.features.tags_between.score_between`.
     """
     scores = np.zeros(allowed.shape)
     rows, relation, bins = arc_tuples(pairs_of(allowed))

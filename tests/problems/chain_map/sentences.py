@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from colgen.problems.chain_map.features import NUM_KINDS, UNKNOWN, features
+
 WORDS = {
     "D": ["the", "a", "every", "no"],
     "A": ["green", "old", "quick", "sleepy", "tall"],
@@ -30,3 +32,9 @@ def write_corpus(folder, counts=(200, 30, 30), seed=0):
         lines = ["\n".join("\t".join(token) for token in sentence(rng)) + "\n" for _ in range(count)]
         (folder / f"toy-{part}.tsv").write_text("\n".join(lines), encoding="utf-8")
     return folder
+
+
+def look_up(sentences, index):
+    """Feature numbers by way of the features' names, shape (tokens of all sentences, kinds of features)."""
+    rows = [[index.get(name, UNKNOWN) for name in token] for words in sentences for token in features(words)]
+    return np.array(rows, dtype=np.int32).reshape(len(rows), NUM_KINDS)

@@ -5,9 +5,10 @@ import pytest
 
 from colgen.problems.chain_map import extraction
 from colgen.problems.chain_map.extraction import Extractor
-from colgen.problems.chain_map.features import build_index, look_up
+from colgen.problems.chain_map.features import build_index
 from colgen.problems.chain_map.learning import Tagger
 from colgen.solvers.chains.perceptron import add_up_sparse
+from tests.problems.chain_map.sentences import look_up
 
 WORDS = (
     "Anna",

@@ -6,13 +6,13 @@ import pytest
 from colgen.core.errors import InputError
 from colgen.problems.chain_map import ChainInstance, decode, viterbi_pruned, viterbi_two_best
 from colgen.problems.chain_map.corpus import TASKS, Tagged, read_tagged
-from colgen.problems.chain_map.features import NUM_KINDS, UNKNOWN, build_index, features, look_up, shape
+from colgen.problems.chain_map.features import NUM_KINDS, UNKNOWN, build_index, features, shape
 from colgen.problems.chain_map.learning import TaggedExamples, Tagger, margin_violations, train_perceptron, train_svm
 from colgen.problems.chain_map.synthetic import first_chains, stretched
 from colgen.problems.chain_map.training import examples_of, read_corpus
 from colgen.solvers.chains.forest import chains
 from colgen.solvers.chains.viterbi import viterbi
-from tests.problems.chain_map.sentences import write_corpus
+from tests.problems.chain_map.sentences import look_up, write_corpus
 from tests.sweeps import seeds
 from tests.twins.chain_map import draw, scores_of
 

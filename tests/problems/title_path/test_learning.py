@@ -1,4 +1,3 @@
-import importlib.util
 import json
 
 import numpy as np
@@ -19,12 +18,9 @@ from colgen.problems.title_path.training import train_from_folder
 from tests.cli.stub import scored
 from tests.problems.title_path import texts
 
-needs_sklearn = pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason="needs scikit-learn")
-
 
 @pytest.fixture(scope="module")
 def model():
-    pytest.importorskip("sklearn")
     return train(texts.invented(60))
 
 
@@ -65,7 +61,6 @@ def test_a_section_does_not_tell_its_own_title():
     assert with_own == pytest.approx(without)
 
 
-@needs_sklearn
 def test_classifier_learns():
     sections = texts.invented(80)
     selection = fit(sections[:60])
@@ -78,7 +73,6 @@ def test_classifier_learns():
     assert best & title_stems(sections[-1])
 
 
-@needs_sklearn
 def test_titles_without_words_of_their_texts_are_refused():
     with pytest.raises(InputError, match="some words, but not all"):
         fit([Section("Zebras", "the heap of words"), Section("Lions", "another text")])
@@ -153,7 +147,6 @@ def test_template_is_installed():
     assert load_template("title_path") is TEMPLATE
 
 
-@needs_sklearn
 def test_train_and_solve(tmp_path, capsys, monkeypatch):
     texts.write(texts.invented(60), tmp_path / "book.jsonl")
     model = tmp_path / "model.npz"
