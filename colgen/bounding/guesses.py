@@ -13,6 +13,7 @@ from colgen.bounding.checks import check_results, names
 from colgen.bounding.pricing_round import NONE_IMPROVING, Improving
 from colgen.bounding.protocol import Settings
 from colgen.bounding.run import PRICING, Recorder, Run
+from colgen.core.column_batch import Columns
 from colgen.core.duals import DualPoint, Duals
 from colgen.core.errors import InvalidBoundError
 from colgen.core.result import Termination
@@ -99,6 +100,8 @@ def _new(master: RestrictedMaster, found: Found, improving: NDArray[np.bool_]) -
     if not improving.any():
         return NONE_IMPROVING
     columns, origins = select(found.columns, improving), found.origins[improving]
+    if isinstance(columns, list):
+        columns = Columns.of(columns)
     new = master.find(columns) == NOWHERE
     return Improving(select(columns, new), origins[new])
 

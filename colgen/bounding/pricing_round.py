@@ -127,9 +127,9 @@ class Pricer:
             return ahead
         priced = self._price(solved, context, best_bound)
         if ray.length is None and priced.results:
-            columns, gains = priced.found.columns, context.sense.gains(np.concatenate(priced.reduced_costs))
-            if isinstance(columns, Columns):
-                ray.learn(columns.costs, gains)
+            gains = context.sense.gains(np.concatenate(priced.reduced_costs))
+            if len(gains):
+                ray.learn(priced.found.costs, gains)
         if ahead is None:
             return priced
         return dataclasses.replace(priced, misprices=priced.misprices + 1, real=ahead.real)
@@ -285,6 +285,8 @@ def improving(
     if not chosen.any():
         return NONE_IMPROVING
     columns, origins = select(found.columns, chosen), found.origins[chosen]
+    if isinstance(columns, list):
+        columns = Columns.of(columns)
     where = master.find(columns)
     new = where == NOWHERE
     for k in np.flatnonzero(~new).tolist():

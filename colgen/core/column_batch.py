@@ -73,6 +73,9 @@ Mask: TypeAlias = NDArray[np.bool_]
 Entries: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]], Floats]
 """Column, row and value of each entry."""
 
+FEW = 16
+"""So many single columns, or fewer, are priced term by term sooner than as a batch."""
+
 _NO_ROW = -1
 """The number of a row that a master does not have."""
 

@@ -64,7 +64,7 @@ class Joining:
         if not len(batch):
             return 0
         batch = self._lookup.over(batch)
-        whose: Ints = np.broadcast_to(origins, len(batch))
+        whose: Ints = origins if isinstance(origins, np.ndarray) else np.full(len(batch), origins)
         once = batch.distinct()
         if once is not None:
             batch, whose = batch.take(once), whose[once]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from colgen.core.column_batch import Columns
+from colgen.core.column_batch import FEW, Columns
 from colgen.core.columns import Column, Key, Row
 from colgen.core.duals import RowNames
 from colgen.core.errors import FormulationError, UnknownRowError
+from colgen.master.column_pool import Floats
 from colgen.master.row_coefficients import StatedByRows
 
 
@@ -54,6 +56,26 @@ class LookUp:
             batch.stated, batch.stated_by = self._stated.of_batch(batch), len(keys)
             _check_stated(batch)
         return batch
+
+    def products_of_few(self, columns: Sequence[Column], duals: Floats) -> list[float] | None:
+        """πᵀa_j of a few single columns, term by term; None where there are more, or rows state more of them."""
+        if isinstance(columns, Columns) or len(columns) > FEW:
+            return None
+        position, known, products = self._names.position, len(duals), []
+        for column in columns:
+            if column.rows or self._stated.speaks_of(column):
+                return None
+            product = 0.0
+            for key, amount in column.coefficients.items():
+                row = position.get(key)
+                if row is None:  # over() says what is wrong
+                    return None
+                if row < known:  # rows younger than the dual values count as zero
+                    product += amount * duals.item(row)
+            if not math.isfinite(product):
+                return None
+            products.append(product)
+        return products
 
     def _unknown_row(self, batch: Columns, key: Key) -> UnknownRowError:
         column = batch[int(np.argmax(batch.covering(key)))]

@@ -28,12 +28,16 @@ class ReducedCosts:
         """Reduced costs of columns."""
         if not len(columns):
             return np.empty(0)
+        real = self._objective.phase == 2
+        few = self._lookup.products_of_few(columns, duals.values)
+        if few is not None:
+            return np.array([column.cost * real - product for column, product in zip(columns, few, strict=True)])
         batch = self._lookup.over(columns)
         earned: Floats = products(batch.starts, batch.rows, batch.values, duals.values)
         if batch.stated is not None:
             owners, rows, values = batch.stated
             earned += np.bincount(owners, values * self._rows.padded(duals.values)[rows], minlength=len(batch))
-        return batch.costs - earned if self._objective.phase == 2 else -earned
+        return batch.costs - earned if real else -earned
 
     def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
         """The best reduced cost of the columns in the master that came from each of so many pricing problems."""

@@ -117,6 +117,10 @@ class StatedByRows:
             elif key is not None:
                 known[key] = [entry]
 
+    def speaks_of(self, column: Column) -> bool:
+        """Whether rows may state entries of a column."""
+        return bool(self._by_function) or (column.key is not None and column.key in self._by_key)
+
     def _ranked(self, key: Hashable, own: set[int], rows: list[int], values: list[float]) -> dict[int, float]:
         found: dict[int, float] = {}
         by_key = () if key is None else self._by_key.get(key, ())

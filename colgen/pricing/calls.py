@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.column_batch import Columns
+from colgen.core.column_batch import FEW, Columns
 from colgen.core.columns import Column
 from colgen.core.duals import OwnDuals
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
@@ -39,7 +39,7 @@ class Found(NamedTuple):
     results
         Of each oracle.
     columns
-        Those of all results, one batch.
+        Those of all results, one batch; a few single columns stay a list, which is priced sooner.
     origins
         The number of the oracle that each column came from.
     """
@@ -47,6 +47,12 @@ class Found(NamedTuple):
     results: Sequence[PricingResult]
     columns: Sequence[Column]
     origins: NDArray[np.int32]
+
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """What the columns cost by themselves."""
+        columns = self.columns
+        return columns.costs if isinstance(columns, Columns) else np.array([column.cost for column in columns])
 
     def split(self, numbers: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """One number a column as one array a result."""
@@ -70,7 +76,8 @@ def _as_one(parts: Sequence[Sequence[Column]], duals: OwnDuals) -> Sequence[Colu
     if len(parts) == 1 and not isinstance(parts[0], (list, tuple)):
         return parts[0]
     if not any(isinstance(part, Columns) for part in parts):
-        return Columns.of([*chain.from_iterable(parts)])
+        singles = [*chain.from_iterable(parts)]
+        return singles if len(singles) <= FEW else Columns.of(singles)
     batches = [part if isinstance(part, Columns) else Columns.of(part) for part in parts]
     return Columns.joined(batches, duals.names.keys, duals.names.position)
 

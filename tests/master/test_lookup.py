@@ -1,5 +1,6 @@
 """Columns over rows: what rows state of them is asked once, until there are more."""
 
+import numpy as np
 import pytest
 
 from colgen import Column, Columns, Row
@@ -58,3 +59,22 @@ def test_rows_that_nobody_brings_are_missing():
     with pytest.raises(UnknownRowError, match=r"the column of 'wrong' has a coefficient in row \('unknown', 0\)"):
         here.over([Column(2.0, {("cover", 3): 1.0}), wrong])
     assert here.over([wrong], strict=False).rows.tolist() == [1]
+
+
+def test_a_few_columns_are_priced_as_their_batch_is():
+    here, _ = lookup()
+    duals = np.array([0.5, -1.0, 2.0])  # row 3 is younger than they are
+    columns = [Column(1.0, {("cover", i): 2.0, ("cover", 3): 7.0}, i) for i in range(3)] + [Column(2.0, {})]
+    assert here.products_of_few(columns, duals) == here.over(columns).products(duals).tolist() == [1, -2, 4, 0]
+
+
+def test_columns_that_need_a_closer_look_are_not_priced_term_by_term():
+    here, _ = lookup()
+    duals = np.zeros(4)
+    spoken_of = Column(1.0, {("cover", 0): 1.0}, key=("named", 1))
+    assert here.products_of_few([spoken_of], duals) == [0.0]
+    here.learn(Row(("cut", 0), upper=1.0, coefficients={("named", 1): 3.0}), 4)
+    assert here.products_of_few([spoken_of], duals) is None
+    assert here.products_of_few([Column(1.0, {("elsewhere", 0): 1.0})], duals) is None
+    assert here.products_of_few([Column(1.0, {("cover", 0): float("nan")})], duals) is None
+    assert here.products_of_few([Column(1.0, {}, k) for k in range(1000)], duals) is None
