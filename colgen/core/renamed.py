@@ -56,6 +56,16 @@ METHODS: dict[str, dict[str, str]] = {
         "digest": "identity",
         "finished": "finish(result)",
     },
+    "RestrictedMaster": {
+        "reduced_costs": "price(columns, duals)",
+        "add_results": "add(columns, rows, origins)",
+        "improving": "PricingResult(together=True)",
+        "improving_of_each": "PricingResult(together=True)",
+        "holds": "find(columns)",
+        "held": "find(columns)",
+        "origin": "at(position).origin",
+        "is_open": "at(position).is_open",
+    },
 }
 """Old methods and attributes and new ones, by the class that a user's own class inherits from."""
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from colgen.core.decision import Decision, fractionality
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import FormulationError, InputError
 from colgen.core.pool import Pool
+from colgen.core.renamed import METHODS, missing
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import Basis
@@ -77,6 +78,21 @@ class RestrictedMaster(ABC):
     """
 
     sense: Sense
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in METHODS["RestrictedMaster"].keys() & vars(cls).keys():
+            raise InputError(
+                f"{cls.__name__}.{name}() is never used any more: write {METHODS['RestrictedMaster'][name]}. If it is "
+                "your own, choose another name"
+            )
+
+    if not TYPE_CHECKING:  # a type checker reports attributes that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            if name in METHODS["RestrictedMaster"]:
+                raise missing("RestrictedMaster", self, name)
+            return object.__getattribute__(self, name)  # raises
 
     scale: float = 1.0
     """What differences of objectives are relative to: the size of what an objective is made of."""

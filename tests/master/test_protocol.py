@@ -1,10 +1,14 @@
 """The restricted master's protocol: what a master that is no linear program says of what it does not know."""
 
 import math
+import re
 
 import numpy as np
+import pytest
 
 from colgen import Column, Sense, Solution
+from colgen.core.errors import InputError
+from colgen.core.renamed import METHODS
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
 
 
@@ -42,3 +46,11 @@ def test_defaults_claim_nothing():
     assert master.itemised(1.0, column, None, 1.0) == ""
     assert master.find([column]).tolist() == [-1]
     assert master.best_known(None, 2) == [-math.inf, -math.inf]
+
+
+@pytest.mark.parametrize(("name", "new"), METHODS["RestrictedMaster"].items())
+def test_a_method_of_an_old_name_names_the_new_form(name, new):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}' any more; write {re.escape(new)}"):
+        getattr(Unknowing(), name)
+    with pytest.raises(InputError, match=rf"Mine.{name}\(\) is never used any more: write {re.escape(new)}"):
+        type("Mine", (Unknowing,), {name: lambda self, *given: None})
