@@ -7,7 +7,7 @@ import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, repeat
 from operator import attrgetter, methodcaller
 from typing import Any, TypeAlias, overload
@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.core.columns import Column, Key, as_numbers
+from colgen.core.columns import Column, Key, Row, as_numbers
 from colgen.core.errors import FormulationError
 from colgen.core.lazy_imports import behind
 from colgen.core.text import counted
@@ -155,14 +155,14 @@ class Meanings:
         The numbers that the columns have there; None: their own.
     given
         The columns themselves, where they came one by one.
-    brings_rows
-        Whether any of these may bring rows along: only single columns can.
+    brought
+        The rows that these bring, by the number of the column: only single columns bring any.
     """
 
     structure: Structures = None
     index: NDArray[np.integer] | None = None
     given: Sequence[Column] | None = None
-    brings_rows: bool = False
+    brought: Mapping[int, Sequence[Row]] = field(default_factory=dict)
 
     def of(self, k: int) -> Any:
         """The structure of column k."""
@@ -181,13 +181,18 @@ class Meanings:
             return structure.each(numbers)
         return [structure(k) for k in numbers] if callable(structure) else [structure[k] for k in numbers]
 
+    def _brought_by(self, chosen: NDArray[np.integer]) -> Mapping[int, Sequence[Row]]:
+        if not self.brought:
+            return {}
+        return {k: self.brought[number] for k, number in enumerate(chosen.tolist()) if number in self.brought}
+
     def take(self, chosen: NDArray[np.integer]) -> Meanings:
         """What some of the columns stand for."""
         if isinstance(self.given, Kept):
             index = chosen if self.index is None else self.index[chosen]
-            return Meanings(self.structure, index, self.given.take(chosen.tolist()), self.brings_rows)
+            return Meanings(self.structure, index, self.given.take(chosen.tolist()), self._brought_by(chosen))
         if self.given is not None:
-            return Meanings(given=[self.given[k] for k in chosen.tolist()], brings_rows=self.brings_rows)
+            return Meanings(given=[self.given[k] for k in chosen.tolist()], brought=self._brought_by(chosen))
         if self.structure is None:
             return self
         return Meanings(self.structure, chosen if self.index is None else self.index[chosen])
@@ -301,13 +306,14 @@ class Columns(Sequence[Column]):
         number.default_factory = None  # from now on a key that is not there is missing
         values = np.array([*chain.from_iterable(map(_VALUES, patterns))], dtype=np.float64)
         costs, lower, upper, integer, keys, brought = zip(*map(_FIELDS, columns), strict=True) if columns else 6 * [()]
+        rows_by_number = {k: mine for k, mine in enumerate(brought) if mine}
         whole = np.array(integer, dtype=np.bool_)
         least, most = integral_bounds(np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64), whole)
         # What a column checks of itself needs no second look: it has a cost, bounds, and each row once.
         batch = made_of(
             np.array(costs, dtype=np.float64),
             (starts, rows, values),
-            Meanings(given=list(columns), brings_rows=any(brought)),
+            Meanings(given=list(columns), brought=rows_by_number),
             None if keys.count(None) == len(keys) else list(keys),
             most,
             least,
@@ -324,7 +330,7 @@ class Columns(Sequence[Column]):
     def joined(cls, batches: Sequence[Columns], row_keys: Sequence[Key], position: Mapping[Key, int]) -> Columns:
         """The columns of several batches as one over a master's rows, and over those besides that they bring."""
         brought = {
-            row.key: None for b in batches if b.meanings.brings_rows for column in b for row in column.rows
+            row.key: None for batch in batches for rows in batch.meanings.brought.values() for row in rows
         }  # fmt: skip
         more = [key for key in brought if key not in position]
         if more:
@@ -520,10 +526,10 @@ class Columns(Sequence[Column]):
     def _check_brought(self, missing: NDArray[np.integer]) -> None:
         """Raise KeyError if any of these entries is in a row that its column does not bring."""
         assert self.row_keys is not None
+        brought, owners = self.meanings.brought, self.owners
         for entry in missing.tolist():
             key = self.row_keys[self.rows[entry]]
-            column = self.meanings.given and self.meanings.given[int(self.owners[entry])]
-            if not column or all(row.key != key for row in column.rows):
+            if all(row.key != key for row in brought.get(int(owners[entry]), ())):
                 raise KeyError(key)
 
     @property
@@ -588,9 +594,12 @@ _VALUES = methodcaller("values")
 def _joined_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meanings:
     """What the columns of several batches stand for; ``firsts``: the number of the first of each, and of all."""
     meanings = [batch.meanings for batch in batches]
+    brought = {
+        first + k: rows for first, each in zip(firsts, meanings, strict=False) for k, rows in each.brought.items()
+    }
     if all(meaning.given is not None for meaning in meanings):
         given = [column for meaning in meanings for column in meaning.given or ()]
-        return Meanings(given=given, brings_rows=any(meaning.brings_rows for meaning in meanings))
+        return Meanings(given=given, brought=brought)
 
     def structure(k: int) -> Any:
         part = bisect_right(firsts, k) - 1
@@ -603,7 +612,7 @@ def _joined_meanings(batches: Sequence[Columns], firsts: Sequence[int]) -> Meani
         part = bisect_right(firsts, k) - 1
         return batches[part][k - firsts[part]]
 
-    return Meanings(structure, None, Kept(column, range(firsts[-1])), any(each.brings_rows for each in meanings))
+    return Meanings(structure, None, Kept(column, range(firsts[-1])), brought)
 
 
 def made_of(

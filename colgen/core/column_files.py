@@ -362,7 +362,6 @@ def _batch_of_columns(columns: Sequence[Column]) -> Columns:
     batch = columns if isinstance(columns, Columns) else Columns.of(columns)
     if batch.row_keys is None:
         raise InputError("a batch of columns that no master has seen speaks of rows by number: it cannot be saved")
-    for column in batch if batch.meanings.brings_rows else ():
-        if column.rows:
-            raise InputError(f"the column of {column.structure!r} brings rows along: such columns cannot be saved")
+    for k in batch.meanings.brought:
+        raise InputError(f"the column of {batch.meanings.of(k)!r} brings rows along: such columns cannot be saved")
     return batch if batch is columns else _in_order(batch)

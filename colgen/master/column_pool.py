@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.core.column_batch import Columns, Kept, Lookup, Meanings, made_of, picked
-from colgen.core.columns import Column, Key
+from colgen.core.columns import Column, Key, Row
 from colgen.master.growing_arrays import Growing, GrowingTogether, SignatureIndex
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -50,7 +50,7 @@ class ColumnPool:
         self._found: dict[Hashable, int] = {}
         self._keys: dict[int, Key] = {}
         self._num_named = 0
-        self._brings_rows = False
+        self._rows_brought: dict[int, Sequence[Row]] = {}
         self._firsts: list[int] = []
         self._meanings: list[Meanings | None] = []
         self._made: dict[int, Column] = {}
@@ -91,7 +91,7 @@ class ColumnPool:
                     self._num_named += 1
         self._firsts.append(int(where[0]))
         self._meanings.append(batch.meanings)
-        self._brings_rows |= batch.meanings.brings_rows
+        self._rows_brought.update({int(where[0]) + k: rows for k, rows in batch.meanings.brought.items()})
         return where
 
     def _grow(
@@ -234,7 +234,12 @@ class ColumnPool:
             self.costs[chosen],
             picked(self.starts, self.rows, self.values, chosen),
             Meanings(
-                Lookup(self.structure, self.structures, places), None, Kept(self._generated, places), self._brings_rows
+                Lookup(self.structure, self.structures, places),
+                None,
+                Kept(self._generated, places),
+                {k: self._rows_brought[place] for k, place in enumerate(places) if place in self._rows_brought}
+                if self._rows_brought
+                else {},
             ),
             [self._keys.get(position) for position in places] if named else None,
             self.upper[chosen],

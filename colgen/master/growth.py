@@ -57,9 +57,10 @@ class Joining:
     def add(self, columns: Sequence[Column], rows: Sequence[Row], origins: Origins) -> int:
         """Add rows, those that columns bring too, then columns; returns how many columns were new."""
         batch = columns if isinstance(columns, Columns) else Columns.of(columns)
-        if batch.meanings.brings_rows:
-            new = np.flatnonzero(self._generated.find(batch) == NOWHERE).tolist()
-            rows = [*rows, *(row for k in new for row in batch[k].rows)]
+        brought = batch.meanings.brought
+        if brought:
+            where = self._generated.find(batch)
+            rows = [*rows, *(row for k, mine in brought.items() if where[k] == NOWHERE for row in mine)]
         self.add_rows(rows)
         if not len(batch):
             return 0

@@ -650,13 +650,22 @@ class _Master(LinearMaster):
             self._waiting += columns
             return len(columns)
         batch = columns if isinstance(columns, Columns) else Columns.of(columns)
-        if len(batch) <= SLICE:
-            return self._add_slice(batch, rows, whose)
-        added = self._add_slice(batch[:SLICE], rows, whose[:SLICE])
-        for start in range(SLICE, len(batch), SLICE):
-            self._problem.require()
-            added += self._add_slice(batch[start : start + SLICE], (), whose[start : start + SLICE])
+        added = self._add_slice(batch, rows, whose) if not len(batch) else 0
+        for begin, end in itertools.pairwise(self._slices(whose)):
+            if begin:
+                self._problem.require()
+            here = batch if end - begin == len(batch) else batch[begin:end]
+            added += self._add_slice(here, rows, whose[begin:end])
+            rows = ()
         return added
+
+    def _slices(self, origins: Ints) -> Iterator[int]:
+        """Yield where slices of columns begin and end: each is of one oracle, whose parts are linked before others."""
+        begin = 0
+        for end in [*(np.flatnonzero(np.diff(origins)) + 1).tolist(), len(origins)]:
+            yield from range(begin, end, SLICE)
+            begin = end
+        yield len(origins)
 
     def _add_slice(self, columns: Columns, rows: Sequence[Row], origins: Ints) -> int:
         added = super().add(columns, rows, origins)
