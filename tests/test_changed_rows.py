@@ -6,6 +6,7 @@ model, its oracles, separations and branching rules, and none of its guesses, he
 
 import dataclasses
 import functools
+from dataclasses import replace
 
 import pyomo.environ as pyo
 import pytest
@@ -24,7 +25,6 @@ from colgen.problems.colouring.instance import random as random_graph
 from colgen.problems.coreference import Coreference, LazyAllLink
 from colgen.problems.coreference.instance import communities
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.parts import Conflicts
 from colgen.problems.grandparent_parsing import AutomataParsing, GrandparentParsing
 from colgen.problems.grandparent_parsing.instance import random as random_trees
 from colgen.problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
@@ -81,7 +81,7 @@ STATED = {
     "coreference, lazy": lambda kind, seed: kind(communities(5, seed, noise=0.3)),
     "cutting stock": lambda kind, seed: kind(rolls(seed)),
     "cutting stock, exchanges": lambda kind, seed: kind(rolls(seed), exchanges="ranks"),
-    "cutting stock with conflicts": lambda kind, seed: kind(rolls(seed), conflicts=Conflicts(((0, 1),))),
+    "cutting stock with conflicts": lambda kind, seed: kind(replace(rolls(seed), conflicts=((0, 1),))),
     "grandparents": lambda kind, seed: kind(random_trees(4, seed, strength=2.0)),
     "siblings": lambda kind, seed: kind(random_trees(4, seed, siblings=True, strength=2.0)),
     "parsing by columns": lambda kind, seed: kind(random_parsing(4, seed, strength=2.0)),

@@ -9,7 +9,8 @@ from benchmarks.cutting_stock.published import bench_published
 from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, run_engine, run_program, spread
 from colgen import solve
 from colgen.cli.template import Figure
-from colgen.problems.cutting_stock.instance import CuttingStockInstance, critical, near_integer, triplets
+from colgen.problems.cutting_stock.generators import critical, near_integer, triplets
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.model import full
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.reporting.compared import solve_complete

@@ -1,4 +1,4 @@
-"""Orders with parts as complete Pyomo models, for any solver; column generation is compared with these."""
+"""Complete Pyomo models with several roll widths, conflicts or few patterns, to compare column generation with."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import math
 
 import pyomo.environ as pyo
 
-from colgen.problems.cutting_stock.conflict_pricing import Pieces
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.model import reached_arcs
-from colgen.problems.cutting_stock.parts import Order
+from colgen.problems.cutting_stock.piece_pricing import Pieces
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.mip import MIPSolution
 
 
-def full(order: Order) -> pyo.ConcreteModel:
-    """A complete model of an order: by patterns, by pieces that represent rolls, or by arc flows."""
-    if order.patterns is not None:
-        return by_patterns(order)
-    return by_representatives(order) if order.conflicts is not None else by_arcs(order)
+def full(instance: CuttingStockInstance) -> pyo.ConcreteModel:
+    """A complete model of an instance: by patterns, by pieces that represent rolls, or by arc flows."""
+    if instance.patterns is not None:
+        return by_patterns(instance)
+    return by_representatives(instance) if instance.conflicts else by_arcs(instance)
 
 
-def by_arcs(order: Order) -> pyo.ConcreteModel:
+def by_arcs(instance: CuttingStockInstance) -> pyo.ConcreteModel:
     """Rolls as paths whose arcs are pieces, as strong as the patterns (Valério de Carvalho, 2002).
 
     ``y[q, r]`` counts the rolls with a piece from q to r, ``end[q, k]`` those of kind k whose last piece ends at q.
     """
-    instance, stock = order.instance, order.rolls
+    stock = instance.rolls
     arcs = sorted(reached_arcs(instance))
     positions = sorted({q for arc in arcs for q in arc})
     leaving: dict[int, list[tuple[int, int]]] = {q: [] for q in positions}
@@ -62,12 +62,12 @@ def by_arcs(order: Order) -> pyo.ConcreteModel:
     return m
 
 
-def by_representatives(order: Order) -> pyo.ConcreteModel:
+def by_representatives(instance: CuttingStockInstance) -> pyo.ConcreteModel:
     """Each roll is represented by the first of its pieces: ``with_[r, i]`` says that piece i is on the roll of piece r.
 
     So no two rolls are alike (asymmetric representatives); ``kind[r, k]`` says of which kind the roll of piece r is.
     """
-    pieces, stock = Pieces.of(order), order.rolls
+    pieces, stock = Pieces.of(instance), instance.rolls
     n, kinds = len(pieces.items), range(len(stock.widths))
     possible = [(r, i) for r in range(n) for i in range(r, n) if not pieces.conflicts[r, i]]
     on: dict[int, list[int]] = {r: [] for r in range(n)}
@@ -104,22 +104,21 @@ def by_representatives(order: Order) -> pyo.ConcreteModel:
     return m
 
 
-def by_patterns(order: Order) -> pyo.ConcreteModel:
+def by_patterns(instance: CuttingStockInstance) -> pyo.ConcreteModel:
     """``has[p, i, c]``: whether pattern p has c or more copies of item i; ``made[p, i, c]``: what the c-th one makes.
 
     Patterns are in the order of how many rolls they are cut from, which makes few of their permutations alike.
     """
-    instance = order.instance
-    if order.patterns is None:
-        raise ValueError("an order with a limit on patterns is expected")
+    if instance.patterns is None:
+        raise ValueError("an instance with a limit on patterns is expected")
     most = max(instance.demands)
     copies = [
         (p, i, c)
-        for p in range(order.patterns.patterns)
+        for p in range(instance.patterns)
         for i in range(instance.num_items)
         for c in range(1, min(instance.demands[i], instance.roll // instance.widths[i]) + 1)
     ]
-    patterns = range(order.patterns.patterns)
+    patterns = range(instance.patterns)
     m = pyo.ConcreteModel()
     m.copy = pyo.Set(initialize=copies, dimen=3)
     m.rolls = pyo.Var(patterns, domain=pyo.NonNegativeIntegers, bounds=(0, most))
@@ -141,6 +140,6 @@ def by_patterns(order: Order) -> pyo.ConcreteModel:
     return m
 
 
-def solve_full(order: Order, time_limit: float = math.inf) -> MIPSolution:
-    """HiGHS on the complete model of an order, presolve on."""
-    return solve_complete(full(order), time_limit)
+def solve_full(instance: CuttingStockInstance, time_limit: float = math.inf) -> MIPSolution:
+    """HiGHS on the complete model of an instance, presolve on."""
+    return solve_complete(full(instance), time_limit)

@@ -10,7 +10,7 @@ from colgen.cli.template import Figure
 from colgen.core.errors import SolverError
 from colgen.problems.assignment.instance import random as random_assignment
 from colgen.problems.assignment.template import Assignment
-from colgen.problems.cutting_stock.instance import uniform
+from colgen.problems.cutting_stock.generators import uniform
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.solvers.linear.backends.registry import HIGHS, NAMES, BackendError, check_backend
 

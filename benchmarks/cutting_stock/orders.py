@@ -1,14 +1,16 @@
-"""Random orders with parts, in the kinds that are published."""
+"""Random instances with several roll widths, conflicts or few patterns, in the kinds that are published."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from colgen.problems.cutting_stock.instance import CuttingStockInstance, uniform
-from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from colgen.problems.cutting_stock.generators import uniform
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Stock
 
 
-def several_bins(num_items: int, seed: int, *, concave: bool = False) -> Order:
+def several_bins(num_items: int, seed: int, *, concave: bool = False) -> CuttingStockInstance:
     """Bins of five sizes, single pieces, as in Monaci's classes: sizes 60 to 200, pieces of 1 to 100.
 
     Costs are proportional to the sizes, or, ``concave``, grow as their square roots, so that large bins are cheaper by
@@ -19,13 +21,11 @@ def several_bins(num_items: int, seed: int, *, concave: bool = False) -> Order:
     costs = tuple(float(np.ceil(100.0 * np.sqrt(width))) if concave else float(width) for width in widths)
     pieces, counts = np.unique(rng.integers(1, 101, num_items), return_counts=True)
     name = f"bins-{num_items}-{seed}-{'concave' if concave else 'linear'}"
-    return Order(
-        CuttingStockInstance(200, tuple(pieces[::-1].tolist()), tuple(counts[::-1].tolist()), name),
-        Stock(widths, costs),
-    )
+    stock = Stock(widths, costs)
+    return CuttingStockInstance(200, tuple(pieces[::-1].tolist()), tuple(counts[::-1].tolist()), name, stock=stock)
 
 
-def several_lengths(num_items: int, seed: int, *, kinds: int = 5, supplies: bool = True) -> Order:
+def several_lengths(num_items: int, seed: int, *, kinds: int = 5, supplies: bool = True) -> CuttingStockInstance:
     """Stock lengths of 1,000 to 10,000, items of 1 to 7,500, demands of 1 to 100, as Belov and Scheithauer draw them.
 
     Costs are the lengths, so that the waste is minimised.  With supplies, all but the longest kind are scarce.
@@ -38,13 +38,11 @@ def several_lengths(num_items: int, seed: int, *, kinds: int = 5, supplies: bool
     material = int(items @ demands)
     scarce = [int(rng.integers(1, 1 + max(1, material // (kinds * width)))) for width in lengths.tolist()]
     stock = Stock(widths, tuple(map(float, widths)), (None, *scarce) if supplies else None)
-    return Order(
-        CuttingStockInstance(10_000, tuple(items.tolist()), tuple(demands.tolist()), f"lengths-{num_items}-{seed}"),
-        stock,
-    )
+    name = f"lengths-{num_items}-{seed}"
+    return CuttingStockInstance(10_000, tuple(items.tolist()), tuple(demands.tolist()), name, stock=stock)
 
 
-def conflicting(num_items: int, density: float, seed: int, *, kinds: int = 1) -> Order:
+def conflicting(num_items: int, density: float, seed: int, *, kinds: int = 1) -> CuttingStockInstance:
     """Bin packing with a random conflict graph: pieces of 20 to 100 on rolls of 150 (Falkenauer's uniform classes).
 
     Source: R. Sadykov, F. Vanderbeck, *Bin packing with conflicts: a generic branch-and-price algorithm*, INFORMS
@@ -61,14 +59,11 @@ def conflicting(num_items: int, density: float, seed: int, *, kinds: int = 1) ->
     widths = np.sort(rng.integers(20, 101, num_items))[::-1]
     upper = np.argwhere(np.triu(rng.random((num_items, num_items)) < density, 1))
     pairs = tuple((int(i), int(j)) for i, j in upper)
-    instance = CuttingStockInstance(
-        150, tuple(widths.tolist()), (1,) * num_items, f"conflicts-{num_items}-{round(100 * density)}-{seed}"
-    )
     stock = None if kinds == 1 else Stock((150, 120, 100), (150.0, 125.0, 108.0))
-    return Order(instance, stock, conflicts=Conflicts(pairs))
+    name = f"conflicts-{num_items}-{round(100 * density)}-{seed}"
+    return CuttingStockInstance(150, tuple(widths.tolist()), (1,) * num_items, name, stock=stock, conflicts=pairs)
 
 
-def few_patterns(num_items: int, patterns: int, seed: int) -> Order:
+def few_patterns(num_items: int, patterns: int, seed: int) -> CuttingStockInstance:
     """Cutting stock of demands 1 to 50 with a limit on patterns, items of 0.1 to 0.7 of the roll."""
-    found = uniform(num_items, seed, demands=(1, 50))
-    return Order(found, patterns=AtMost(patterns))
+    return replace(uniform(num_items, seed, demands=(1, 50)), patterns=patterns)

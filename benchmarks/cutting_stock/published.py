@@ -10,7 +10,9 @@ from statistics import median
 from benchmarks.harness import BenchOptions, Run, check_agreement, read_table, run_engine, spread
 from colgen.cli.template import Figure
 from colgen.problems.cutting_stock.bound import verify
-from colgen.problems.cutting_stock.instance import CuttingStockInstance, long_rolls, read, wide_pieces
+from colgen.problems.cutting_stock.generators import long_rolls, wide_pieces
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
+from colgen.problems.cutting_stock.reading import read
 from colgen.problems.cutting_stock.template import CuttingStock
 
 _LIMIT = 900.0
@@ -59,7 +61,7 @@ def bench_published(options: BenchOptions) -> list[Figure]:
 def _prove(instance: CuttingStockInstance, optimum: int | None, options: BenchOptions) -> Run:
     """Solve an instance; its details say whether the root proves the optimum by whole numbers, without any rounding."""
     run, result = run_engine(CuttingStock(instance), _LIMIT, name=instance.name)
-    rolls = instance.check(result.answer)
+    rolls = round(instance.check(result.answer))
     least = verify(instance, result.certificate)
     if optimum is not None and rolls < optimum:  # the check has counted them: what is published is no optimum
         options.say(f"{instance.name}: {rolls} rolls are enough, {optimum} are published")

@@ -1,4 +1,4 @@
-"""Benchmark of orders with parts (roll widths, few patterns, conflicts), against HiGHS on complete models."""
+"""Benchmark of several roll widths, few patterns and conflicts, against HiGHS on complete models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.harness import BenchOptions, Run, check_agreement, mean_ratio, r
 from colgen import solve
 from colgen.cli.template import Figure
 from colgen.core.stop import TimeLimit
-from colgen.problems.cutting_stock.parts import Order
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.template import CuttingStock
 
 _LIMIT = 20.0
@@ -28,8 +28,8 @@ _LARGE = 150
 """Pieces with conflicts from which on the complete model has millions of rows: it is not even built."""
 
 
-def orders(quick: bool) -> Iterator[tuple[str, Order]]:
-    """Family and order."""
+def orders(quick: bool) -> Iterator[tuple[str, CuttingStockInstance]]:
+    """Family and instance."""
     if quick:
         yield "several_widths", several_bins(40, 0)
         yield "conflicts", conflicting(30, 0.3, 0)
@@ -52,25 +52,21 @@ def bench_variants(options: BenchOptions) -> list[Figure]:
     """Orders of each kind to proved optimality, and complete models in HiGHS."""
     chosen = spread(list(orders(options.quick)), options.share(_MINUTES))
     for _, order in orders(True):  # compiles the kernels
-        solve(_template(order), stop=TimeLimit(_LIMIT))
+        solve(CuttingStock(order), stop=TimeLimit(_LIMIT))
     runs: dict[str, list[tuple[Run, Run | None]]] = {}
     for family, order in chosen:
         runs.setdefault(family, []).append(_solve_both_ways(order, options))
     return [figure for family, each in runs.items() for figure in _figures(family, each)]
 
 
-def _template(order: Order) -> CuttingStock:
-    return CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts)
-
-
-def _solve_both_ways(order: Order, options: BenchOptions) -> tuple[Run, Run | None]:
+def _solve_both_ways(order: CuttingStockInstance, options: BenchOptions) -> tuple[Run, Run | None]:
     """Solve an order by column generation, in processor time, and if it is small, by HiGHS on a complete model."""
-    ours, _ = run_engine(_template(order), _LIMIT, name=order.name)
+    ours, _ = run_engine(CuttingStock(order), _LIMIT, name=order.name)
     options.say(str(ours))
     cost = math.inf if ours.answer is None else order.check(ours.answer)
     if cost != ours.objective:
         raise AssertionError(f"{order.name}: the answer costs {cost:g}, the result says {ours.objective:g}")
-    if order.conflicts is not None and sum(order.instance.demands) > _LARGE:
+    if order.conflicts and sum(order.demands) > _LARGE:
         return ours, None
     complete = run_program("HiGHS", order.name, _CAP, solve_full, order, _CAP)
     options.say(str(complete))

@@ -25,7 +25,8 @@ from colgen.bounding.run import Run
 from colgen.cli.template import Figure
 from colgen.core.stop import AnyOf
 from colgen.model.formulation import compile_model
-from colgen.problems.cutting_stock.instance import CuttingStockInstance, uniform
+from colgen.problems.cutting_stock.generators import uniform
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.pricing import PatternOracle
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.solvers.linear.lp import LinearProgram

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from colgen.problems.cutting_stock.fitting import first_fit_decreasing
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.layout import PatternLayout
+from colgen.problems.cutting_stock.plans import first_fit_decreasing
 from colgen.solvers.linear.lp import LinearProgram
 from colgen.solvers.linear.program import Program
 from colgen.solvers.packing.knapsack import best_from, best_packing

@@ -15,7 +15,7 @@ from colgen.problems.assignment.template import Unguessed
 from colgen.problems.colouring import Colouring
 from colgen.problems.colouring import random as graph
 from colgen.problems.cutting_stock import CuttingStock
-from colgen.problems.cutting_stock.instance import bin_packing, triplets, uniform
+from colgen.problems.cutting_stock.generators import bin_packing, triplets, uniform
 from colgen.reporting.ablation import Ablation
 from colgen.stabilization import Penalty
 

@@ -17,7 +17,7 @@ from colgen import Checkpoint, Problem, solve
 from colgen.core.files import write_text
 from colgen.problems.assignment.instance import random as random_assignment
 from colgen.problems.assignment.template import Assignment
-from colgen.problems.cutting_stock.instance import triplets
+from colgen.problems.cutting_stock.generators import triplets
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.problems.vehicle_routing.instance import random as random_routing
 from colgen.problems.vehicle_routing.template import VehicleRouting

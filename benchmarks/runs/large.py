@@ -31,7 +31,7 @@ from colgen.bounding.volume import Volume
 from colgen.cli.template import Figure
 from colgen.core.budget import peak_bytes
 from colgen.core.files import write_figure
-from colgen.problems.cutting_stock.instance import uniform
+from colgen.problems.cutting_stock.generators import uniform
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.reporting.axes import STYLES, new_axes
 

@@ -25,8 +25,8 @@ from colgen.cli.template import Figure
 from colgen.problems.assignment.instance import AssignmentInstance as Machines
 from colgen.problems.assignment.instance import random as random_assignment
 from colgen.problems.assignment.template import Assignment
+from colgen.problems.cutting_stock.generators import uniform
 from colgen.problems.cutting_stock.instance import CuttingStockInstance as Rolls
-from colgen.problems.cutting_stock.instance import uniform
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.problems.vehicle_routing.instance import random as random_routing
 from colgen.problems.vehicle_routing.template import VehicleRouting

@@ -38,6 +38,11 @@ RENAMED: dict[str, dict[str, str]] = {
         "reductions": "Method(reductions=...)",
         "enumeration": "Method(enumeration=...)",
     },
+    "CuttingStock": {
+        "stock": "CuttingStockInstance(..., stock=...)",
+        "conflicts": "CuttingStockInstance(..., conflicts=...)",
+        "patterns": "CuttingStockInstance(..., patterns=...)",
+    },
 }
 """Old keywords and new ones, by the function that they belonged to."""
 
@@ -158,7 +163,7 @@ def refuse_old(function: Callable[..., Any], names: Iterable[str]) -> None:
             new = of_solve if shared else f"solve(problem, {of_solve})"
         if new is not None:
             raise InputError(f"{name}: {owner} has no such keyword any more; write {new}")
-        raise InputError(f"{name}: {owner} has no such keyword; its keywords are listed by help(colgen.{owner})")
+        raise InputError(f"{name}: {owner} has no such keyword; its keywords are listed by help({owner})")
 
 
 def missing(owner: str, instance: object, name: str) -> AttributeError:

@@ -24,8 +24,8 @@ as often as demanded.  Full patterns alone are left then, and rank-1 cuts over t
 
 whose dual values the labels of the pricing problem pay (:mod:`colgen.problems.cutting_stock.waste`).
 
-Rolls of several widths, conflicts between items and a limit on the number of patterns are parts that are handed to the
-template; each changes the program (:mod:`colgen.problems.cutting_stock.variants`).
+Rolls of several widths, conflicts between items and a limit on the number of patterns are parts of the instance.
+What a column stands for follows from them (:mod:`colgen.problems.cutting_stock.columns`).
 
 Sources: P. C. Gilmore and R. E. Gomory, *A linear programming approach to the cutting-stock problem*, Operations
 Research 9 (1961) and 11 (1963); A. A. Farley, *A note on bounding a class of linear programming problems, including
@@ -33,27 +33,17 @@ cutting stock problems*, Operations Research 38 (1990); J. M. Valério de Carval
 problems using column generation and branch-and-bound*, Annals of Operations Research 86 (1999).
 """
 
-from colgen.problems.cutting_stock.instance import (
-    CuttingStockInstance,
-    bin_packing,
-    critical,
-    natural,
-    near_integer,
-    read,
-    triplets,
-    uniform,
-    write,
-)
-from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from typing import Any
+
+from colgen.problems.cutting_stock.generators import bin_packing, critical, natural, near_integer, triplets, uniform
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Stock
 from colgen.problems.cutting_stock.pricing import PatternOracle
+from colgen.problems.cutting_stock.reading import read, write
 from colgen.problems.cutting_stock.template import CuttingStock
 
 __all__ = [
-    "AtMost",
-    "Conflicts",
     "CuttingStock",
     "CuttingStockInstance",
-    "Order",
     "PatternOracle",
     "Stock",
     "bin_packing",
@@ -65,3 +55,10 @@ __all__ = [
     "uniform",
     "write",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    part = {"AtMost": "patterns=...", "Conflicts": "conflicts=...", "Order": "stock=..., conflicts=..."}.get(name)
+    if part is not None:
+        raise ImportError(f"{name} is part of the instance: write CuttingStockInstance(..., {part})")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from colgen import Duals, PricingContext
+from colgen import Duals, InputError, PricingContext
 from colgen.core.result import Certificate
 from colgen.core.terms import Count
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
@@ -102,6 +102,8 @@ def verify(instance: CuttingStockInstance, certificate: Certificate | None) -> i
     A run that ended before a round was done has no certificate.  Then there is a warning, and what is verified is the
     bound that needs none: the rolls that hold the material.
     """
+    if instance.stock is not None:
+        raise InputError("expected an instance without a stock to verify: its rolls are of one width, and cost 1 each")
     if certificate is None:
         warnings.warn(
             "the run has no certificate, for it ended before the first round: only that the rolls must hold the "

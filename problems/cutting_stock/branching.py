@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -16,6 +17,7 @@ from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.cutting_stock.instance import Pattern
 from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout, as_arc
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
+from colgen.problems.cutting_stock.rolls import assign
 from colgen.solvers.packing.knapsack import PackingNetwork
 
 _WIDE = 0.3
@@ -23,7 +25,11 @@ _WIDE = 0.3
 
 
 class OnArcFlow(OnOriginalVariable):
-    """Branch on the number of rolls that have a piece of an item at a position, wide items first.
+    """Branch on the number of rolls of all kinds that have a piece of an item at a position, wide items first.
+
+    The arcs of a plan form paths from position 0, and so do integer arc flows, each of which ends where patterns of the
+    relaxation do.  As many rolls as these use, integers for each kind, hold the paths if they hold the patterns: a
+    transportation problem with integer supplies and demands has an integer solution if it has any.
 
     An item that is wanted once is put into one half of its positions or the other.  Else it is one arc that counts:
     plans that cut every item exactly as often as demanded are kept, and one of them is optimal.  So where the upper
@@ -33,10 +39,10 @@ class OnArcFlow(OnOriginalVariable):
 
     makes: Sequence[type[Decision]] = (Bound, PatternArcsForbidden)
 
-    def __init__(self, layout: PatternLayout, oracle: PatternOracle) -> None:
+    def __init__(self, layout: PatternLayout, oracles: Sequence[PatternOracle]) -> None:
         super().__init__(layout.arcs, block=ARC)
         self.layout = layout
-        self.oracle = oracle
+        self.oracles = oracles
 
     def score(self, variable: Hashable, value: float) -> float:
         rank, _ = as_arc(variable)
@@ -105,10 +111,17 @@ class OnArcFlow(OnOriginalVariable):
         return PatternArcsForbidden(self.layout, allowed)
 
     def recover(self, solution: Solution) -> Solution | None:
-        """Whole patterns from whole arc flows."""
-        patterns = self.decomposed(solution)
-        columns = tuple((self.oracle.encode(p), float(n)) for p, n in patterns.items())
-        return Solution(float(sum(patterns.values())), columns)
+        """Integer patterns from integer arc flows, on the rolls that the solution uses."""
+        width = self.layout.width_of_item
+        lengths = [
+            (sum(int(width[item]) * copies for item, copies in pattern), pattern, rolls)
+            for pattern, rolls in self.decomposed(solution).items()
+        ]
+        uses = assign([oracle.kind.width for oracle in self.oracles], lengths, solution)
+        if uses is None:
+            return None
+        columns = tuple((self.oracles[kind].encode(pattern), float(rolls)) for pattern, rolls, kind in uses)
+        return Solution(math.fsum(column.cost * rolls for column, rolls in columns), columns)
 
     def decomposed(self, solution: Solution) -> dict[Pattern, int]:
         """Patterns, and how often each is cut: follow arcs from position 0 until all are used."""
@@ -143,15 +156,16 @@ def _all_but(net: PackingNetwork, closed: slice) -> NDArray[np.bool_]:
 
 
 class PatternArcFixing(ReducedCostFixing):
-    """Forbids arcs that no better answer can use: an arc whose best pattern wastes more than the gap is in none."""
+    """Forbids the arcs of each kind of roll whose best patterns waste more than the gap: no better answer uses them."""
 
     makes: Sequence[type[Decision]] = (PatternArcsForbidden,)
 
-    def __init__(self, layout: PatternLayout, oracle: PatternOracle, share: float = 0.02) -> None:
+    def __init__(self, layout: PatternLayout, oracles: Sequence[PatternOracle], share: float = 0.02) -> None:
         def decide(number: int, marginals: PricedMarginals, worse: NDArray[np.bool_]) -> Sequence[Decision]:
             allowed = np.zeros(layout.network.num_arcs, dtype=np.bool_)
             allowed[np.asarray(marginals.names)[~worse]] = True
-            return (PatternArcsForbidden(layout, allowed, exhaustive=False),)
+            kind = None if len(oracles) == 1 else number
+            return (PatternArcsForbidden(layout, allowed, exhaustive=False, kind=kind),)
 
-        super().__init__(oracle, share=share, decide=decide)
+        super().__init__(oracles, share=share, decide=decide)
         self.layout = layout

@@ -12,10 +12,10 @@ from colgen.cli.option import Number, Option
 from colgen.cli.template import Template
 from colgen.core.budget import Budget
 from colgen.problems.cutting_stock.drawing import draw_plan
-from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern, from_items, uniform, write
+from colgen.problems.cutting_stock.generators import uniform
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern, Use, from_items
 from colgen.problems.cutting_stock.model import full
-from colgen.problems.cutting_stock.parts import Order, Use
-from colgen.problems.cutting_stock.reading import read_order
+from colgen.problems.cutting_stock.reading import read, write
 from colgen.problems.cutting_stock.template import CuttingStock
 
 _SHOWN = 30
@@ -26,19 +26,11 @@ _TEXTBOOK = CuttingStockInstance(100, (45, 36, 31, 14), (97, 610, 395, 211), "te
 """The example of the textbooks: four widths, hundreds of pieces."""
 
 
-def _problem(order: Order | CuttingStockInstance) -> CuttingStock:
-    """The template with the parts that an order has; an instance has none."""
-    if isinstance(order, CuttingStockInstance):
-        return CuttingStock(order)
-    return CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts)
-
-
-def _lines(order: Order | CuttingStockInstance, answer: Sequence[Any]) -> list[str]:
-    order = _as_order(order)
-    plan = _plan(order, answer)
+def _lines(instance: CuttingStockInstance, answer: Sequence[Any]) -> list[str]:
+    plan = _plan(instance, answer)
     width = len(f"{plan[0][1]:,}")
     lines = [
-        f"{rolls:>{width},} x  {_on_roll(order, kind)}{_pieces(order, pattern, kind)}"
+        f"{rolls:>{width},} x  {_on_roll(instance, kind)}{_pieces(instance, pattern, kind)}"
         for pattern, rolls, kind in plan[:_SHOWN]
     ]
     rest = plan[_SHOWN:]
@@ -48,57 +40,42 @@ def _lines(order: Order | CuttingStockInstance, answer: Sequence[Any]) -> list[s
     return lines
 
 
-def _as_order(order: Order | CuttingStockInstance) -> Order:
-    return Order(order) if isinstance(order, CuttingStockInstance) else order
+def _on_roll(instance: CuttingStockInstance, kind: int) -> str:
+    return "" if instance.stock is None else f"{instance.stock.widths[kind]}: "
 
 
-def _on_roll(order: Order, kind: int) -> str:
-    return "" if order.stock is None else f"{order.stock.widths[kind]}: "
-
-
-def _pieces(order: Order, pattern: Pattern, kind: int) -> str:
-    instance = order.instance
+def _pieces(instance: CuttingStockInstance, pattern: Pattern, kind: int) -> str:
     pieces = [f"{copies} x {instance.widths[item]}" for item, copies in _widest_first(instance, pattern)]
-    waste = _waste(order, pattern, kind)
+    waste = _waste(instance, pattern, kind)
     return " + ".join(pieces) + (f", waste {waste}" if waste else "")
 
 
-def _data(order: Order | CuttingStockInstance, answer: Sequence[Any]) -> list[dict[str, Any]]:
-    order = _as_order(order)
-    instance = order.instance
+def _data(instance: CuttingStockInstance, answer: Sequence[Any]) -> list[dict[str, Any]]:
     return [
         {
             "rolls": rolls,
-            **({} if order.stock is None else {"kind": kind, "roll": order.stock.widths[kind]}),
+            **({} if instance.stock is None else {"kind": kind, "roll": instance.stock.widths[kind]}),
             "pieces": [
                 {"item": item, "width": instance.widths[item], "copies": copies}
                 for item, copies in _widest_first(instance, pattern)
             ],
-            "waste": _waste(order, pattern, kind),
+            "waste": _waste(instance, pattern, kind),
         }
-        for pattern, rolls, kind in _plan(order, answer)
+        for pattern, rolls, kind in _plan(instance, answer)
     ]
 
 
-def _plan(order: Order, answer: Sequence[Any]) -> list[Use]:
+def _plan(instance: CuttingStockInstance, answer: Sequence[Any]) -> list[Use]:
     """The answer, the most used patterns first."""
-    return sorted(order.uses(answer), key=lambda use: (-use[1], use[2], use[0]))
+    return sorted(instance.uses(answer), key=lambda use: (-use[1], use[2], use[0]))
 
 
 def _widest_first(instance: CuttingStockInstance, pattern: Pattern) -> list[tuple[int, int]]:
     return sorted(pattern, key=lambda pair: -instance.widths[pair[0]])
 
 
-def _waste(order: Order, pattern: Pattern, kind: int) -> int:
-    return order.rolls.widths[kind] - sum(order.instance.widths[item] * copies for item, copies in pattern)
-
-
-def _drawn(order: Order | CuttingStockInstance, answer: Sequence[Any]) -> Any:
-    order = _as_order(order)
-    uses = order.uses(answer)
-    if order.stock is None:
-        return draw_plan(order.instance, [use[:2] for use in uses])
-    return draw_plan(order.instance, [use[:2] for use in uses], rolls=[order.stock.widths[kind] for _, _, kind in uses])
+def _waste(instance: CuttingStockInstance, pattern: Pattern, kind: int) -> int:
+    return instance.rolls.widths[kind] - sum(instance.widths[item] * copies for item, copies in pattern)
 
 
 class _FromScratch(CuttingStock):
@@ -134,14 +111,14 @@ TEMPLATE = Template(
     name="cutting_stock",
     title="Cutting stock and bin packing: cut demanded widths from as few rolls as possible",
     source="Gilmore and Gomory (1961), Valério de Carvalho (1999)",
-    problem=_problem,
-    read=read_order,
+    problem=CuttingStock,
+    read=read,
     options={"problem": Option("which of the problems of a file of the OR-Library (1)", number=Number.WHOLE)},
     example=lambda path: write(_TEXTBOOK, path),
-    reading=lambda order: _as_order(order).reading,
+    reading=lambda instance: instance.reading,
     lines=_lines,
     data=_data,
-    draw=_drawn,
+    draw=draw_plan,
     variants={
         "stabilization": {
             "exchanges by ranks": lambda problem: CuttingStock(problem.instance, "ranks"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from colgen import InputError
-from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
+from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.reporting.axes import new_figure
 
 if TYPE_CHECKING:
@@ -18,27 +18,25 @@ _GREYS = ("0.55", "0.9", "0.7", "1.0")
 
 def draw_plan(
     instance: CuttingStockInstance,
-    plan: Sequence[tuple[Pattern, int]],
+    plan: Iterable[Sequence[Any]],
     *,
     most: int = 30,
     title: str = "",
-    rolls: Sequence[int] | None = None,
 ) -> Figure:
     """The patterns of a plan, those cut most often on top, with how many rolls are cut by each; waste is hatched.
 
     Parameters
     ----------
     plan
-        Patterns and rolls, the answer of a run.
+        The answer of a run.
     most
         Patterns shown.
-    rolls
-        Width of the roll that each pattern of the plan is cut from; None: of all of them the instance's.
     """
-    if not plan:
+    uses, widths = instance.uses(plan), instance.rolls.widths
+    if not uses:
         raise InputError("expected a plan with a pattern or more to draw, there is none")
-    each = zip(plan, [instance.roll] * len(plan) if rolls is None else rolls, strict=True)
-    shown = sorted(((*pair, roll) for pair, roll in each), key=lambda entry: (-entry[1], entry[0], entry[2]))[:most]
+    each = ((pattern, times, widths[kind]) for pattern, times, kind in uses)
+    shown = sorted(each, key=lambda entry: (-entry[1], entry[0], entry[2]))[:most]
     rank = {item: k for k, item in enumerate(sorted(range(len(instance.widths)), key=lambda i: -instance.widths[i]))}
     figure = new_figure((9.0, 1.2 + 0.34 * len(shown)))
     ax = figure.subplots()
@@ -60,6 +58,6 @@ def draw_plan(
     ax.set_ylabel("rolls cut by the pattern")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    left_out = f"; the {len(shown)} patterns cut most often of {len(plan):,}" if len(plan) > len(shown) else ""
-    ax.set_title(title or f"{sum(times for _, times in plan):,} rolls; hatched: waste{left_out}", loc="left")
+    left_out = f"; the {len(shown)} patterns cut most often of {len(uses):,}" if len(uses) > len(shown) else ""
+    ax.set_title(title or f"{sum(times for _, times, _ in uses):,} rolls; hatched: waste{left_out}", loc="left")
     return figure

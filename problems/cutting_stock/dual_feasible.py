@@ -1,4 +1,4 @@
-r"""Dual values from dual-feasible functions: bounds beyond the material, for one round of pricing.
+r"""Dual values to start from: of the material, and of dual-feasible functions, whose bounds are better.
 
 A function f from [0, 1] to [0, 1] is *dual feasible* if Σ f(x_j) ≤ 1 for all numbers x_j that sum to 1 at most.  Then
 π_i = f(w_i / C) prices no pattern above its roll, whatever the instance, and Σ_i f(w_i / C) d_i rolls are needed.  Of
@@ -13,10 +13,11 @@ Source: S. P. Fekete, J. Schepers, *New classes of fast lower bounds for bin pac
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from colgen.problems.cutting_stock.instance import CuttingStockInstance
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Stock
 
 _MULTIPLES = 50
 """Of the second family: larger k round so little that they come to what the widths are themselves."""
@@ -45,3 +46,24 @@ def dual_feasible(instance: CuttingStockInstance) -> list[Fraction]:
 
 def _total(values: Sequence[int], demands: Sequence[int], unit: int) -> Fraction:
     return Fraction(sum(value * demand for value, demand in zip(values, demands, strict=True)), unit)
+
+
+def material_duals(instance: CuttingStockInstance, stock: Stock) -> tuple[list[float], dict[int, float]]:
+    """Dual values that bound the cost by the material alone: of the items, and of the limited kinds of rolls.
+
+    They are those of min Σ c_k X_k over Σ C_k X_k ≥ W, 0 ≤ X_k ≤ s_k: rolls are used by what a unit of their width
+    costs, and the unit of the last one used is what every unit is worth; a cheaper kind's supply is worth the rest.
+    With one unlimited kind, dual-feasible functions may prove more.
+    """
+    if stock.widths == (instance.roll,) and math.isinf(stock.limits[0]):
+        return [stock.costs[0] * float(value) for value in dual_feasible(instance)], {}
+    left = sum(w * d for w, d in zip(instance.widths, instance.demands, strict=True))
+    unit = 0.0
+    for k in sorted(range(len(stock.widths)), key=lambda k: Fraction(stock.costs[k]) / stock.widths[k]):
+        unit = stock.costs[k] / stock.widths[k]
+        if math.isinf(stock.limits[k]) or stock.limits[k] * stock.widths[k] >= left:
+            break
+        left -= int(stock.limits[k]) * stock.widths[k]
+    limited = [k for k, limit in enumerate(stock.limits) if not math.isinf(limit)]
+    supplies = {k: min(stock.costs[k] - unit * stock.widths[k], 0.0) for k in limited}
+    return [unit * width for width in instance.widths], supplies

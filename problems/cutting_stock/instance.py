@@ -1,28 +1,127 @@
-"""Instances of cutting stock: data that validates itself, files, generators."""
+"""Instances of cutting stock: items, rolls of one width or several, conflicts, a limit on patterns; answers checked."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from fractions import Fraction
 from operator import index
-from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.core.files import read_text, write_text
 from colgen.core.numbers import as_whole
 
 Pattern: TypeAlias = tuple[tuple[int, int], ...]
 """What is cut from one roll: ``(item, copies)`` for each item in it, widest first."""
 
+Use: TypeAlias = tuple[Pattern, int, int]
+"""A pattern, the number of rolls that are cut by it, and the kind of these rolls."""
+
 LARGEST_ROLL = 2**53
 """Up to here floats hold every whole number."""
 
 MOST_PIECES = 10**8
-"""Of an instance: with more of them, rounding errors of linear programs come near to a whole roll."""
+"""Pieces of an instance, at most: with more, rounding errors of linear programs come near to a whole roll."""
+
+MOST_SINGLE = 2048
+"""Pieces of an instance with conflicts, at most: each is an item of its own, and each pair of them is examined."""
+
+MOST_RUNS = 1_000
+"""Largest demand with a limit on patterns: each number of rolls that a pattern is cut from is a pricing problem."""
+
+_DIVISIONS = 10**6
+"""A common divisor of the costs that is smaller than the least cost by more than this factor rounds no bound."""
+
+
+@dataclass(frozen=True)
+class Stock:
+    """Kinds of rolls.
+
+    Parameters
+    ----------
+    widths
+        C_k, integer, one entry per kind.  Two kinds may have the same width: rolls of two suppliers, for example.
+    costs
+        c_k ≥ 0 of a roll.
+    supplies
+        Number of rolls of each kind, None for an unlimited one.  None instead of a list: all are unlimited.
+
+    Raises
+    ------
+    InputError
+        If a number is missing or out of range.
+    """
+
+    widths: tuple[int, ...]
+    costs: tuple[float, ...]
+    supplies: tuple[int | None, ...] | None = None
+
+    def __post_init__(self) -> None:
+        widths = tuple(as_whole(width, "each of the stock's widths") for width in self.widths)
+        costs = tuple(_as_cost(cost) for cost in self.costs)
+        given = (None,) * len(widths) if self.supplies is None else self.supplies
+        supplies = tuple(None if supply is None else as_whole(supply, "each of the supplies") for supply in given)
+        if not widths:
+            raise InputError("a stock needs rolls of at least one width")
+        for name, values in (("costs", costs), ("supplies", supplies)):
+            if len(values) != len(widths):
+                raise InputError(f"as many {name} as widths of rolls are expected, not {len(values)} for {len(widths)}")
+        for k, width in enumerate(widths):
+            if not 1 <= width <= LARGEST_ROLL:
+                raise InputError(f"roll {k} has the width {width}, expected 1 to 2^53")
+        for k, supply in enumerate(supplies):
+            if supply is not None and supply < 0:
+                raise InputError(f"roll {k} has the supply {supply}, expected 0 or more, or None for any number")
+        object.__setattr__(self, "widths", widths)
+        object.__setattr__(self, "costs", costs)
+        object.__setattr__(self, "supplies", supplies)
+
+    @property
+    def limits(self) -> tuple[float, ...]:
+        """The supplies, infinite where a kind is unlimited."""
+        return tuple(math.inf if supply is None else float(supply) for supply in self.supplies or ())
+
+    @property
+    def useful(self) -> tuple[int, ...]:
+        """Kinds without those that an unlimited kind dominates, because it is as wide and costs no more."""
+        best = sorted(
+            (k for k, limit in enumerate(self.limits) if math.isinf(limit)),
+            key=lambda k: (self.costs[k], -self.widths[k], k),
+        )
+        kept = list[int]()
+        for k in best:
+            if all(self.widths[j] < self.widths[k] for j in kept):
+                kept.append(k)
+        limited = [
+            k
+            for k, limit in enumerate(self.limits)
+            if 0.0 < limit < math.inf
+            and not any(self.widths[j] >= self.widths[k] and self.costs[j] <= self.costs[k] for j in kept)
+        ]
+        return tuple(sorted(kept + limited)) or (0,)
+
+    def only(self, kinds: Sequence[int]) -> Stock:
+        """Return a stock of some of the kinds."""
+        supplies = self.supplies or ()
+        return Stock(
+            tuple(self.widths[k] for k in kinds),
+            tuple(self.costs[k] for k in kinds),
+            tuple(supplies[k] for k in kinds),
+        )
+
+    @property
+    def step(self) -> float | None:
+        """The greatest common divisor of the costs; None where it is too small to round a bound."""
+        costs = [Fraction(cost) for cost in self.costs if cost]
+        common = math.lcm(*(cost.denominator for cost in costs))
+        divisor = Fraction(math.gcd(*(int(cost * common) for cost in costs)), common)
+        # Costs such as 0.1 and 0.3 have a divisor that is made of their last bits.
+        return float(divisor) if costs and divisor >= Fraction(min(costs), _DIVISIONS) else None
 
 
 @dataclass(frozen=True)
@@ -32,27 +131,50 @@ class CuttingStockInstance:
     Parameters
     ----------
     roll
-        Width C of a roll.
+        Width C of a roll; of the widest one where there is a stock.
     widths, demands
-        w_i with 0 < w_i ≤ C and d_i ≥ 1, whole numbers, one entry an item.  Where widths have decimals, multiply all
-        of them and the roll by a power of ten.
+        w_i with 0 < w_i ≤ C and d_i ≥ 1, integers, one entry per item.  Where widths have decimals, multiply all of
+        them and the roll by a power of ten.
+    stock
+        Kinds of rolls with their widths, costs and supplies.  None: rolls of width C in any number, at a cost of 1.
+    conflicts
+        Pairs of items that may not be cut from one roll.  A pair of an item with itself: no two of its pieces.
+    patterns
+        Largest number of different patterns, each a set-up of the knives; None: no limit.  A limit cannot be combined
+        with a stock or with conflicts.
+    reading
+        How a file was read where it can be read in several ways.
 
     Raises
     ------
     InputError
-        If the data is none of this.
+        If a number is missing or out of range, or if the parts contradict each other.
     """
 
     roll: int
     widths: tuple[int, ...]
     demands: tuple[int, ...]
     name: str = ""
+    stock: Stock | None = field(default=None, kw_only=True)
+    conflicts: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
+    patterns: int | None = field(default=None, kw_only=True)
+    reading: str = field(default="", kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "roll", as_whole(self.roll, "the roll width"))
-        for field in ("widths", "demands"):
-            values = tuple(as_whole(v, f"each of the {field}") for v in getattr(self, field))
-            object.__setattr__(self, field, values)
+        for name in ("widths", "demands"):
+            values = tuple(as_whole(v, f"each of the {name}") for v in getattr(self, name))
+            object.__setattr__(self, name, values)
+        object.__setattr__(self, "name", str(self.name))
+        self._check_items()
+        if self.stock is not None:
+            self._check_stock(self.stock)
+        object.__setattr__(self, "conflicts", self._checked_conflicts())
+        if self.patterns is not None:
+            object.__setattr__(self, "patterns", as_whole(self.patterns, "the number of patterns"))
+            self._check_patterns(self.patterns)
+
+    def _check_items(self) -> None:
         if not self.widths:
             raise InputError("a cutting stock instance needs at least one item")
         if len(self.widths) != len(self.demands):
@@ -72,54 +194,158 @@ class CuttingStockInstance:
             raise InputError(
                 f"the demands sum to {float(sum(self.demands)):.3g} pieces, expected at most {MOST_PIECES}"
             )
-        object.__setattr__(self, "name", str(self.name))
+
+    def _check_stock(self, stock: Stock) -> None:
+        if not isinstance(stock, Stock):
+            raise InputError(f"stock: expected Stock(...), not {repr(stock)[:40]}")
+        if max(stock.widths) != self.roll:
+            raise InputError(
+                f"the instance's roll is {self.roll} wide, expected the stock's widest, {max(stock.widths)}"
+            )
+
+    def _checked_conflicts(self) -> tuple[tuple[int, int], ...]:
+        found, given = set(), self.conflicts
+        if not isinstance(given, Iterable):
+            raise InputError(f"conflicts are pairs of items, not {repr(given)[:40]}")
+        for pair in given:
+            try:
+                one, other = pair
+            except (TypeError, ValueError):
+                raise InputError(f"conflicts are pairs of items, not {repr(pair)[:40]}") from None
+            i, j = sorted((as_whole(one, "an item of a conflict"), as_whole(other, "an item of a conflict")))
+            if i < 0 or j >= self.num_items:
+                raise InputError(f"conflict {(i, j)}: items are numbered 0 to {self.num_items - 1}")
+            found.add((i, j))
+        if found and sum(self.demands) > MOST_SINGLE:
+            raise InputError(
+                f"with conflicts the demands may sum to {MOST_SINGLE} pieces, not to {sum(self.demands)}: each piece "
+                "is an item of its own there"
+            )
+        return tuple(sorted(found))
+
+    def _check_patterns(self, patterns: int) -> None:
+        if patterns < 1:
+            raise InputError(f"the number of patterns must be at least 1, not {patterns}")
+        if self.stock is not None or self.conflicts:
+            other = "several roll widths" if self.stock is not None else "conflicts"
+            raise InputError(f"a limit on patterns does not go together with {other}")
+        if max(self.demands) > MOST_RUNS:
+            raise InputError(
+                f"with a limit on patterns each demand may be {MOST_RUNS}, not {max(self.demands)}: each number of "
+                "rolls that a pattern can be cut from is a pricing problem of its own"
+            )
 
     @property
     def num_items(self) -> int:
         return len(self.widths)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether there are rolls of one width alone, without conflicts or a limit on patterns."""
+        return self.stock is None and not self.conflicts and self.patterns is None
+
+    @property
+    def rolls(self) -> Stock:
+        """The kinds of rolls: the stock, or the one width of the instance."""
+        return Stock((self.roll,), (1.0,)) if self.stock is None else self.stock
+
+    @property
     def material_bound(self) -> int:
-        """⌈Σ w_i d_i / C⌉: fewer rolls do not hold the material."""
+        """⌈Σ w_i d_i / C⌉: fewer rolls of width C do not hold the material."""
         total = sum(w * d for w, d in zip(self.widths, self.demands, strict=True))
         return -(-total // self.roll)
 
-    def objective(self, answer: Iterable[tuple[Pattern, int]]) -> int:
-        """Number of rolls of an answer, ``(pattern, rolls)`` pairs."""
-        return sum(rolls for _, rolls in answer)
+    @property
+    def conflict_mask(self) -> NDArray[np.bool_]:
+        """The conflicts as a symmetric mask, shape (items, items)."""
+        mask = np.zeros((self.num_items, self.num_items), dtype=np.bool_)
+        for i, j in self.conflicts:
+            mask[i, j] = mask[j, i] = True
+        return mask
 
-    def check(self, answer: Iterable[tuple[Pattern, int]]) -> int:
-        """Number of rolls of an answer, after checking every pattern and demand from the data alone.
+    def uses(self, answer: Iterable[Sequence[Any]]) -> list[Use]:
+        """Return an answer as ``(pattern, rolls, kind)``; without a stock its entries are ``(pattern, rolls)``.
+
+        Raises
+        ------
+        ValueError
+            If an entry is neither.
+        """
+        uses, wrong = list[Use](), ""
+        try:
+            for use in answer:
+                pattern, rolls, *kind = use
+                if len(kind) != (self.stock is not None):
+                    raise ValueError(f"there are {len(use)} entries")
+                pieces = tuple((index(item), index(copies)) for item, copies in pattern)
+                used = int(rolls) if 0 <= rolls < math.inf else -1
+                if used < 0 or used != rolls:
+                    wrong = wrong or f"pattern {pieces} is used {rolls} times, expected an integer from 0"
+                uses.append((pieces, used, index(kind[0]) if kind else 0))
+        except (TypeError, ValueError) as error:
+            kinds = "" if self.stock is None else " and the number of their width"
+            raise ValueError(f"expected patterns of (item, copies) with their rolls{kinds}: {error}") from None
+        if wrong:
+            raise ValueError(wrong)
+        return uses
+
+    def objective(self, answer: Iterable[Sequence[Any]]) -> float:
+        """Cost of an answer; the number of rolls where there is no stock."""
+        if self.stock is None:
+            rolls: int = sum(rolls for _, rolls in answer)
+            return rolls
+        return float(sum(Fraction(self.stock.costs[kind]) * rolls for _, rolls, kind in answer))
+
+    def check(self, answer: Iterable[Sequence[Any]]) -> float:
+        """Cost of an answer, after checking patterns, demands, supplies, conflicts and limit from the data alone.
 
         Raises
         ------
         ValueError
             If it is not an answer; the message says why.
         """
-        try:
-            plan = [(tuple([(index(item), index(copies)) for item, copies in p]), rolls) for p, rolls in answer]
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"expected patterns of (item, copies) with their rolls: {error}") from None
-        cut: Counter[int] = Counter()
-        total = 0
-        for pattern, rolls in plan:
-            if not (rolls >= 0 and rolls == int(rolls)):
-                raise ValueError(f"pattern {pattern} is used {rolls} times, expected a whole number")
-            if any(copies < 1 for _, copies in pattern):
-                raise ValueError(f"pattern {pattern} has an item without a piece")
-            for item, _ in pattern:
-                if not 0 <= item < self.num_items:
-                    raise ValueError(f"pattern {pattern} has an item {item}, expected 0 to {self.num_items - 1}")
-            width = sum(self.widths[item] * copies for item, copies in pattern)
-            if width > self.roll:
-                raise ValueError(f"pattern {pattern} needs width {width}, the roll has {self.roll}")
-            for item, copies in pattern:
-                cut[item] += copies * int(rolls)
-            total += int(rolls)
+        answer = list(answer)
+        cut, used = Counter[int](), Counter[int]()
+        patterns, forbidden = set[tuple[tuple[int, int], ...]](), set(self.conflicts)
+        stock = self.rolls
+        for pattern, rolls, kind in self.uses(answer):
+            if not 0 <= kind < len(stock.widths):
+                raise ValueError(f"there is no roll {kind}, expected 0 to {len(stock.widths) - 1}")
+            copies = self._copies(pattern)
+            taken = sum(self.widths[item] * number for item, number in copies.items())
+            if taken > stock.widths[kind]:
+                roll = "the roll" if self.stock is None else f"roll {kind}"
+                raise ValueError(f"pattern {pattern} needs width {taken}, {roll} has {stock.widths[kind]}")
+            found = forbidden and [
+                (i, j) for i in copies for j in copies if (i, j) in forbidden and (i != j or copies[i] > 1)
+            ]
+            if found and rolls:
+                raise ValueError(f"pattern {pattern} holds the conflict {found[0]}")
+            if rolls:
+                patterns.add(tuple(sorted(copies.items())))
+            used[kind] += rolls
+            for item, number in copies.items():
+                cut[item] += number * rolls
         for item, demand in enumerate(self.demands):
             if cut[item] < demand:
                 raise ValueError(f"item {item} is cut {cut[item]} times, {demand} are demanded")
-        return total
+        for kind, limit in enumerate(stock.limits):
+            if used[kind] > limit:
+                raise ValueError(f"roll {kind} is used {used[kind]} times, there are {limit:g}")
+        if self.patterns is not None and len(patterns) > self.patterns:
+            raise ValueError(f"there are {len(patterns)} patterns, expected at most {self.patterns}")
+        return self.objective(answer)
+
+    def _copies(self, pattern: Pattern) -> dict[int, int]:
+        """Copies by item of a pattern, which may contain an item twice."""
+        copies: dict[int, int] = {}
+        for item, number in pattern:
+            if number < 1:
+                raise ValueError(f"pattern {pattern} has an item without a piece")
+            if not 0 <= item < self.num_items:
+                raise ValueError(f"pattern {pattern} has an item {item}, expected 0 to {self.num_items - 1}")
+            copies[item] = copies.get(item, 0) + number
+        return copies
 
 
 def from_items(roll: int, items: Iterable[int], name: str = "") -> CuttingStockInstance:
@@ -129,185 +355,11 @@ def from_items(roll: int, items: Iterable[int], name: str = "") -> CuttingStockI
     return CuttingStockInstance(roll, widths, tuple(counts[w] for w in widths), name)
 
 
-# --- files -----------------------------------------------------------------------------------------------------------
-
-
-def read(path: Path | str) -> CuttingStockInstance:
-    """Read BPPLIB's text format: number of items n, roll width, then n lines with a width, or a width and a demand.
-
-    Numbers may be separated by any white space as long as each line holds one record.
-
-    Raises
-    ------
-    InputError
-        With file and line, where the file is something else.
-    """
-    return parse(read_text(path), Path(path))
-
-
-def parse(text: str, path: Path) -> CuttingStockInstance:
-    """What :func:`read` makes of the text of a file."""
-    lines = text.splitlines()
-    records = [(number, line.split()) for number, line in enumerate(lines, 1) if line.split()]
-    numbers = [(number, _numbers(path, number, words)) for number, words in records]
-    if len(numbers) < 2 or len(numbers[0][1]) != 1 or len(numbers[1][1]) != 1:
-        raise InputError(f"{path}: expected the number of items on the first line and the roll width on the second")
-    count, roll = numbers[0][1][0], numbers[1][1][0]
-    items = numbers[2:]
-    if len(items) != count:
-        raise InputError(f"{path}: the first line announces {count} items, but {len(items)} follow")
-    demands: Counter[int] = Counter()
-    for number, record in items:
-        if len(record) not in (1, 2):
-            raise InputError(
-                f"{path}, line {number}: expected a width, or a width and a demand, not {len(record)} numbers"
-            )
-        width, demand = record[0], record[1] if len(record) == 2 else 1
-        if not 1 <= width <= roll:
-            raise InputError(f"{path}, line {number}: the width is {width}, expected 1 to {roll} (the roll)")
-        if demand < 1:
-            raise InputError(f"{path}, line {number}: the demand is {demand}, expected at least 1")
-        demands[width] += demand
-    if not demands:
-        raise InputError(f"{path}: the instance has no items")
-    widths = tuple(sorted(demands, reverse=True))
+def _as_cost(value: Any) -> float:
     try:
-        return CuttingStockInstance(roll, widths, tuple(demands[w] for w in widths), path.stem)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-
-
-def _numbers(path: Path, line: int, words: Sequence[str]) -> list[int]:
-    try:
-        numbers = [int(word) for word in words]
-    except ValueError:
-        raise InputError(f"{path}, line {line}: expected whole numbers, not {' '.join(words)[:40]!r}") from None
-    for number in numbers:
-        if abs(number) > LARGEST_ROLL:
-            raise InputError(f"{path}, line {line}: expected numbers up to 2^53, not {str(number)[:40]}")
-    return numbers
-
-
-def write(instance: CuttingStockInstance, path: Path | str) -> None:
-    """Write the text format that :func:`read` reads, with width and demand on a line."""
-    lines = [str(instance.num_items), str(instance.roll)]
-    lines += [f"{w} {d}" for w, d in zip(instance.widths, instance.demands, strict=True)]
-    write_text(path, "\n".join(lines) + "\n")
-
-
-# --- generators ------------------------------------------------------------------------------------------------------
-
-
-def uniform(
-    num_items: int,
-    seed: int,
-    *,
-    roll: int = 1000,
-    widths: tuple[int, int] = (100, 700),
-    demands: tuple[int, int] = (10, 100),
-) -> CuttingStockInstance:
-    """Random cutting stock: distinct widths and demands, each uniform in its range (ends included)."""
-    rng = np.random.default_rng(seed)
-    chosen = rng.choice(np.arange(widths[0], widths[1] + 1), num_items, replace=False)
-    wanted = rng.integers(demands[0], demands[1] + 1, num_items)
-    order = np.argsort(-chosen)
-    name = f"uniform-{num_items}-{seed}"
-    return CuttingStockInstance(roll, tuple(chosen[order].tolist()), tuple(wanted[order].tolist()), name)
-
-
-def bin_packing(
-    num_items: int, seed: int, *, roll: int = 1000, widths: tuple[int, int] = (1, 800)
-) -> CuttingStockInstance:
-    """Random bin packing: single pieces of uniform widths; 160 to 200 pieces up to 0.8 C look like hard28."""
-    rng = np.random.default_rng(seed)
-    return from_items(roll, rng.integers(widths[0], widths[1] + 1, num_items).tolist(), f"bin-{num_items}-{seed}")
-
-
-def wide_pieces(seed: int) -> CuttingStockInstance:
-    """Random bin packing in the kind of Scholl's HARD sets: 200 pieces, no two alike, on rolls of 100,000.
-
-    Source: A. Scholl, R. Klein, C. Jürgens, *BISON: a fast hybrid procedure for exactly solving the one-dimensional bin
-    packing problem*, Computers & Operations Research 24 (1997).
-    """
-    rng = np.random.default_rng(seed)
-    pieces = rng.choice(np.arange(20_000, 35_001), 200, replace=False)
-    return from_items(100_000, pieces.tolist(), f"wide-pieces-{seed}")
-
-
-def long_rolls(seed: int) -> CuttingStockInstance:
-    """Random cutting stock of 100 widths on rolls of 500,000, where few sums of widths meet."""
-    found = uniform(100, seed, roll=500_000, widths=(50_000, 350_000), demands=(1, 100))
-    return replace(found, name=f"long-rolls-{seed}")
-
-
-def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> CuttingStockInstance:
-    """Bin packing in which every roll of the optimum holds exactly three pieces without waste (Falkenauer, 1996)."""
-    rng = np.random.default_rng(seed)
-    pieces: list[int] = []
-    low, high = roll // 4, roll // 2
-    while len(pieces) < 3 * num_rolls:
-        first = int(rng.integers(int(0.38 * roll), int(0.49 * roll) + 1))
-        second = int(rng.integers(low, (roll - first) // 2 + 1))
-        third = roll - first - second
-        if low <= third < high:
-            pieces += [first, second, third]
-    return from_items(roll, pieces, f"triplets-{num_rolls}-{seed}")
-
-
-def natural(seed: int) -> CuttingStockInstance:
-    """Bin packing of 160, 180 or 200 pieces with uniform widths up to 0.8 C, like the set hard28.
-
-    Nearly all draws are easy.  In the few that are not, the relaxation lies so little below a whole number K that an
-    answer of K rolls has to be cut almost without waste.
-
-    References
-    ----------
-    J. E. Schoenfield, *Fast, exact solution of open bin packing problems without linear programming*, 2002 (hard28).
-    """
-    rng = np.random.default_rng([28, seed])
-    return from_items(1000, rng.integers(1, 801, int(rng.choice([160, 180, 200]))).tolist(), f"natural-{seed}")
-
-
-def critical(seed: int, last_width: int) -> CuttingStockInstance:
-    """Bin packing like :func:`natural` with the last piece as wide as the relaxation allows.
-
-    Where ``last_width`` is the largest width at which the relaxation does not pass a whole number K, every roll of an
-    answer of K rolls must be nearly free of waste.  Some of these instances have such an answer, which is hard to find;
-    others have none: their optimum is K + 1 (they lack the integer round-up property, IRUP), which is hard to prove.
-    """
-    rng = np.random.default_rng([281, seed])
-    pieces = rng.integers(1, 801, int(rng.choice([160, 180, 200]))).tolist()
-    return from_items(1000, [*pieces[:-1], last_width], f"critical-{seed}")
-
-
-def near_integer(seed: int) -> CuttingStockInstance:
-    """Bin packing whose material fills a whole number of rolls but for a few units of 10 000.
-
-    Rounding the relaxation up then gives nearly no room for waste, and pieces may be so narrow that a roll holds a
-    hundred of them.  (In some draws a piece shrinks away as the total is adjusted, and the waste is larger.)
-
-    References
-    ----------
-    G. Wäscher and T. Gau, *Heuristics for the integer one-dimensional cutting stock problem: a computational study*,
-    OR Spektrum 18 (1996), whose hardest instances are of this kind.
-    """
-    rng = np.random.default_rng([17, seed])
-    roll = 10_000
-    num_widths = int(rng.integers(30, 61))
-    num_pieces = int(rng.integers(max(57, num_widths), 241))
-    high = float(rng.choice([0.3, 0.4, 0.5, 0.6, 0.75]))
-    low = float(rng.choice([0.001, 0.02, 0.05, 0.1]))
-    widths = np.unique(rng.integers(int(low * roll), int(high * roll) + 1, num_widths))
-    copies = np.ones(len(widths), dtype=np.int64)
-    np.add.at(copies, rng.integers(0, len(widths), max(0, num_pieces - len(widths))), 1)
-    waste = int(rng.choice([0, 0, 1, 1, 2, 5]))
-    pieces = np.repeat(widths, copies)
-    # The total is brought to a multiple of the roll, less the waste, by a small change of a few pieces.
-    change = (-waste - int(pieces.sum())) % roll
-    if change > roll // 2:
-        change -= roll
-    share = int(rng.integers(2, 8))
-    changed = rng.choice(len(pieces), share, replace=False)
-    pieces[changed] += change // share
-    pieces[changed[0]] += change % share
-    return from_items(roll, np.minimum(pieces[pieces > 0], roll).tolist(), f"near-integer-{seed}")
+        cost = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"each of the costs must be a number, not {repr(value)[:40]}") from None
+    if isinstance(value, (bool, str)) or not 0.0 <= cost < math.inf:
+        raise InputError(f"each of the costs must be a finite number from 0, not {repr(value)[:40]}")
+    return cost

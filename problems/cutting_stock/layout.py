@@ -1,4 +1,4 @@
-"""How a pattern is laid out on the roll: the arcs (item, position) that branching speaks of."""
+"""How a pattern is laid out on its roll: the arcs (item, position) that branching decisions are made on."""
 
 from __future__ import annotations
 
@@ -18,45 +18,52 @@ from colgen.solvers.packing.knapsack import NetworkTooLargeError, PackingNetwork
 Arc: TypeAlias = tuple[int, int]
 """``(rank, position)``: a piece of the item of this rank at this position."""
 
+Rolled: TypeAlias = tuple[int, Pattern]
+"""The structure of a column: a kind of roll, and the pattern that is cut from it."""
+
 
 def as_arc(variable: Hashable) -> Arc:
     """An original variable, or the index of a branching row, as the arc that it is (to the engine it is a hashable)."""
     return cast(Arc, variable)
 
 
-class LaidOutPatterns(Sequence[Pattern]):
-    """Patterns of one round, as arrays; of most of them nobody asks for more.
+class LaidOutPatterns(Sequence[Rolled]):
+    """Patterns of one round on one kind of roll, as arrays; tuples are made when they are asked for.
 
     Attributes
     ----------
+    kind
+        The kind of roll.
     starts, items, copies
         Pattern k has ``copies[starts[k]:starts[k + 1]]`` of ``items[starts[k]:starts[k + 1]]``, widest first.
     """
 
-    def __init__(self, starts: NDArray[np.int64], items: NDArray[np.int64], copies: NDArray[np.int64]) -> None:
-        self.starts, self.items, self.copies = starts, items, copies
+    def __init__(
+        self, kind: int, starts: NDArray[np.int64], items: NDArray[np.int64], copies: NDArray[np.int64]
+    ) -> None:
+        self.kind, self.starts, self.items, self.copies = kind, starts, items, copies
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     @cached_property
-    def _made(self) -> list[Pattern]:
-        pieces = list(zip(self.items.tolist(), self.copies.tolist(), strict=True))
-        return [tuple(pieces[start:end]) for start, end in itertools.pairwise(self.starts.tolist())]
+    def _made(self) -> list[Rolled]:
+        kind, pieces = self.kind, list(zip(self.items.tolist(), self.copies.tolist(), strict=True))
+        return [(kind, tuple(pieces[start:end])) for start, end in itertools.pairwise(self.starts.tolist())]
 
     @overload
-    def __getitem__(self, k: int) -> Pattern: ...
+    def __getitem__(self, k: int) -> Rolled: ...
     @overload
-    def __getitem__(self, k: slice) -> list[Pattern]: ...
-    def __getitem__(self, k: int | slice) -> Pattern | list[Pattern]:
+    def __getitem__(self, k: slice) -> list[Rolled]: ...
+    def __getitem__(self, k: int | slice) -> Rolled | list[Rolled]:
         return self._made[k]
 
 
 class PatternLayout:
-    """Lays patterns out from position 0, widest item first.
+    """Lays patterns out from position 0, widest item first, whatever kind of roll they are cut from.
 
     Items are numbered by *rank* here: rank 0 is the widest.  The arc ``(rank, position)`` is a piece of that item at
-    that position.  The arcs that any pattern has are those of :attr:`network`, and have numbers there.
+    that position.  :attr:`network` contains the arcs of all patterns on the widest roll, and numbers them.
     """
 
     def __init__(self, instance: CuttingStockInstance) -> None:
@@ -125,17 +132,17 @@ class PatternLayout:
         ranks = np.flatnonzero(copies)
         return tuple(zip(self.item_of_rank[ranks].tolist(), copies[ranks].tolist(), strict=True))
 
-    def patterns(self, packings: NDArray[np.int64]) -> LaidOutPatterns:
-        """The patterns of several packings, one a row."""
+    def patterns(self, packings: NDArray[np.int64], kind: int = 0) -> LaidOutPatterns:
+        """The patterns of several packings, one per row, on a kind of roll."""
         flat = packings.ravel()
         pieces = flat.nonzero()[0]
         owners, ranks = np.divmod(pieces, packings.shape[1])
         starts = np.searchsorted(owners, np.arange(len(packings) + 1))
-        return LaidOutPatterns(starts, self.item_of_rank[ranks], flat[pieces])
+        return LaidOutPatterns(kind, starts, self.item_of_rank[ranks], flat[pieces])
 
     def arcs(self, column: Column) -> Mapping[Hashable, float]:
         """The arcs of a column's pattern, each with value 1: the original variables that the pattern sets."""
-        return self.arcs_of(column.structure)
+        return self.arcs_of(column.structure[1])
 
     def arcs_of(self, pattern: Pattern) -> Mapping[Hashable, float]:
         """The same of a pattern."""
@@ -154,7 +161,7 @@ class PatternLayout:
         """The same of a batch's patterns, one after the other, and where each of them begins."""
         last, numbers, starts = self._last
         if last is not columns:  # many decisions look at one batch
-            patterns = columns.structures
+            patterns = [pattern for _, pattern in columns.structures]
             try:
                 each = list(map(self._numbers.__getitem__, patterns))
             except KeyError:
@@ -198,14 +205,20 @@ class PatternArcsForbidden(Decision):
     ----------
     exhaustive
         False where reduced costs forbade the arcs: answers no better than the incumbent may then be lost.
+    kind
+        The kind of roll whose patterns are meant; None: all kinds.
     """
 
     layout: PatternLayout
     open_arcs: NDArray[np.bool_]
     exhaustive: bool = True
+    kind: int | None = None
 
     def allows(self, column: Column) -> bool:
-        numbers = self.layout.numbers(column.structure)
+        kind, pattern = column.structure
+        if self.kind not in (None, kind):
+            return True
+        numbers = self.layout.numbers(pattern)
         return bool((self.open_arcs[numbers] & (numbers >= 0)).all())
 
     def allows_each(self, columns: Columns) -> NDArray[np.bool_]:
@@ -213,6 +226,8 @@ class PatternArcsForbidden(Decision):
         closed = np.flatnonzero(~(self.open_arcs[numbers] & (numbers >= 0)))
         allowed = np.ones(len(columns), dtype=np.bool_)
         allowed[np.searchsorted(starts, closed, side="right") - 1] = False
+        if self.kind is not None:
+            allowed |= np.array([kind != self.kind for kind, _ in columns.structures], dtype=np.bool_)
         return allowed
 
     def __str__(self) -> str:
@@ -228,7 +243,7 @@ class Full(Decision):
 
     def allows(self, column: Column) -> bool:
         width = self.layout.width_of_item
-        return bool(sum(int(width[item]) * copies for item, copies in column.structure) == self.layout.roll)
+        return bool(sum(int(width[item]) * copies for item, copies in column.structure[1]) == self.layout.roll)
 
     def allows_each(self, columns: Columns) -> NDArray[np.bool_]:
         full: NDArray[np.bool_] = self.layout.filled_each(columns) == self.layout.roll

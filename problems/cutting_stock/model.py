@@ -1,40 +1,18 @@
-"""Cutting stock as Pyomo models: the master of column generation, and complete formulations to compare with."""
+"""Complete formulations of cutting stock to compare with, as Pyomo models."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from colgen import artificial, exchange
+from colgen import InputError
 from colgen.core.lazy_imports import Late
-from colgen.problems.cutting_stock.exchanges import Exchange
-from colgen.problems.cutting_stock.fitting import first_fit_decreasing
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
+from colgen.problems.cutting_stock.plans import first_fit_decreasing
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
     pyo = Late("pyomo.environ")
-
-
-def master(instance: CuttingStockInstance, exchanges: Sequence[Exchange] = ()) -> pyo.ConcreteModel:
-    """The rows of the pattern formulation, without any pattern: ``unmet`` stands in for the columns to come.
-
-    ``cut_down[k]`` is a piece that is used for smaller ones: zero in every answer.
-    """
-    m = pyo.ConcreteModel()
-    m.item = pyo.RangeSet(0, instance.num_items - 1)
-    m.unmet = artificial(m.item)
-    pieces = {i: m.unmet[i] + 0.0 for i in m.item}
-    if exchanges:
-        m.cut_down = exchange(range(len(exchanges)))
-        for k, (whole, parts) in enumerate(exchanges):
-            pieces[whole] -= m.cut_down[k]
-            for part in parts:
-                pieces[part] += m.cut_down[k]
-    m.demand = pyo.Constraint(m.item, rule=lambda m, i: pieces[i] >= instance.demands[i])
-    m.rolls = pyo.Objective(expr=0, sense=pyo.minimize)
-    return m
 
 
 def full(instance: CuttingStockInstance, formulation: str = "arc_flow", rolls: int | None = None) -> pyo.ConcreteModel:
@@ -48,6 +26,8 @@ def full(instance: CuttingStockInstance, formulation: str = "arc_flow", rolls: i
     rolls
         For ``"assignment"``: how many rolls there are; by default as many as first-fit decreasing needs.
     """
+    if not instance.is_plain:
+        raise InputError("complete formulations are known for rolls of one width alone, without conflicts or limits")
     if formulation == "arc_flow":
         return arc_flow(instance)
     if formulation == "assignment":
@@ -113,7 +93,7 @@ def reached_arcs(instance: CuttingStockInstance) -> set[tuple[int, int]]:
 def assignment(instance: CuttingStockInstance, rolls: int | None = None) -> pyo.ConcreteModel:
     """``cut[i, r]`` pieces of item i from roll r, and whether a roll is used."""
     if rolls is None:
-        rolls = instance.objective(first_fit_decreasing(instance))
+        rolls = sum(number for _, number in first_fit_decreasing(instance))
     m = pyo.ConcreteModel()
     m.item = pyo.RangeSet(0, instance.num_items - 1)
     m.roll = pyo.RangeSet(0, rolls - 1)

@@ -13,8 +13,9 @@ from colgen.core.budget import OutOfBudget
 from colgen.core.terms import Count, PricedTerms
 from colgen.core.tolerances import TOLERANCES
 from colgen.pricing.oracles import PricedMarginals
-from colgen.problems.cutting_stock.instance import Pattern
+from colgen.problems.cutting_stock.instance import Pattern, Stock
 from colgen.problems.cutting_stock.layout import Full, PatternArcsForbidden, PatternLayout, as_arc
+from colgen.problems.cutting_stock.rolls import RollKind
 from colgen.solvers.packing.arc_values import arc_values, arc_work
 from colgen.solvers.packing.counted_network import ChargedCounts, best_counted_packings
 from colgen.solvers.packing.knapsack import NEVER, PackingNetwork, best_from, filled, packings_by_first_item, restricted
@@ -32,18 +33,20 @@ ARC = "arc"
 
 
 class PatternOracle(Pricing):
-    """Bounded knapsack over patterns laid out on the roll: exact, and many patterns at once.
+    """Bounded knapsack over patterns on one kind of roll: exact, and many patterns at once.
 
-    The dynamic program that finds the best pattern knows, for every item, the best pattern whose widest item it is.
-    The improving ones among them, best first, are the columns of the round: no two of them are alike, and together they
-    touch many rows, which saves rounds.  With all of them a bin packing instance of 402 items takes 65 rounds instead
-    of 300, and a third of the time.
+    The dynamic program that finds the best pattern also contains, for every item, the best pattern whose widest item it
+    is.  The improving ones among them, best first, are the columns of the round: no two of them are alike, and together
+    they touch many rows, which saves rounds.  With all of them a bin packing instance of 402 items takes 65 rounds
+    instead of 300, and a third of the time.
 
     Where patterns pay for rank-1 cuts, labels find the best one, and others on the way
     (:mod:`colgen.solvers.packing.counted_network`).
 
     Parameters
     ----------
+    kind
+        The kind of roll; by default the one width of the layout, unlimited, at a cost of 1.
     columns
         At most so many patterns a round; None: no limit.
 
@@ -55,65 +58,80 @@ class PatternOracle(Pricing):
         Whether there have been too many labels once: more cuts would make still more of them.
     """
 
-    cost_bound = 1.0  # every pattern costs a roll: Farley's bound holds
     prices = frozenset({Count})
 
-    def __init__(self, layout: PatternLayout, columns: int | None = None) -> None:
+    def __init__(self, layout: PatternLayout, kind: RollKind | None = None, columns: int | None = None) -> None:
         self.layout = layout
+        self.kind = RollKind(0, Stock((layout.roll,), (1.0,)), int(layout.demands.sum())) if kind is None else kind
+        self.cost_bound = self.kind.cost  # every pattern costs a roll: Farley's bound holds
+        self.multiplicity = self.kind.multiplicity
         self.columns = columns
         self._network: PackingNetwork | None = None
         self._situation: tuple[object, ...] | None = None
         self.fills = self.overflowed = False
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        charge = self.kind.charge(duals, context)
+        if math.isinf(charge):
+            return PricingResult(bound=math.inf)
         try:
             net = self.network(context)
             profits = self.profits(net, duals)
             values = best_from(net, profits, look=context.budget.require)
         except OutOfBudget:
             return PricingResult(cut_off=True)
-        optimum = float(values[0, 0])
-        if optimum <= 0.0:  # the empty pattern is best: no column at all
-            return PricingResult(bound=None if context.fixed else context.cost_weight)
-        weight = context.cost_weight
+        # While a dive has fixed columns, patterns are limited to what is still demanded, which proves nothing.
+        proved = not context.fixed
+        most = float(values[0, 0])
         if cuts := duals.terms(Count):
             try:
-                earned, packings, most = self._counted(net, values, profits, cuts, context)
+                earned, packings, most = self._counted(net, values, profits, cuts, charge, context)
             except OutOfBudget:
                 return PricingResult(cut_off=True)
             if not len(earned):
-                return PricingResult(bound=None if context.fixed else weight - most)
+                return PricingResult(bound=charge - most if proved else None)
         else:
-            earned, packings = packings_by_first_item(net, values, profits, min(weight, (1.0 - 1e-12) * optimum))
-            most = optimum
+            # A roll has at least one piece; the table does not contain the best pattern if all lose.
+            threshold = min(charge, (1.0 - 1e-12) * most) if most > 0.0 else NEVER
+            earned, packings = packings_by_first_item(net, values, profits, threshold)
+            most = most if most > 0.0 else float(earned.max(initial=NEVER))
+            if most <= 0.5 * NEVER:
+                return PricingResult(bound=math.inf if proved else None)
         best = np.argsort(-earned, kind="stable")[: self.columns]
-        improving = best[earned[best] > weight]
+        improving = best[earned[best] > charge]
         chosen = improving if len(improving) else best[:1]
-        columns = self.batch(packings[chosen], duals)
-        reduced_costs = (weight - earned[chosen]).tolist()
-        # While a dive has fixed columns, patterns are limited to what is still demanded, which proves nothing.
-        bound = None if context.fixed else weight - most
 
         def marginals() -> PricedMarginals | None:
             if arc_work(net) > _WORK:
                 return None
             through = arc_values(net, values, profits, look=context.budget.require)
             arcs = np.arange(net.num_arcs) if net.origin is None else net.origin
-            return PricedMarginals(np.where(through > NEVER, weight - through, math.inf), arcs)
+            return PricedMarginals(np.where(through > NEVER, charge - through, math.inf), arcs)
 
-        return PricingResult(columns, bound, reduced_costs, marginals=marginals)
+        return PricingResult(
+            self.batch(packings[chosen], duals),
+            charge - most if proved else None,
+            (charge - earned[chosen]).tolist(),
+            marginals=marginals,
+        )
 
     def _counted(
-        self, net: PackingNetwork, values: Floats, profits: Floats, cuts: PricedTerms[Count], context: PricingContext
+        self,
+        net: PackingNetwork,
+        values: Floats,
+        profits: Floats,
+        cuts: PricedTerms[Count],
+        charge: float,
+        context: PricingContext,
     ) -> tuple[Floats, NDArray[np.int64], float]:
-        """What packings earn that pay for cuts and are worth a roll or nearly, those, and what none earns more than."""
-        layout, weight, most = self.layout, context.cost_weight, float(values[0, 0])
+        """What packings that pay for cuts earn, if it is a roll's charge or nearly; these packings; an upper bound."""
+        layout, most = self.layout, float(values[0, 0])
         terms = cuts.arrays(layout.rank_of_name)
         counts = ChargedCounts(*terms[:4], np.maximum(-terms.values, 0.0))
         # What is worth a roll and no more must not be asked for: of full rolls there may be a great many.
-        enough = weight * (1.0 + TOLERANCES.pruning)
+        enough = charge * (1.0 + TOLERANCES.pruning)
         # The best one is found as soon as any is that earns more than what is asked for: much, first.
-        for asked in (weight + _MUCH * (most - weight), enough) if most > enough else (enough,):
+        for asked in (charge + _MUCH * (most - charge), enough) if most > enough else (enough,):
             found = best_counted_packings(net, values, profits, counts, asked, look=context.budget.require)
             self.overflowed = self.overflowed or found.overflowed
             if len(found.profits):
@@ -121,14 +139,18 @@ class PatternOracle(Pricing):
         return found.profits, found.packings, found.bound
 
     def batch(self, packings: NDArray[np.int64], duals: Duals) -> Columns:
-        """The columns of packings, one a row, by rank."""
-        patterns = self.layout.patterns(packings)
-        rows = duals.rows("demand")[patterns.items]
-        return Columns(np.ones(len(patterns)), patterns.starts, rows, patterns.copies, patterns)
+        """The columns of packings, one per row, by rank."""
+        patterns, supply = self.layout.patterns(packings, self.kind.number), self.kind.rows(duals)
+        rows, values, starts = duals.rows("demand")[patterns.items], patterns.copies, patterns.starts
+        if len(supply):
+            rows = np.insert(rows, starts[1:], supply[0])
+            values, starts = np.insert(values, starts[1:], 1), starts + np.arange(len(starts))
+        return Columns(np.full(len(patterns), self.kind.cost), starts, rows, values, patterns)
 
     def encode(self, pattern: Pattern) -> Column:
         """The column of a pattern."""
-        return Column(1.0, {("demand", item): copies for item, copies in pattern}, pattern)
+        entries = {("demand", item): float(copies) for item, copies in pattern}
+        return Column(self.kind.cost, {**entries, **self.kind.coefficients()}, (self.kind.number, pattern))
 
     def network(self, context: PricingContext) -> PackingNetwork:
         """The arcs that the branching decisions leave, for the copies still demanded; kept for the next call."""
@@ -136,12 +158,12 @@ class PatternOracle(Pricing):
         if self._network is None or situation != self._situation:
             layout = self.layout
             net = layout.lay_network(context.budget.require)
-            allowed = allowed_arcs(layout, context)
+            allowed = self._allowed_arcs(net, context)
             self.fills = any(isinstance(decision, Full) for decision in context.decisions)
             if allowed is not None or context.fixed:
                 demands = layout.demands.copy()
                 for column, value in context.fixed:
-                    for item, copies in column.structure:
+                    for item, copies in column.structure[1]:
                         demands[layout.rank_of_item[item]] -= int(value) * copies
                 net = restricted(net, np.maximum(demands, 0), allowed)
             if self.fills:
@@ -150,6 +172,23 @@ class PatternOracle(Pricing):
                 net = net if origin is None else net._replace(origin=origin[net.origin])
             self._network, self._situation = net, situation
         return self._network
+
+    def _allowed_arcs(self, net: PackingNetwork, context: PricingContext) -> NDArray[np.bool_] | None:
+        """Mask of the network's arcs that fit onto the roll and that the decisions allow, None if all are."""
+        masks = [net.states[net.heads] <= self.kind.width] if self.kind.width < self.layout.roll else []
+        closed = list[int]()
+        for decision in context.decisions:
+            if isinstance(decision, PatternArcsForbidden) and decision.kind in (None, self.kind.number):
+                masks.append(decision.open_arcs)
+            elif isinstance(decision, Bound) and decision.upper <= 0 and decision.key[0] == ARC:
+                closed.append(net.arc(*as_arc(decision.key[1])))
+        if not masks and not closed:
+            return None
+        allowed = np.ones(net.num_arcs, dtype=np.bool_)
+        for mask in masks:
+            allowed &= mask
+        allowed[[arc for arc in closed if arc >= 0]] = False
+        return allowed
 
     def profits(self, net: PackingNetwork, duals: Duals) -> NDArray[np.float64]:
         """What each arc earns: the dual of its item's row, and of its own branching row if it has one."""
@@ -160,18 +199,3 @@ class PatternOracle(Pricing):
             if k >= 0:
                 profits[k] += dual
         return profits
-
-
-def allowed_arcs(layout: PatternLayout, context: PricingContext) -> NDArray[np.bool_] | None:
-    """Mask of the network's arcs that the decisions allow, None if they allow all."""
-    allowed: NDArray[np.bool_] | None = None
-    for decision in context.decisions:
-        if isinstance(decision, PatternArcsForbidden):
-            allowed = decision.open_arcs.copy() if allowed is None else allowed & decision.open_arcs
-        elif isinstance(decision, Bound) and decision.upper <= 0:
-            if allowed is None:
-                allowed = np.ones(layout.network.num_arcs, dtype=np.bool_)
-            arc = layout.network.arc(*as_arc(decision.key[1]))
-            if arc >= 0:
-                allowed[arc] = False
-    return allowed

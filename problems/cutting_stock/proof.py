@@ -55,7 +55,7 @@ class PlanCertifier(KnapsackCertifier):
         left, plan = dict(enumerate(self._demands)), dict[tuple[tuple[int, int], ...], int]()
         for column, value in solution.columns:
             rolls = round(value)
-            pieces = dict(column.structure)
+            pieces = dict(column.structure[1])
             while rolls:
                 cut = {item: min(copies, left[item]) for item, copies in pieces.items() if left[item]}
                 # So many rolls can be cut alike before some item runs out.

@@ -1,4 +1,4 @@
-"""Files of orders: BPPLIB's text for one roll width, JSON for whatever else is given."""
+"""Files of cutting stock: BPPLIB's text and the OR-Library's for one roll width, JSON for instances with more parts."""
 
 from __future__ import annotations
 
@@ -12,22 +12,27 @@ from typing import Any, TypeAlias
 
 from colgen import InputError
 from colgen.core.files import parse_json, read_text, write_text
-from colgen.problems.cutting_stock.instance import CuttingStockInstance, parse
-from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from colgen.problems.cutting_stock.instance import LARGEST_ROLL, CuttingStockInstance, Stock
 
 _FIELDS = ("name", "roll", "items", "stock", "patterns", "conflicts")
 
+Records: TypeAlias = Sequence[tuple[int, list[str]]]
+"""Lines that are not empty: their numbers, and their words."""
 
-def read_order(path: Path | str, *, problem: int | None = None) -> Order:
-    """Read BPPLIB's text format, or JSON: ``{"roll": 100, "items": [{"width": 45, "demand": 97}, ...]}``.
 
-    The JSON may have besides ``"conflicts": [[0, 1], ...]``, pairs of items that may not be cut from one roll, numbered
-    from 0; ``"patterns": 8``, at most so many different patterns; and, instead of the roll, ``"stock": [{"width": 100,
-    "cost": 12.5, "supply": 40}, ...]``, rolls of several widths, of which there are any number where no supply is said.
-    An item without a demand is wanted once.
+def read(path: Path | str, *, problem: int | None = None) -> CuttingStockInstance:
+    """Read BPPLIB's text format, a file of the OR-Library, or JSON.
+
+    BPPLIB: the number of items n and the roll width, then n lines with a width, or a width and a demand.  Numbers may
+    be separated by any white space as long as each line holds one record.
 
     The OR-Library's files of bin packing hold several problems: their number; of each a name, ``CAPACITY ITEMS BEST``,
     and the sizes.  Sizes with decimals are read in tenths, hundredths, ....
+
+    JSON: ``{"roll": 100, "items": [{"width": 45, "demand": 97}, ...]}``.  An item without a demand is wanted once.
+    Optional fields are ``"conflicts": [[0, 1], ...]``, pairs of items that may not be cut from one roll, numbered from
+    0; ``"patterns": 8``, at most so many different patterns; and, instead of the roll, ``"stock": [{"width": 100,
+    "cost": 12.5, "supply": 40}, ...]``, rolls of several widths, unlimited where there is no supply.
 
     Parameters
     ----------
@@ -37,7 +42,7 @@ def read_order(path: Path | str, *, problem: int | None = None) -> Order:
     Raises
     ------
     InputError
-        With the file, and with line or place, where it is something else.
+        With the file, and with line or field, where it is something else.
     """
     path = Path(path)
     text = read_text(path)
@@ -47,16 +52,69 @@ def read_order(path: Path | str, *, problem: int | None = None) -> Order:
     if problem not in (None, 1):
         raise InputError(f"{path}: expected problem 1, the file holds no other, not {problem}")
     if text.lstrip()[:1] not in ("{", "["):
-        return Order(parse(text, path))
+        return _bpplib(path, records)
     content = parse_json(text, str(path))
     try:
-        return _order(content, path.stem)
+        return _from_json(content, path.stem)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-Records: TypeAlias = Sequence[tuple[int, list[str]]]
-"""Lines that are not empty: their numbers, and their words."""
+def write(instance: CuttingStockInstance, path: Path | str) -> None:
+    """Write BPPLIB's text format; JSON, which :func:`read` reads too, where the instance has parts beside its items."""
+    if instance.is_plain:
+        lines = [str(instance.num_items), str(instance.roll)]
+        lines += [f"{w} {d}" for w, d in zip(instance.widths, instance.demands, strict=True)]
+        write_text(path, "\n".join(lines) + "\n")
+    else:
+        write_text(path, json.dumps(_as_json(instance), indent=1) + "\n")
+
+
+# --- BPPLIB ----------------------------------------------------------------------------------------------------------
+
+
+def _bpplib(path: Path, records: Records) -> CuttingStockInstance:
+    """The instance of a file in BPPLIB's format: number of items, roll width, then a width and a demand per line."""
+    numbers = [(number, _numbers(path, number, words)) for number, words in records]
+    if len(numbers) < 2 or len(numbers[0][1]) != 1 or len(numbers[1][1]) != 1:
+        raise InputError(f"{path}: expected the number of items on the first line and the roll width on the second")
+    count, roll = numbers[0][1][0], numbers[1][1][0]
+    items = numbers[2:]
+    if len(items) != count:
+        raise InputError(f"{path}: the first line announces {count} items, but {len(items)} follow")
+    demands: Counter[int] = Counter()
+    for number, record in items:
+        if len(record) not in (1, 2):
+            raise InputError(
+                f"{path}, line {number}: expected a width, or a width and a demand, not {len(record)} numbers"
+            )
+        width, demand = record[0], record[1] if len(record) == 2 else 1
+        if not 1 <= width <= roll:
+            raise InputError(f"{path}, line {number}: the width is {width}, expected 1 to {roll} (the roll)")
+        if demand < 1:
+            raise InputError(f"{path}, line {number}: the demand is {demand}, expected at least 1")
+        demands[width] += demand
+    if not demands:
+        raise InputError(f"{path}: the instance has no items")
+    widths = tuple(sorted(demands, reverse=True))
+    try:
+        return CuttingStockInstance(roll, widths, tuple(demands[w] for w in widths), path.stem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _numbers(path: Path, line: int, words: Sequence[str]) -> list[int]:
+    try:
+        numbers = [int(word) for word in words]
+    except ValueError:
+        raise InputError(f"{path}, line {line}: expected whole numbers, not {' '.join(words)[:40]!r}") from None
+    for number in numbers:
+        if abs(number) > LARGEST_ROLL:
+            raise InputError(f"{path}, line {line}: expected numbers up to 2^53, not {str(number)[:40]}")
+    return numbers
+
+
+# --- the OR-Library ---------------------------------------------------------------------------------------------------
 
 
 def _is_library(records: Records) -> bool:
@@ -64,8 +122,8 @@ def _is_library(records: Records) -> bool:
     return len(records) > 2 and [len(words) for _, words in records[:3]] == [1, 1, 3]
 
 
-def _library(path: Path, records: Records, problem: int) -> Order:
-    """One problem of a file of the OR-Library, of which every line is looked at."""
+def _library(path: Path, records: Records, problem: int) -> CuttingStockInstance:
+    """One problem of a file of the OR-Library, after every line of the file is checked."""
     announced = _count(path, records[0][0], records[0][1][0])
     found: list[tuple[str, Decimal, list[Decimal]]] = []
     at = 1
@@ -105,10 +163,11 @@ def _library(path: Path, records: Records, problem: int) -> Order:
     if parts > 1:
         reading += f"; sizes in parts of {1 / Decimal(parts)}"
     try:
-        instance = CuttingStockInstance(int(capacity * parts), widths, tuple(demands[w] for w in widths), name)
+        return CuttingStockInstance(
+            int(capacity * parts), widths, tuple(demands[w] for w in widths), name, reading=reading
+        )
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return Order(instance, reading=reading)
 
 
 def _count(path: Path, line: int, word: str) -> int:
@@ -123,64 +182,60 @@ def _size(path: Path, line: int, word: str) -> Decimal:
     return Decimal(word)
 
 
-def write_order(order: Order, path: Path | str) -> None:
-    """Write the JSON that :func:`read_order` reads."""
-    instance, content = order.instance, dict[str, Any]()
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def _as_json(instance: CuttingStockInstance) -> dict[str, Any]:
+    content = dict[str, Any]()
     if instance.name:
         content["name"] = instance.name
-    if order.stock is None:
+    if instance.stock is None:
         content["roll"] = instance.roll
     else:
-        kinds = zip(order.stock.widths, order.stock.costs, order.stock.supplies or (), strict=True)
+        kinds = zip(instance.stock.widths, instance.stock.costs, instance.stock.supplies or (), strict=True)
         content["stock"] = [
             {"width": width, "cost": cost} | ({} if supply is None else {"supply": supply})
             for width, cost, supply in kinds
         ]
-    if order.patterns is not None:
-        content["patterns"] = order.patterns.patterns
-    content["items"] = [
-        {"width": width, "demand": demand} for width, demand in zip(instance.widths, instance.demands, strict=True)
-    ]
-    if order.conflicts is not None:
-        content["conflicts"] = [list(pair) for pair in order.conflicts.pairs]
-    write_text(path, json.dumps(content, indent=1) + "\n")
+    if instance.patterns is not None:
+        content["patterns"] = instance.patterns
+    items = zip(instance.widths, instance.demands, strict=True)
+    content["items"] = [{"width": width, "demand": demand} for width, demand in items]
+    if instance.conflicts:
+        content["conflicts"] = [list(pair) for pair in instance.conflicts]
+    return content
 
 
-def _order(content: Any, name: str) -> Order:
+def _from_json(content: Any, name: str) -> CuttingStockInstance:
     fields = _object(content, "the file", _FIELDS)
     items = [_object(item, f"item {k}", ("width", "demand")) for k, item in enumerate(_list(fields, "items"))]
     for k, item in enumerate(items):
         _needs(item, f"item {k}", "width")
-    stock = None
-    if "stock" in fields:
-        if "roll" in fields:
-            raise InputError("expected a roll or a stock, not both")
-        kinds = [
-            _object(kind, f"roll {k}", ("width", "cost", "supply")) for k, kind in enumerate(_list(fields, "stock"))
-        ]
-        for k, kind in enumerate(kinds):
-            _needs(kind, f"roll {k}", "width", "cost")
-        stock = Stock(
-            tuple(kind["width"] for kind in kinds),
-            tuple(kind["cost"] for kind in kinds),
-            tuple(kind.get("supply") for kind in kinds),
-        )
-    else:
+    if "stock" not in fields:
         _needs(fields, "the file", "roll")
-    conflicts = None
-    if "conflicts" in fields:
-        pairs = _list(fields, "conflicts")
-        for pair in pairs:
-            if not isinstance(pair, list):
-                raise InputError(f"conflicts are pairs of items, not {repr(pair)[:40]}")
-        conflicts = Conflicts(tuple(pairs))
-    instance = CuttingStockInstance(
-        max(stock.widths) if stock is not None else fields["roll"],
+    elif "roll" in fields:
+        raise InputError("expected a roll or a stock, not both")
+    stock = _stock(_list(fields, "stock")) if "stock" in fields else None
+    return CuttingStockInstance(
+        fields["roll"] if stock is None else max(stock.widths),
         tuple(item["width"] for item in items),
         tuple(item.get("demand", 1) for item in items),
         fields.get("name", name),
+        stock=stock,
+        conflicts=tuple(_list(fields, "conflicts")) if "conflicts" in fields else (),
+        patterns=fields.get("patterns"),
     )
-    return Order(instance, stock, AtMost(fields["patterns"]) if "patterns" in fields else None, conflicts)
+
+
+def _stock(entries: Sequence[Any]) -> Stock:
+    kinds = [_object(entry, f"roll {k}", ("width", "cost", "supply")) for k, entry in enumerate(entries)]
+    for k, kind in enumerate(kinds):
+        _needs(kind, f"roll {k}", "width", "cost")
+    return Stock(
+        tuple(kind["width"] for kind in kinds),
+        tuple(kind["cost"] for kind in kinds),
+        tuple(kind.get("supply") for kind in kinds),
+    )
 
 
 def _object(value: Any, what: str, known: Iterable[str]) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from colgen.bounding.protocol import Outcome
 from colgen.problems.assignment import random as assignment
 from colgen.problems.assignment.template import Unguessed
 from colgen.problems.cutting_stock import CuttingStock
-from colgen.problems.cutting_stock.instance import bin_packing
+from colgen.problems.cutting_stock.generators import bin_packing
 
 
 class Watched(ColumnGeneration):

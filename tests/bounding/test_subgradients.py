@@ -18,7 +18,7 @@ from colgen.problems.assignment.template import Unguessed
 from colgen.problems.colouring import Colouring
 from colgen.problems.colouring import random as graph
 from colgen.problems.cutting_stock import CuttingStock
-from colgen.problems.cutting_stock.instance import bin_packing, triplets, uniform
+from colgen.problems.cutting_stock.generators import bin_packing, triplets, uniform
 from tests.toys import Pool
 
 _NEAR, _STEP = 1e-7, 1e-5

@@ -22,8 +22,8 @@ from colgen.problems.colouring import random as random_graph
 from colgen.problems.colouring import write as write_graph
 from colgen.problems.coreference.instance import random as random_scores
 from colgen.problems.coreference.instance import write_matrix
-from colgen.problems.cutting_stock.instance import uniform
-from colgen.problems.cutting_stock.instance import write as write_rolls
+from colgen.problems.cutting_stock.generators import uniform
+from colgen.problems.cutting_stock.reading import write as write_rolls
 from colgen.problems.grandparent_parsing import random as random_sentence
 from colgen.problems.grandparent_parsing import write as write_sentence
 from colgen.problems.nonlocal_parsing import random as random_factors

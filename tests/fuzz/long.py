@@ -18,8 +18,8 @@ from colgen.problems.colouring import write as write_graph
 from colgen.problems.coreference import Coreference
 from colgen.problems.coreference.instance import random_signs, write_matrix
 from colgen.problems.cutting_stock import CuttingStock
-from colgen.problems.cutting_stock.instance import triplets
-from colgen.problems.cutting_stock.instance import write as write_rolls
+from colgen.problems.cutting_stock.generators import triplets
+from colgen.problems.cutting_stock.reading import write as write_rolls
 from colgen.problems.grandparent_parsing import GrandparentParsing
 from colgen.problems.grandparent_parsing import random as random_sentence
 from colgen.problems.grandparent_parsing import write as write_sentence

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from colgen import solve
-from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
 from tests.fuzz.judging import Said, Truths, one
 from tests.fuzz.scores import Drawn, Rng
 from tests.twins.orders import cheapest
@@ -46,14 +45,14 @@ def draw(rng: Rng) -> Drawn:
 
 def ask(drawn: Drawn) -> tuple[Truths, Said]:
     """Return the truth and what the template says, mirrored: costs are minimised."""
-    order = _order(drawn)
-    best = cheapest(order)
-    size = max(order.rolls.costs) or 1.0
+    instance = _instance(drawn)
+    best = cheapest(instance)
+    size = max(instance.rolls.costs) or 1.0
     truths = Truths(np.array([-math.inf if best is None else -float(best)]), size, np.zeros(1))
-    result = solve(CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts))
+    result = solve(CuttingStock(instance))
     worth = -np.inf
     if result.answer is not None:
-        worth = -_worth(order, result.answer)
+        worth = -_worth(instance, result.answer)
     said = result.termination
     return truths, one(-result.objective, -result.dual_bound, worth, said.is_proof, said.name)
 
@@ -83,28 +82,28 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
             yield dataclasses.replace(drawn, arrays={**arrays, "conflicts": fewer_pairs})
 
 
-def _order(drawn: Drawn) -> Order:
+def _instance(drawn: Drawn) -> CuttingStockInstance:
     arrays = drawn.arrays
-    instance = CuttingStockInstance(
-        drawn.settings["roll"],
-        tuple(int(width) for width in arrays["widths"]),
-        tuple(int(demand) for demand in arrays["demands"]),
-    )
-    stock = conflicts = patterns = None
+    stock, conflicts = None, ()
     if "rolls" in arrays:
         supplies = tuple(None if supply < 0 else int(supply) for supply in arrays["supplies"])
         stock = Stock(tuple(int(width) for width in arrays["rolls"]), tuple(arrays["costs"].tolist()), supplies)
     if "conflicts" in arrays:
-        conflicts = Conflicts(tuple((int(i), int(j)) for i, j in np.argwhere(arrays["conflicts"] > 0)))
-    if "patterns" in drawn.settings:
-        patterns = AtMost(drawn.settings["patterns"])
-    return Order(instance, stock, patterns, conflicts)
+        conflicts = tuple((int(i), int(j)) for i, j in np.argwhere(arrays["conflicts"] > 0))
+    return CuttingStockInstance(
+        drawn.settings["roll"],
+        tuple(int(width) for width in arrays["widths"]),
+        tuple(int(demand) for demand in arrays["demands"]),
+        stock=stock,
+        conflicts=conflicts,
+        patterns=drawn.settings.get("patterns"),
+    )
 
 
-def _worth(order: Order, answer: Any) -> float:
+def _worth(instance: CuttingStockInstance, answer: Any) -> float:
     """Cost of an answer by the data alone; NaN if it is none."""
-    stock, pairs = order.rolls, set() if order.conflicts is None else set(order.conflicts.pairs)
-    instance, cut, used = order.instance, np.zeros(order.instance.num_items), np.zeros(len(order.rolls.widths))
+    stock, pairs = instance.rolls, set(instance.conflicts)
+    cut, used = np.zeros(instance.num_items), np.zeros(len(stock.widths))
     total, different = Fraction(0), set()
     for pattern, rolls, *kinds in answer:
         kind = kinds[0] if kinds else 0
@@ -121,5 +120,5 @@ def _worth(order: Order, answer: Any) -> float:
         different.add(tuple(sorted(pattern)))
         total += Fraction(stock.costs[kind]) * int(rolls)
     enough = (cut >= instance.demands).all() and (used <= np.array(stock.limits)).all()
-    few = order.patterns is None or len(different) <= order.patterns.patterns
+    few = instance.patterns is None or len(different) <= instance.patterns
     return float(total) if enough and few else math.nan

@@ -53,7 +53,7 @@ def test_a_pool_of_the_same_instance_is_taken_whole(name):
         ("assignment", [(9, (0,)), (0, (99,)), (0, (1, 1)), (0, tuple(range(8)))]),
         ("colouring", [(), (-1,), (99,), tuple(range(11))]),
         ("coreference", [(), (99,)]),
-        ("cutting_stock", [(), ((0, 99),) * 2, ((99, 1),)]),
+        ("cutting_stock", [(0, ()), (0, ((0, 99),) * 2), (0, ((99, 1),)), (1, ((0, 1),))]),
         ("vehicle_routing", [(), (1, 1), (99,), (1, 2, 3, 4, 5, 6)]),
     ],
 )

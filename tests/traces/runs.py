@@ -4,6 +4,7 @@ Each run is deterministic: fixed seeds, one process, no limit of time or memory.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,6 @@ from colgen.problems.colouring.instance import random as random_graph
 from colgen.problems.coreference import Coreference
 from colgen.problems.coreference.instance import communities, random_signs
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.parts import AtMost, Conflicts
 from colgen.problems.grandparent_parsing import GrandparentParsing
 from colgen.problems.grandparent_parsing.instance import random as random_trees
 from colgen.problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
@@ -61,7 +61,7 @@ def _problems() -> Iterator[tuple[str, Callable[[], Problem]]]:
     for seed in range(3):
         yield f"cutting_stock/plain/{seed}", partial(CuttingStock, _rolls(40, 50, seed))
         yield f"cutting_stock/conflicts/{seed}", partial(_with_conflicts, seed)
-        yield f"cutting_stock/patterns/{seed}", partial(CuttingStock, _rolls(8, 6, seed), patterns=AtMost(6))
+        yield f"cutting_stock/patterns/{seed}", partial(_few_patterns, seed)
         yield f"assignment/{seed}", partial(Assignment, random_machines(5, 25, seed))
         yield f"assignment/cuts/{seed}", partial(Assignment, random_machines(4, 16, seed), cuts=True)
         yield f"colouring/{seed}", partial(Colouring, random_graph(45, seed))
@@ -105,7 +105,11 @@ def _small_problems(seed: int) -> Iterator[tuple[str, Callable[[], Problem]]]:
 def _with_conflicts(seed: int) -> CuttingStock:
     rng = np.random.default_rng(seed)
     pairs = tuple((i, j) for i in range(14) for j in range(i) if rng.random() < 0.15)
-    return CuttingStock(_rolls(14, 6, seed), conflicts=Conflicts(pairs))
+    return CuttingStock(replace(_rolls(14, 6, seed), conflicts=pairs))
+
+
+def _few_patterns(seed: int) -> CuttingStock:
+    return CuttingStock(replace(_rolls(8, 6, seed), patterns=6))
 
 
 def _rolls(widths: int, most: int, seed: int) -> CuttingStockInstance:

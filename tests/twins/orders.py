@@ -1,4 +1,4 @@
-"""Brute force for orders with parts: all patterns of all rolls, all plans."""
+"""Brute force for several roll widths, conflicts and few patterns: all patterns of all rolls, all plans."""
 
 import itertools
 import math
@@ -6,10 +6,9 @@ from fractions import Fraction
 from functools import cache
 
 
-def fitting(order, room):
+def fitting(instance, room):
     """All patterns that fit into a width, copies by item, no more than demanded, without conflicts."""
-    instance = order.instance
-    pairs = set() if order.conflicts is None else set(order.conflicts.pairs)
+    pairs = set(instance.conflicts)
     ranges = [range(min(d, room // w) + 1) for w, d in zip(instance.widths, instance.demands, strict=True)]
     for copies in itertools.product(*ranges):
         if not any(copies) or sum(w * c for w, c in zip(instance.widths, copies, strict=True)) > room:
@@ -19,17 +18,17 @@ def fitting(order, room):
         yield copies
 
 
-def cheapest(order):
+def cheapest(instance):
     """The best cost by brute force, None if there is no answer."""
-    return fewest_rolls_by_patterns(order) if order.patterns is not None else cheapest_plan(order)
+    return fewest_rolls_by_patterns(instance) if instance.patterns is not None else cheapest_plan(instance)
 
 
-def cheapest_plan(order):
+def cheapest_plan(instance):
     """Search over what is left: the next roll holds a piece of the first item that is left."""
-    stock = order.rolls
+    stock = instance.rolls
     kinds = range(len(stock.widths))
-    patterns = [list(fitting(order, width)) for width in stock.widths]
-    pieces = sum(order.instance.demands)
+    patterns = [list(fitting(instance, width)) for width in stock.widths]
+    pieces = sum(instance.demands)
 
     @cache
     def cost(left, supplies):
@@ -47,17 +46,17 @@ def cheapest_plan(order):
                     best = min(best, Fraction(stock.costs[k]) + cost(after, fewer))
         return best
 
-    found = cost(order.instance.demands, tuple(int(min(limit, pieces)) for limit in stock.limits))
+    found = cost(instance.demands, tuple(int(min(limit, pieces)) for limit in stock.limits))
     return None if found == math.inf else float(found)
 
 
-def fewest_rolls_by_patterns(order):
+def fewest_rolls_by_patterns(instance):
     """All choices of patterns that nothing can be added to, each with all numbers of rolls."""
-    instance, most = order.instance, max(order.instance.demands)
-    every = list(fitting(order, instance.roll))
+    most = max(instance.demands)
+    every = list(fitting(instance, instance.roll))
     maximal = [p for p in every if not any(p != q and all(a <= b for a, b in zip(p, q, strict=True)) for q in every)]
     best = None
-    for chosen in itertools.combinations(maximal, min(order.patterns.patterns, len(maximal))):
+    for chosen in itertools.combinations(maximal, min(instance.patterns, len(maximal))):
         for numbers in itertools.product(range(most + 1), repeat=len(chosen)):
             if best is not None and sum(numbers) >= best:
                 continue

@@ -23,8 +23,7 @@ from colgen.problems.colouring import Colouring
 from colgen.problems.colouring import ColouringInstance as Graph
 from colgen.problems.coreference import Coreference
 from colgen.problems.coreference import CoreferenceInstance as Scores
-from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
 from colgen.problems.grandparent_parsing import GrandparentParsing
 from colgen.problems.nonlocal_parsing import NonlocalParsing, ParsingByColumns
 from colgen.problems.title_path import LazyPath, TitlePath
@@ -89,7 +88,9 @@ def cutting_stock_instances(draw: st.DrawFn) -> CuttingStockInstance:
 
 
 @st.composite
-def orders(draw: st.DrawFn, stock: bool = False, conflicts: bool = False, patterns: bool = False) -> Order:
+def orders(
+    draw: st.DrawFn, stock: bool = False, conflicts: bool = False, patterns: bool = False
+) -> CuttingStockInstance:
     """Tiny cutting stock with parts: ties of widths and costs, supplies that may not suffice, costs of odd sizes."""
     roll = draw(st.integers(5, 20))
     wide = st.integers(1 + roll // 6, roll)
@@ -104,18 +105,14 @@ def orders(draw: st.DrawFn, stock: bool = False, conflicts: bool = False, patter
         parts["stock"] = Stock((roll, *others), tuple(costs), tuple(supplies))
     if conflicts:
         every = list(itertools.combinations_with_replacement(range(len(widths)), 2))
-        parts["conflicts"] = Conflicts(tuple(draw(st.lists(st.sampled_from(every), max_size=4))))
+        parts["conflicts"] = tuple(draw(st.lists(st.sampled_from(every), max_size=4)))
     if patterns:
-        parts["patterns"] = AtMost(draw(st.integers(1, 3)))
-    return Order(CuttingStockInstance(roll, tuple(widths), tuple(demands)), **parts)
-
-
-def template_of(order: Order) -> CuttingStock:
-    return CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts)
+        parts["patterns"] = draw(st.integers(1, 3))
+    return CuttingStockInstance(roll, tuple(widths), tuple(demands), **parts)
 
 
 def variant(name: str, **parts: bool) -> Twin:
-    return Twin(name, orders(**parts), template_of, cheapest_order, lambda i, answer: i.check(answer))
+    return Twin(name, orders(**parts), CuttingStock, cheapest_order, lambda i, answer: i.check(answer))
 
 
 # --- assignment ------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from benchmarks.cutting_stock.published import bench_published, published
 from benchmarks.harness import BenchOptions
 from colgen.core.errors import InputError
 from colgen.problems.cutting_stock import CuttingStockInstance, write
-from colgen.problems.cutting_stock.instance import long_rolls, wide_pieces
+from colgen.problems.cutting_stock.generators import long_rolls, wide_pieces
 
 
 @pytest.fixture

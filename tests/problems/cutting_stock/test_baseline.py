@@ -6,9 +6,8 @@ import pytest
 from benchmarks.engine.loops import highs_loop, scip_loop
 from colgen import solve
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing, uniform
-from colgen.problems.cutting_stock.baseline import best_fit_decreasing
-from colgen.problems.cutting_stock.fitting import first_fit_decreasing
 from colgen.problems.cutting_stock.model import full
+from colgen.problems.cutting_stock.plans import best_fit_decreasing, first_fit_decreasing
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.lp import LPStatus
 from tests.sweeps import seeds

@@ -70,19 +70,19 @@ def test_a_nodes_bound_is_rounded_to_no_more_than_is_true(seed):
     rng = np.random.default_rng(seed)
     instance = tiny(rng, items=3, roll=12, demand=2)
     problem = CuttingStock(instance)
-    layout = problem.layout
+    layout = problem.model.layout
     arcs = [(int(k), int(p)) for k, p in zip(layout.network.items, layout.network.positions, strict=True)]
     arc = arcs[int(rng.integers(len(arcs)))]
-    decision = Bound((ARC, arc), 1.0, np.inf, lambda column: problem.layout.arcs(column).get(arc, 0.0))
+    decision = Bound((ARC, arc), 1.0, np.inf, lambda column: problem.model.layout.arcs(column).get(arc, 0.0))
     master = LinearMaster(problem.formulation())
     master.apply((decision,))
     duals = master.solve().duals
     values = rng.random(len(duals.values))  # prices of a row with a lower side
     context = PricingContext(Sense.MINIMIZE, decisions=(decision,))
-    sharp = round_exactly(problem.oracle, 0.0, duals.replace(values), context)
+    sharp = round_exactly(problem.model.oracles[0], 0.0, duals.replace(values), context)
 
     def uses(plan):
-        return any(problem.layout.arcs_of(pattern).get(arc) for pattern in plan)
+        return any(problem.model.layout.arcs_of(pattern).get(arc) for pattern in plan)
 
     least = next((k for k in range(optimum(instance), 6) if any(uses(plan) for plan in plans(instance, k))), 6)
     assert sharp <= least

@@ -33,7 +33,7 @@ class Fixing(Bare):
         return CuttingStock.warm_start(self, budget)
 
     def method(self):
-        fixing = PatternArcFixing(self.layout, self.oracle, share=0.0)
+        fixing = PatternArcFixing(self.model.layout, self.model.oracles, share=0.0)
         return dataclasses.replace(super().method(), reductions=(fixing,))
 
 
@@ -76,8 +76,8 @@ def test_bin_packing_with_the_tree_alone(seed, kind):
 def test_whole_flows_become_whole_patterns():
     problem = CuttingStock(CuttingStockInstance(10, (5, 5, 3, 3), (1, 1, 1, 1)))
     halves = [((first, 1), (second, 1)) for first, second in itertools.product((0, 1), (2, 3))]
-    solution = Solution(2.0, tuple((problem.oracle.encode(pattern), 0.5) for pattern in halves))
-    rule = OnArcFlow(problem.layout, problem.oracle)
+    solution = Solution(2.0, tuple((problem.model.oracles[0].encode(pattern), 0.5) for pattern in halves))
+    rule = OnArcFlow(problem.model.layout, problem.model.oracles)
 
     assert rule.branch(solution) == []  # every flow is whole, though no column is
     recovered = rule.recover(solution)
@@ -91,8 +91,8 @@ def test_recovered_patterns_cut_the_same_pieces(seed):
     rng = np.random.default_rng(seed)
     instance = tiny(rng)
     problem = CuttingStock(instance)
-    answer = Counter(dict(solve(problem).answer))
-    solution = Solution(float(answer.total()), tuple((problem.oracle.encode(p), float(n)) for p, n in answer.items()))
+    answer, oracle = Counter(dict(solve(problem).answer)), problem.model.oracles[0]
+    solution = Solution(float(answer.total()), tuple((oracle.encode(p), float(n)) for p, n in answer.items()))
     rule = problem.branching()[0]
     recovered = rule.recover(solution)
     # Not always the same arcs: the paths of a flow can be taken apart in several ways.
@@ -131,7 +131,7 @@ def test_children_cut_the_relaxation_off_and_keep_an_optimal_plan(seed):
     assert not any(admits(child, relaxation) for child in children)
     best = [plan for plan in plans(instance, optimum(instance)) if exactly(instance, plan)]
     for plan in best:
-        columns = tuple((problem.oracle.encode(pattern), float(n)) for pattern, n in Counter(plan).items())
+        columns = tuple((problem.model.oracles[0].encode(pattern), float(n)) for pattern, n in Counter(plan).items())
         assert any(admits(child, Solution(float(len(plan)), columns)) for child in children)
 
 
@@ -139,15 +139,14 @@ def test_an_item_that_is_wanted_once_goes_into_one_half_of_its_positions_or_the_
     instance = CuttingStockInstance(20, (9, 7, 6, 5, 3), (1, 1, 1, 1, 1))
     problem = CuttingStock(instance)
     before = (((0, 1), (4, 1)), ((1, 1), (4, 1)), ((2, 1), (4, 1)), ((3, 1), (4, 1)))  # item 4 at 9, 7, 6, 5
-    solution = Solution(1.0, tuple((problem.oracle.encode(pattern), 0.25) for pattern in before))
-    (left,), (right,) = OnArcFlow(problem.layout, problem.oracle).branch(solution)
-    rank = problem.layout.rank_of_item[4]
-    open_at = [
-        {p for p in (5, 6, 7, 9) if child.open_arcs[problem.layout.network.arc(rank, p)]} for child in (left, right)
-    ]
+    solution = Solution(1.0, tuple((problem.model.oracles[0].encode(pattern), 0.25) for pattern in before))
+    (left,), (right,) = OnArcFlow(problem.model.layout, problem.model.oracles).branch(solution)
+    layout = problem.model.layout
+    rank = layout.rank_of_item[4]
+    open_at = [{p for p in (5, 6, 7, 9) if child.open_arcs[layout.network.arc(rank, p)]} for child in (left, right)]
     assert sorted(map(sorted, open_at)) == [[5, 6], [7, 9]]
     assert not (~left.open_arcs & ~right.open_arcs).any()
-    others = problem.layout.network.items != rank
+    others = problem.model.layout.network.items != rank
     assert (left.open_arcs & right.open_arcs)[others].all()
 
 
@@ -155,13 +154,15 @@ def test_an_item_that_is_wanted_once_goes_into_one_half_of_its_positions_or_the_
 def test_what_a_decision_allows_of_a_batch_is_what_it_allows_of_each_column(seed):
     rng = np.random.default_rng(seed)
     problem = CuttingStock(tiny(rng, items=4, roll=20))
-    layout = problem.layout
+    layout = problem.model.layout
     packings = rng.integers(0, 3, (30, len(layout.widths)))
     packings[:, 0] += packings.sum(axis=1) == 0
-    columns = problem.oracle.batch(packings, LinearMaster(problem.formulation()).solve().duals)
+    columns = problem.model.oracles[0].batch(packings, LinearMaster(problem.formulation()).solve().duals)
     patterns = layout.patterns(packings)
     decision = PatternArcsForbidden(layout, rng.random(layout.network.num_arcs) < 0.8)
-    assert decision.allows_each(columns).tolist() == [decision.allows(problem.oracle.encode(p)) for p in patterns]
+    assert decision.allows_each(columns).tolist() == [
+        decision.allows(problem.model.oracles[0].encode(pattern)) for _, pattern in patterns
+    ]
     assert decision.allows_each(columns.take(np.zeros(0, dtype=np.int64))).tolist() == []
 
 
@@ -181,11 +182,11 @@ def test_fixing_keeps_every_better_answer(seed):
     duals = LinearMaster(problem.formulation()).solve().duals
     duals = duals.replace(np.array([root.certificate.duals[key] for key in duals.keys]))
     context = ReductionContext(Sense.MINIMIZE, duals, root.certificate.bound, float(best), ())
-    fixing = PatternArcFixing(problem.layout, problem.oracle, share=0.0)
+    fixing = PatternArcFixing(problem.model.layout, problem.model.oracles, share=0.0)
     decisions = fixing.reduce(context)
     for plan in plans(instance, best):
         for pattern in plan:
-            column = problem.oracle.encode(pattern)
+            column = problem.model.oracles[0].encode(pattern)
             assert all(decision.allows(column) for decision in decisions)
     for decision in decisions:
         assert not decision.exhaustive
@@ -195,12 +196,12 @@ def test_fixing_keeps_every_better_answer(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_arcs_of_many_patterns_have_the_numbers_of_each_ones(seed):
     rng = np.random.default_rng(seed)
-    layout = CuttingStock(tiny(rng)).layout
+    layout = CuttingStock(tiny(rng)).model.layout
     items = len(layout.widths)
     patterns = [
         tuple((int(i), int(rng.integers(1, 4))) for i in rng.permutation(items)[: rng.integers(0, items + 1)])
         for _ in range(30)
     ]
-    numbers, starts = layout.numbers_each(Columns.of([Column(1.0, {}, pattern) for pattern in patterns]))
+    numbers, starts = layout.numbers_each(Columns.of([Column(1.0, {}, (0, pattern)) for pattern in patterns]))
     for pattern, (start, end) in zip(patterns, itertools.pairwise(starts), strict=True):
         assert numbers[start:end].tolist() == [layout.network.arc(*arc) for arc in layout.arcs_of(pattern)]

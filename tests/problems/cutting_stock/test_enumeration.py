@@ -11,8 +11,8 @@ from colgen import LinearMaster, Sense, Solution, solve
 from colgen.branching.rules import Bound
 from colgen.fixing import ReductionContext
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.enumeration import PatternEnumeration
-from colgen.problems.cutting_stock.instance import critical
+from colgen.problems.cutting_stock.generators import critical
+from colgen.problems.cutting_stock.patterns import PatternEnumeration
 from colgen.problems.cutting_stock.pricing import ARC
 from tests.sweeps import seeds
 from tests.twins.cutting_stock import optimum, plans, tiny
@@ -35,7 +35,7 @@ def test_every_pattern_of_a_plan_of_interest_is_listed(seed):
     found = problem.method().enumeration.enumerate(context_of(problem, float(best)))
     if found is None:  # the duals are so slack that the empty pattern would be listed
         return
-    listed = {frozenset(column.structure) for column in found.columns}
+    listed = {frozenset(column.structure[1]) for column in found.columns}
     kept = {item for (_, item), (low, _) in found.sides.items() if np.isfinite(low)}
     for plan in plans(instance, best):
         cut = Counter()
@@ -53,7 +53,9 @@ def test_items_with_a_branching_row_are_not_left_out():
     rank = 1
     duals = LinearMaster(problem.formulation()).solve().duals
     free = ReductionContext(Sense.MINIMIZE, duals.replace(np.array([1.0, 0.0])), 2.0, 2.0, ())
-    demanded = Bound((ARC, (rank, 6)), 1.0, np.inf, lambda column: problem.layout.arcs(column).get((rank, 6), 0.0))
+    demanded = Bound(
+        (ARC, (rank, 6)), 1.0, np.inf, lambda column: problem.model.layout.arcs(column).get((rank, 6), 0.0)
+    )
     bounded = dataclasses.replace(free, decisions=(demanded,))
 
     def kept(context):
@@ -67,7 +69,7 @@ def test_items_with_a_branching_row_are_not_left_out():
 def test_too_many_patterns_are_refused():
     problem = CuttingStock(tiny(np.random.default_rng(3)))
     context = context_of(problem, float(optimum(problem.instance)))
-    assert PatternEnumeration(problem.instance, problem.oracle, limit=0).enumerate(context) is None
+    assert PatternEnumeration(problem.model, limit=0).enumerate(context) is None
 
 
 def test_items_left_out_are_put_where_they_fit():

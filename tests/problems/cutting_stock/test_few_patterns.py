@@ -7,8 +7,6 @@ from benchmarks.cutting_stock.orders import few_patterns
 from colgen import Column, Method, PricingContext, TimeLimit, solve
 from colgen.branching.rules import Bound
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.few_patterns import FewPatterns
-from colgen.problems.cutting_stock.parts import AtMost, Order
 from colgen.problems.cutting_stock.run_pricing import ARC, LONG, lengths
 from colgen.problems.cutting_stock.setups import grouped, improved
 from tests.sweeps import seeds
@@ -19,31 +17,28 @@ def drawn(seed):
     rng = np.random.default_rng(seed)
     roll, n = int(rng.integers(5, 20)), int(rng.integers(1, 4))
     widths = tuple(rng.integers(1 + roll // 6, roll + 1, n).tolist())
-    return Order(
-        CuttingStockInstance(roll, widths, tuple(rng.integers(1, 7, n).tolist())),
-        patterns=AtMost(int(rng.integers(1, 4))),
-    )
+    demands = tuple(rng.integers(1, 7, n).tolist())
+    return CuttingStockInstance(roll, widths, demands, patterns=int(rng.integers(1, 4)))
 
 
 def test_cutting_too_much_can_pay():
     # One pattern for both: three rolls of (1, 1), and a piece of the second item too many.
-    order = Order(CuttingStockInstance(10, (6, 4), (3, 2)), patterns=AtMost(1))
-    result = solve(CuttingStock(order.instance, patterns=order.patterns))
+    result = solve(CuttingStock(CuttingStockInstance(10, (6, 4), (3, 2), patterns=1)))
     assert result.is_optimal
     assert result.objective == 3
     assert result.answer == [(((0, 1), (1, 1)), 3)]
 
 
 def test_items_that_so_few_patterns_do_not_hold_have_no_answer():
-    result = solve(CuttingStock(CuttingStockInstance(10, (6, 6), (1, 1)), patterns=AtMost(1)))
+    result = solve(CuttingStock(CuttingStockInstance(10, (6, 6), (1, 1), patterns=1)))
     assert result.termination.name == "INFEASIBLE"
 
 
 @pytest.mark.parametrize("seed", seeds(60, 20))
 def test_the_oracle_is_exact(seed):
     """Against all patterns with all numbers of rolls, with and without decisions."""
-    order = drawn(seed)
-    instance, problem = order.instance, FewPatterns(order)
+    instance = drawn(seed)
+    problem = CuttingStock(instance)
     rng = np.random.default_rng(seed)
     master = problem.restricted_master()
     solved = master.solve()
@@ -51,7 +46,7 @@ def test_the_oracle_is_exact(seed):
     longest = int(rng.integers(1, 8))
     for decisions in ((), (Bound((LONG, longest), -np.inf, 0.0, lambda c: lengths(c).get(longest, 0.0)),)):
         told = PricingContext(master.sense, decisions=decisions)
-        priced = problem.oracle.price(duals, told)
+        priced = problem.model.oracle.price(duals, told)
         best = np.inf
         most = max(instance.demands) if not decisions else min(max(instance.demands), longest - 1)
         for n in range(1, most + 1):
@@ -67,7 +62,7 @@ def test_the_oracle_is_exact(seed):
 @pytest.mark.parametrize("seed", seeds(60, 20))
 def test_without_help_the_tree_proves_the_optimum(seed):
     order = drawn(seed)
-    problem = FewPatterns(order)
+    problem = CuttingStock(order)
     result, best = (
         solve(problem, method=Method(heuristics=(), enumeration=()), start=None, stop=TimeLimit(60)),
         cheapest(order),
@@ -82,38 +77,38 @@ def test_without_help_the_tree_proves_the_optimum(seed):
 
 def test_arcs_that_are_forbidden_are_in_no_column():
     order = drawn(3)
-    problem = FewPatterns(order)
+    problem = CuttingStock(order)
     master = problem.restricted_master()
     duals = master.solve().duals
     ones = duals.replace(np.ones(len(duals.values)))
-    found: list[Column] = list(problem.oracle.price(ones, PricingContext(master.sense)).columns)
-    arc = problem.runs.arcs(found[0].structure)[0]
-    closed = Bound((ARC, arc), -np.inf, 0.0, lambda c: problem.runs.original(c).get(arc, 0.0))
-    again = problem.oracle.price(ones, PricingContext(master.sense, decisions=(closed,)))
+    found: list[Column] = list(problem.model.oracle.price(ones, PricingContext(master.sense)).columns)
+    arc = problem.model.runs.arcs(found[0].structure)[0]
+    closed = Bound((ARC, arc), -np.inf, 0.0, lambda c: problem.model.runs.original(c).get(arc, 0.0))
+    again = problem.model.oracle.price(ones, PricingContext(master.sense, decisions=(closed,)))
     assert len(again.columns)
-    assert all(arc not in problem.runs.arcs(column.structure) for column in again.columns)
+    assert all(arc not in problem.model.runs.arcs(column.structure) for column in again.columns)
 
 
 @pytest.mark.parametrize("seed", seeds(40, 12))
 def test_plans_to_start_from_are_plans(seed):
     order = drawn(seed)
-    most = order.patterns.patterns
-    plans = improved(order.instance, most, 40, lambda: False, seed)
+    most = order.patterns
+    plans = improved(order, most, 40, lambda: False, seed)
     costs = [order.check(plan) for plan in plans]
     assert costs == sorted(costs, reverse=True)
     best = cheapest(order)
     assert all(cost >= best for cost in costs) if best is not None else not costs
-    whole = grouped(order.instance, order.instance.demands, most)
+    whole = grouped(order, order.demands, most)
     assert whole is None or order.check(whole) >= costs[-1]
 
 
 def test_plans_are_not_built_when_the_time_is_over():
     order = few_patterns(10, 7, 0)
-    assert len(improved(order.instance, 7, 10**9, lambda: True)) <= 1
+    assert len(improved(order, 7, 10**9, lambda: True)) <= 1
 
 
 def test_structures_of_other_days():
-    problem = FewPatterns(Order(CuttingStockInstance(10, (6, 4), (3, 2)), patterns=AtMost(1)))
+    problem = CuttingStock(CuttingStockInstance(10, (6, 4), (3, 2), patterns=1))
     column = problem.codec().read((3, ((0, 1), (1, 1))))
     assert column.cost == 3.0
     assert column.coefficients == {("demand", 0): 3.0, ("demand", 1): 2.0, ("setups", None): 1.0}

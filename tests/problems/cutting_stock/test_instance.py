@@ -5,18 +5,9 @@ import pytest
 
 from benchmarks.cutting_stock.bench import IRUP_HARD, NATURAL, NEAR_INTEGER, NON_IRUP
 from colgen import InputError
-from colgen.problems.cutting_stock.instance import (
-    CuttingStockInstance,
-    bin_packing,
-    critical,
-    from_items,
-    natural,
-    near_integer,
-    read,
-    triplets,
-    uniform,
-    write,
-)
+from colgen.problems.cutting_stock.generators import bin_packing, critical, natural, near_integer, triplets, uniform
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, from_items
+from colgen.problems.cutting_stock.reading import read, write
 
 
 def fingerprint(instance):
@@ -235,7 +226,7 @@ def test_check_looks_at_indices_and_numbers(answer, complaint):
         ("1\n100\n5\x000\n", "line 3: expected text, found a NUL"),
         ("1\n100\nnan\n", "line 3: expected whole numbers"),
         ("1\n100\n1e3\n", "line 3: expected whole numbers"),
-        ("{" * 10_000, "line 1: expected whole numbers"),
+        ("{" * 10_000, "line 1: expected JSON"),
         ("2 " * 100_000, "expected the number of items"),
     ],
     ids=range(10),

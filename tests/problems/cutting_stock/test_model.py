@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from colgen import InputError
 from colgen.model.formulation import compile_model
-from colgen.problems.cutting_stock import CuttingStockInstance
-from colgen.problems.cutting_stock.model import full, master
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
+from colgen.problems.cutting_stock.model import full
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.lp import LPStatus
 from tests.twins.cutting_stock import NON_IRUP, optimum, tiny
@@ -44,8 +45,14 @@ def test_unknown_formulations_are_refused():
         full(CuttingStockInstance(10, (6,), (3,)), "patterns")
 
 
+@pytest.mark.parametrize("part", [{"stock": Stock((10, 5), (1.0, 1.0))}, {"conflicts": ((0, 0),)}, {"patterns": 3}])
+def test_parts_that_a_complete_model_does_not_have_are_refused(part):
+    with pytest.raises(InputError, match="rolls of one width alone"):
+        full(CuttingStockInstance(10, (6,), (3,), **part))
+
+
 def test_master_has_a_row_an_item():
-    f = compile_model(master(CuttingStockInstance(10, (6, 4), (3, 2))))
+    f = compile_model(CuttingStock(CuttingStockInstance(10, (6, 4), (3, 2))).master())
     assert f.row_keys == (("demand", 0), ("demand", 1))
     assert f.row_lower.tolist() == [3, 2]
     assert f.artificial.all()

@@ -1,10 +1,19 @@
+import re
+from dataclasses import replace
+
 import pytest
 
+import colgen.problems.cutting_stock as room
 from colgen import InputError
-from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.parts import MOST_RUNS, MOST_SINGLE, AtMost, Conflicts, Order, Stock
+from colgen.core.renamed import RENAMED
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
+from colgen.problems.cutting_stock.instance import MOST_RUNS, MOST_SINGLE
 
 PLAIN = CuttingStockInstance(10, (6, 4), (2, 3))
+
+
+def given(**parts):
+    return replace(PLAIN, **parts)
 
 
 @pytest.mark.parametrize(
@@ -21,32 +30,32 @@ PLAIN = CuttingStockInstance(10, (6, 4), (2, 3))
         (lambda: Stock((10,), (None,)), "must be a number, not None"),
         (lambda: Stock((10,), (1.0,), (-1,)), "roll 0 has the supply -1"),
         (lambda: Stock((10,), (1.0,), (1.5,)), "each of the supplies must be a whole number, not 1.5"),
-        (lambda: AtMost(0), "at least 1, not 0"),
-        (lambda: AtMost(2.5), "the number of patterns must be a whole number"),
-        (lambda: Conflicts(((0, 1, 2),)), "conflicts are pairs of items, not"),
-        (lambda: Conflicts((3,)), "conflicts are pairs of items, not 3"),
-        (lambda: Conflicts(((0, -1),)), "numbered from 0, not -1"),
-        (lambda: Order(PLAIN, conflicts=Conflicts(((0, 2),))), r"conflict \(0, 2\): items are numbered 0 to 1"),
+        (lambda: given(patterns=0), "at least 1, not 0"),
+        (lambda: given(patterns=2.5), "the number of patterns must be a whole number"),
+        (lambda: given(conflicts=((0, 1, 2),)), "conflicts are pairs of items, not"),
+        (lambda: given(conflicts=(3,)), "conflicts are pairs of items, not 3"),
+        (lambda: given(conflicts=((0, -1),)), "items are numbered 0 to 1"),
+        (lambda: given(conflicts=3), "conflicts are pairs of items, not 3"),
+        (lambda: given(conflicts=((0, 2),)), r"conflict \(0, 2\): items are numbered 0 to 1"),
         (
-            lambda: Order(PLAIN, stock=Stock((8,), (1.0,))),
+            lambda: given(stock=Stock((8,), (1.0,))),
             "the instance's roll is 10 wide, expected the stock's widest",
         ),
-        (lambda: Order(PLAIN, stock=Conflicts(())), "stock: expected Stock"),
-        (lambda: Order(PLAIN, patterns=3), "patterns: expected AtMost"),
+        (lambda: given(stock=((10, 1.0),)), "stock: expected Stock"),
         (
-            lambda: Order(PLAIN, patterns=AtMost(2), conflicts=Conflicts(())),
+            lambda: given(patterns=2, conflicts=((0, 1),)),
             "a limit on patterns does not go together with conflicts",
         ),
         (
-            lambda: Order(PLAIN, patterns=AtMost(2), stock=Stock((10,), (1.0,))),
+            lambda: given(patterns=2, stock=Stock((10,), (1.0,))),
             "a limit on patterns does not go together with several roll widths",
         ),
         (
-            lambda: Order(CuttingStockInstance(10, (5,), (MOST_SINGLE + 1,)), conflicts=Conflicts(())),
+            lambda: CuttingStockInstance(10, (5,), (MOST_SINGLE + 1,), conflicts=((0, 0),)),
             "with conflicts the demands may sum to",
         ),
         (
-            lambda: Order(CuttingStockInstance(10, (5,), (MOST_RUNS + 1,)), patterns=AtMost(1)),
+            lambda: CuttingStockInstance(10, (5,), (MOST_RUNS + 1,), patterns=1),
             "with a limit on patterns each demand may be",
         ),
     ],
@@ -58,7 +67,7 @@ def test_data_that_is_none_is_refused_in_a_sentence(make, message):
 
 def test_parts_and_exchanges_do_not_go_together():
     with pytest.raises(InputError, match="exchanges are known for rolls of one width alone"):
-        CuttingStock(PLAIN, "ranks", conflicts=Conflicts(((0, 1),)))
+        CuttingStock(given(conflicts=((0, 1),)), "ranks")
 
 
 def test_steps_of_costs():
@@ -82,30 +91,30 @@ def test_kinds_that_another_one_does_for_are_left_out():
 @pytest.mark.parametrize(
     ("order", "answer", "message"),
     [
-        (Order(PLAIN, stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1),), 2)], "and the number of their width"),
-        (Order(PLAIN, stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1),), 2, 2)], "there is no roll 2"),
-        (Order(PLAIN, stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1), (1, 2)), 2, 1)], "needs width"),
+        (given(stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1),), 2)], "and the number of their width"),
+        (given(stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1),), 2, 2)], "there is no roll 2"),
+        (given(stock=Stock((10, 6), (3.0, 1.0))), [(((0, 1), (1, 2)), 2, 1)], "needs width"),
         (
-            Order(PLAIN, stock=Stock((10, 6), (3.0, 1.0))),
+            given(stock=Stock((10, 6), (3.0, 1.0))),
             [(((0, 1), (1, 1)), 2, 1), (((1, 1),), 1, 1)],
             "needs width 10, roll 1 has 6",
         ),
         (
-            Order(PLAIN, stock=Stock((10, 6), (3.0, 1.0), (None, 2))),
+            given(stock=Stock((10, 6), (3.0, 1.0), (None, 2))),
             [(((0, 1),), 2, 1), (((1, 1),), 3, 1)],
             "roll 1 is used 5 times, there are 2",
         ),
-        (Order(PLAIN, conflicts=Conflicts(((1, 0),))), [(((0, 1), (1, 1)), 3)], r"holds the conflict \(0, 1\)"),
-        (Order(PLAIN, conflicts=Conflicts(((1, 1),))), [(((1, 2),), 2), (((0, 1),), 2)], "holds the conflict"),
+        (given(conflicts=((1, 0),)), [(((0, 1), (1, 1)), 3)], r"holds the conflict \(0, 1\)"),
+        (given(conflicts=((1, 1),)), [(((1, 2),), 2), (((0, 1),), 2)], "holds the conflict"),
         (
-            Order(PLAIN, conflicts=Conflicts(((1, 1),))),
+            given(conflicts=((1, 1),)),
             [(((1, 1), (1, 1)), 2), (((0, 1),), 2)],
             "holds the conflict",
         ),
-        (Order(PLAIN, patterns=AtMost(1)), [(((0, 1),), 2), (((1, 2),), 2)], "there are 2 patterns, expected at most"),
-        (Order(PLAIN), [(((0, 1),), 2)], "item 1 is cut 0 times"),
-        (Order(PLAIN), [(((0, 1),), 1.5)], "1.5 rolls"),
-        (Order(PLAIN), [3], "expected patterns"),
+        (given(patterns=1), [(((0, 1),), 2), (((1, 2),), 2)], "there are 2 patterns, expected at most"),
+        (PLAIN, [(((0, 1),), 2)], "item 1 is cut 0 times"),
+        (PLAIN, [(((0, 1),), 1.5)], "is used 1.5 times"),
+        (PLAIN, [3], "expected patterns"),
     ],
 )
 def test_what_is_no_answer_is_refused(order, answer, message):
@@ -115,6 +124,19 @@ def test_what_is_no_answer_is_refused(order, answer, message):
 
 def test_costs_are_recomputed():
     stock = Stock((10, 6), (3.0, 1.25))
-    assert Order(PLAIN, stock=stock).check([(((0, 1),), 2, 1), (((1, 2),), 2, 0)]) == 8.5
-    assert Order(PLAIN, patterns=AtMost(1)).check([(((0, 1), (1, 1)), 2), (((1, 1), (0, 1)), 1)]) == 3
-    assert Order(PLAIN, conflicts=Conflicts(((0, 0),))).check([(((0, 1), (1, 1)), 2), (((1, 1),), 1)]) == 3
+    assert given(stock=stock).check([(((0, 1),), 2, 1), (((1, 2),), 2, 0)]) == 8.5
+    assert given(patterns=1).check([(((0, 1), (1, 1)), 2), (((1, 1), (0, 1)), 1)]) == 3
+    assert given(conflicts=((0, 0),)).check([(((0, 1), (1, 1)), 2), (((1, 1),), 1)]) == 3
+
+
+@pytest.mark.parametrize(("name", "new"), RENAMED["CuttingStock"].items())
+def test_an_old_keyword_is_refused_with_its_new_form(name, new):
+    with pytest.raises(InputError, match=re.escape(f"write {new}")):
+        CuttingStock(PLAIN, **{name: None})
+
+
+@pytest.mark.parametrize(("name", "part"), [("AtMost", "patterns"), ("Conflicts", "conflicts"), ("Order", "stock")])
+def test_an_old_class_is_refused_with_its_new_form(name, part):
+    with pytest.raises(ImportError, match=f"CuttingStockInstance.*{part}="):
+        getattr(room, name)
+    assert not hasattr(room, "Orders")

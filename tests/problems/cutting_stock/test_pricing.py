@@ -18,8 +18,8 @@ def priced(seed, columns=30):
     rng = np.random.default_rng(seed)
     instance = tiny(rng)
     problem = CuttingStock(instance)
-    layout = problem.layout
-    oracle = PatternOracle(layout, columns)
+    layout = problem.model.layout
+    oracle = PatternOracle(layout, columns=columns)
     every = [oracle.encode(pattern) for pattern in patterns(instance)]
     arcs = sorted({arc for column in every for arc in layout.arcs(column)})
     decisions = []
@@ -75,20 +75,20 @@ def test_patterns_of_a_dive_fit_what_is_left(seed):
     result = oracle.price(duals, dataclasses.replace(context, fixed=((fixed, 1.0),)))
     context.reduced_costs(result.columns, duals)  # the master sees them
     assert result.bound is None
-    cut = dict(fixed.structure)
+    cut = dict(fixed.structure[1])
     for column in result.columns:
         assert context.allows(column)
-        for item, copies in column.structure:
+        for item, copies in column.structure[1]:
             left = int(layout.demands[layout.rank_of_item[item]]) - cut.get(item, 0)
             assert copies <= max(left, 0)
 
 
-def test_worthless_duals_give_no_column():
+def test_worthless_duals_give_no_improving_column():
     problem = CuttingStock(CuttingStockInstance(10, (6, 4), (1, 1)))
     master = LinearMaster(problem.formulation())
     duals = master.solve().duals
-    result = problem.oracle.price(duals.replace(np.zeros(2)), PricingContext(master.sense))
-    assert list(result.columns) == []
+    result = problem.model.oracles[0].price(duals.replace(np.zeros(2)), PricingContext(master.sense))
+    assert list(result.reduced_costs) == [1.0]
     assert result.bound == 1.0
 
 

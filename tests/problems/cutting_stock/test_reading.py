@@ -1,37 +1,31 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from colgen import InputError
 from colgen.cli.main import main as cli
-from colgen.problems.cutting_stock import CuttingStockInstance, write
-from colgen.problems.cutting_stock.parts import AtMost, Conflicts, Order, Stock
-from colgen.problems.cutting_stock.reading import read_order, write_order
+from colgen.problems.cutting_stock import CuttingStockInstance, Stock, read, write
 
 PLAIN = CuttingStockInstance(10, (6, 4), (2, 3), "plain")
 ORDERS = [
-    Order(PLAIN),
-    Order(PLAIN, Stock((10, 6), (3.0, 1.25), (None, 4)), conflicts=Conflicts(((0, 1), (1, 1)))),
-    Order(PLAIN, patterns=AtMost(2)),
-    Order(PLAIN, conflicts=Conflicts(())),
+    PLAIN,
+    replace(PLAIN, stock=Stock((10, 6), (3.0, 1.25), (None, 4)), conflicts=((0, 1), (1, 1))),
+    replace(PLAIN, patterns=2),
+    replace(PLAIN, conflicts=((0, 0),)),
 ]
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_what_is_written_is_read(order, tmp_path):
-    write_order(order, tmp_path / "order.json")
-    assert read_order(tmp_path / "order.json") == order
-
-
-def test_texts_are_read_as_before(tmp_path):
-    write(PLAIN, tmp_path / "plain.txt")
-    assert read_order(tmp_path / "plain.txt") == Order(PLAIN)
+    write(order, tmp_path / "plain.txt")
+    assert read(tmp_path / "plain.txt") == order
 
 
 def test_an_item_without_a_demand_is_wanted_once(tmp_path):
     path = tmp_path / "few.json"
     path.write_text('{"roll": 10, "items": [{"width": 3}]}', encoding="utf-8")
-    assert read_order(path) == Order(CuttingStockInstance(10, (3,), (1,), "few"))
+    assert read(path) == CuttingStockInstance(10, (3,), (1,), "few")
 
 
 ITEMS = '"items": [{"width": 3, "demand": 2}]'
@@ -65,14 +59,14 @@ def test_what_is_no_order_is_refused_with_the_files_name(text, message, tmp_path
     path = tmp_path / "order.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message) as refused:
-        read_order(path)
+        read(path)
     assert str(path) in str(refused.value)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_command_line_solves_orders(order, tmp_path, capsys):
     path, out = tmp_path / "order.json", tmp_path / "answer.json"
-    write_order(order, path)
+    write(order, path)
     picture = tmp_path / "plan.png"
     assert cli(["solve", "cutting_stock", str(path), "--json", str(out), "--picture", str(picture), "--quiet"]) == 0
     assert picture.exists()
@@ -89,7 +83,7 @@ def test_the_command_line_solves_orders(order, tmp_path, capsys):
         assert "10: " in said or "6: " in said
     widths = order.rolls.widths
     for (pattern, _, kind), entry in zip(uses, content["answer"], strict=True):
-        used = sum(order.instance.widths[item] * copies for item, copies in pattern)
+        used = sum(order.widths[item] * copies for item, copies in pattern)
         assert used + entry["waste"] == widths[kind]
 
 
@@ -99,11 +93,11 @@ SEVERAL = " 2\n u6_00\n 10 6 3\n6\n5\n5\n4\n4\n3\n t3_00\n 100.0 3 1\n 47.4\n 27
 @pytest.mark.parametrize("end", ["", "\x1a"])
 def test_a_problem_of_a_file_of_several(end, tmp_path):
     (tmp_path / "binpack.txt").write_text(SEVERAL + end)
-    first = read_order(tmp_path / "binpack.txt")
-    assert first.instance == CuttingStockInstance(10, (6, 5, 4, 3), (1, 2, 2, 1), "u6_00")
+    first = read(tmp_path / "binpack.txt")
+    assert first == CuttingStockInstance(10, (6, 5, 4, 3), (1, 2, 2, 1), "u6_00")
     assert first.reading == "problem 1 of 2, u6_00 (--option problem=K for another)"
-    second = read_order(tmp_path / "binpack.txt", problem=2)
-    assert second.instance == CuttingStockInstance(10_000, (4740, 2760, 2525), (1, 1, 1), "t3_00")
+    second = read(tmp_path / "binpack.txt", problem=2)
+    assert second == CuttingStockInstance(10_000, (4740, 2760, 2525), (1, 1, 1), "t3_00")
     assert second.reading.endswith("; sizes in parts of 0.01")
 
 
@@ -123,4 +117,4 @@ def test_a_problem_of_a_file_of_several(end, tmp_path):
 def test_problems_that_a_file_does_not_hold(text, problem, message, tmp_path):
     (tmp_path / "binpack.txt").write_text(text)
     with pytest.raises(InputError, match=message):
-        read_order(tmp_path / "binpack.txt", problem=problem)
+        read(tmp_path / "binpack.txt", problem=problem)

@@ -1,13 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from benchmarks.cutting_stock.orders import several_bins, several_lengths
 from colgen import Method, PricingContext, Solution, TimeLimit, solve
 from colgen.problem import digest_of_problem
-from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.parts import Order, Stock
-from colgen.problems.cutting_stock.several_rolls import SeveralRolls
-from colgen.problems.cutting_stock.stock import assigned, cheaper, cost, greedy, material
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
+from colgen.problems.cutting_stock.dual_feasible import material_duals
+from colgen.problems.cutting_stock.plans import cost, fill_greedily, move_to_cheapest
+from colgen.problems.cutting_stock.rolls import assign
 from tests.sweeps import seeds
 from tests.twins.orders import cheapest, fitting
 
@@ -20,20 +22,18 @@ def drawn(seed):
     scale = float(rng.choice([1.0, 0.1, 1e-8, 1e8]))
     costs = tuple((scale * rng.integers(0, 7, len(others) + 1)).tolist())
     widths = tuple(rng.integers(1 + roll // 6, roll + 1, n).tolist())
-    return Order(
-        CuttingStockInstance(roll, widths, tuple(rng.integers(1, 5, n).tolist())),
-        Stock((roll, *others), costs, supplies),
-    )
+    demands = tuple(rng.integers(1, 5, n).tolist())
+    return CuttingStockInstance(roll, widths, demands, stock=Stock((roll, *others), costs, supplies))
 
 
 @pytest.mark.parametrize("seed", seeds(60, 20))
 def test_each_oracle_is_exact(seed):
     order = drawn(seed)
-    problem, rng = SeveralRolls(order), np.random.default_rng(seed)
+    problem, rng = CuttingStock(order), np.random.default_rng(seed)
     master = problem.restricted_master()
     values = master.solve().duals
-    duals = values.replace(rng.uniform(0.0, 1.0, len(values.values)) * max(problem.stock.costs))
-    for oracle in problem.oracles:
+    duals = values.replace(rng.uniform(0.0, 1.0, len(values.values)) * max(problem.model.stock.costs))
+    for oracle in problem.pricing():
         kind = oracle.kind
         charge = kind.cost - (duals["supply", kind.number] if kind.limited else 0.0)
         priced = oracle.price(duals, PricingContext(master.sense))
@@ -44,7 +44,7 @@ def test_each_oracle_is_exact(seed):
 @pytest.mark.parametrize("seed", seeds(60, 20))
 def test_without_help_the_tree_proves_the_optimum(seed):
     order = drawn(seed)
-    problem = SeveralRolls(order)
+    problem = CuttingStock(order)
     result, best = solve(problem, method=Method(heuristics=(), enumeration=()), stop=TimeLimit(60)), cheapest(order)
     if best is None:
         assert result.termination.name == "INFEASIBLE"
@@ -58,49 +58,48 @@ def test_without_help_the_tree_proves_the_optimum(seed):
 @pytest.mark.parametrize("seed", seeds(40))
 def test_greedy_plans_are_plans_and_the_material_bounds_them(seed):
     order = drawn(seed)
-    instance, stock = order.instance, order.rolls
-    plan = greedy(instance.widths, instance.demands, stock)
+    stock = order.stock
+    plan = fill_greedily(order.widths, order.demands, stock)
     best = cheapest(order)
     if plan is not None:
         before = order.check(plan)
         assert before == cost(plan, stock)
-        moved = cheaper(instance.widths, plan, stock)
+        moved = move_to_cheapest(order.widths, plan, stock)
         assert order.check(moved) <= before
         assert before >= best
     if best is not None:
-        duals = material(instance, stock)
-        bound = sum(duals["demand", i] * d for i, d in enumerate(instance.demands))
-        bound += sum(duals["supply", k] * s for k, s in enumerate(stock.limits) if np.isfinite(s))
+        items, supplies = material_duals(order, stock)
+        bound = sum(dual * d for dual, d in zip(items, order.demands, strict=True))
+        bound += sum(supplies[k] * s for k, s in enumerate(stock.limits) if np.isfinite(s))
         assert bound <= best * (1.0 + 1e-12) + 1e-12
         for k, (width, price) in enumerate(zip(stock.widths, stock.costs, strict=True)):
-            paid = duals.get(("supply", k), 0.0)
+            paid = supplies.get(k, 0.0)
             for pattern in fitting(order, width):
-                earned = sum(duals["demand", i] * copies for i, copies in enumerate(pattern))
+                earned = sum(items[i] * copies for i, copies in enumerate(pattern))
                 assert price - paid - earned >= -1e-9 * max(price, abs(paid))
 
 
 def test_patterns_are_put_onto_the_rolls_that_are_used():
     stock = Stock((10, 8, 5), (3.0, 2.0, 1.0))
-    problem = SeveralRolls(Order(CuttingStockInstance(10, (5, 4), (4, 4)), stock))
+    problem = CuttingStock(CuttingStockInstance(10, (5, 4), (4, 4), stock=stock)).model
     wide, narrow = ((0, 1), (1, 1)), ((0, 1),)
     used = Solution(0.0, tuple((problem.oracles[k].encode(narrow), n) for k, n in ((0, 0.5), (0, 0.5), (2, 2.0))))
-    assert assigned([(9, wide, 1), (5, narrow, 2)], used, stock) == [(wide, 1, 0), (narrow, 2, 2)]
-    assert assigned([(9, wide, 2), (5, narrow, 1)], used, stock) is None
+    assert assign(stock.widths, [(9, wide, 1), (5, narrow, 2)], used) == [(wide, 1, 0), (narrow, 2, 2)]
+    assert assign(stock.widths, [(9, wide, 2), (5, narrow, 1)], used) is None
     half = Solution(0.0, ((problem.oracles[0].encode(narrow), 0.5),))
-    assert assigned([(5, narrow, 1)], half, stock) is None
+    assert assign(stock.widths, [(5, narrow, 1)], half) is None
 
 
 @pytest.mark.parametrize("order", [several_bins(60, 1), several_bins(40, 2, concave=True), several_lengths(12, 1)])
 def test_published_kinds_are_proved(order):
-    result = solve(CuttingStock(order.instance, stock=order.stock), stop=TimeLimit(120))
+    result = solve(CuttingStock(order), stop=TimeLimit(120))
     assert result.is_optimal
     assert order.check(result.answer) == result.objective
 
 
 def test_structures_of_other_days():
-    order = Order(CuttingStockInstance(10, (6, 4), (3, 2)), Stock((10, 8, 6), (3.0, 3.0, 1.0)))
-    problem = SeveralRolls(order)
-    assert problem.kinds == (0, 2)
+    problem = CuttingStock(CuttingStockInstance(10, (6, 4), (3, 2), stock=Stock((10, 8, 6), (3.0, 3.0, 1.0))))
+    assert problem.model.kinds == (0, 2)
     column = problem.codec().read((2, ((0, 1),)))
     assert (column.cost, column.structure) == (1.0, (1, ((0, 1),)))
     assert problem.codec().read(problem.codec().write(column.structure)) == column
@@ -113,8 +112,8 @@ def test_a_checkpoint_of_another_stock_is_another_problem():
     instance = CuttingStockInstance(10, (6, 4), (3, 2))
     digests = {
         digest_of_problem(CuttingStock(instance)),
-        digest_of_problem(CuttingStock(instance, stock=Stock((10, 6), (3.0, 1.0)))),
-        digest_of_problem(CuttingStock(instance, stock=Stock((10, 6), (3.0, 1.5)))),
+        digest_of_problem(CuttingStock(replace(instance, stock=Stock((10, 6), (3.0, 1.0))))),
+        digest_of_problem(CuttingStock(replace(instance, stock=Stock((10, 6), (3.0, 1.5))))),
     }
     assert len(digests) == 3
 
@@ -123,6 +122,6 @@ def test_a_checkpoint_of_another_stock_is_another_problem():
 def test_a_node_that_the_simplex_method_cannot_decide_ends_no_run(seed, supplies):
     """The rolls that nodes leave hold the material but for a millionth, of which HiGHS said neither this nor that."""
     order = several_lengths(100, seed, supplies=supplies)
-    result = solve(CuttingStock(order.instance, stock=order.stock), stop=TimeLimit(10))
+    result = solve(CuttingStock(order), stop=TimeLimit(10))
     assert order.check(result.answer) == result.objective
     assert result.dual_bound <= result.objective

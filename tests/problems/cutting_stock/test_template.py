@@ -22,7 +22,7 @@ from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.model.formulation import compile_model
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, natural, uniform
-from colgen.problems.cutting_stock.fitting import first_fit_decreasing
+from colgen.problems.cutting_stock.plans import first_fit_decreasing
 from tests.amounts import BUSY
 from tests.twins.cutting_stock import optimum
 
@@ -65,7 +65,7 @@ def test_a_subclass_with_another_master_has_its_own_rows():
 def test_formulation_is_the_compiled_model(n, monkeypatch):
     problem = CuttingStock(uniform(n, 0))
     compiled = compile_model(problem.master())
-    monkeypatch.setattr("colgen.problems.cutting_stock.template.master", None)  # no model is built
+    monkeypatch.setattr(problem, "master", None)  # no model is built
     by_hand = problem.formulation()
     for field in dataclasses.fields(compiled):
         mine, theirs = getattr(by_hand, field.name), getattr(compiled, field.name)

@@ -1,14 +1,14 @@
-"""What holds for all parts that the template hands on to."""
+"""What holds for instances with each of the parts."""
 
 import dataclasses
+from dataclasses import replace
 
 import pytest
 
 from benchmarks.cutting_stock.orders import conflicting, few_patterns, several_bins
 from colgen import IterationLimit, Method, Termination, TimeLimit, WarmStart, solve
 from colgen.core.column_files import load_columns, save_columns
-from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.parts import Conflicts, Order, Stock
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
 from colgen.testing.conformance import check_problem
 
 ORDERS = [
@@ -19,23 +19,19 @@ ORDERS = [
 ]
 
 
-def template(order):
-    return CuttingStock(order.instance, stock=order.stock, patterns=order.patterns, conflicts=order.conflicts)
-
-
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)
 def test_a_run_that_is_cut_short_goes_on(order, tmp_path):
     path = tmp_path / "run.checkpoint"
-    whole = solve(template(order), stop=TimeLimit(60))
+    whole = solve(CuttingStock(order), stop=TimeLimit(60))
     assert whole.is_optimal
-    problem = template(order)
+    problem = CuttingStock(order)
     no_list = Method(enumeration=())  # so that there is a tree
     first = solve(problem, checkpoint=path, stop=IterationLimit(15), method=dataclasses.replace(no_list, heuristics=()))
     assert first.termination in (Termination.ITERATION_LIMIT, Termination.OPTIMAL)
     assert first.dual_bound <= whole.objective
     if first.termination is Termination.OPTIMAL:
         return
-    second = solve(template(order), checkpoint=path, stop=TimeLimit(60), method=no_list)
+    second = solve(CuttingStock(order), checkpoint=path, stop=TimeLimit(60), method=no_list)
     assert second.is_optimal
     assert second.objective == whole.objective
 
@@ -43,10 +39,10 @@ def test_a_run_that_is_cut_short_goes_on(order, tmp_path):
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)
 def test_columns_of_one_run_start_another(order, tmp_path):
     path = tmp_path / "columns.npz"
-    problem = template(order)
+    problem = CuttingStock(order)
     result = solve(problem, stop=TimeLimit(60))
     save_columns(path, [column for column, _ in result.solution.columns])
-    again = solve(template(order), start=WarmStart(columns=load_columns(path)), stop=TimeLimit(60))
+    again = solve(CuttingStock(order), start=WarmStart(columns=load_columns(path)), stop=TimeLimit(60))
     assert again.is_optimal
     assert again.objective == result.objective
 
@@ -57,7 +53,7 @@ def test_a_subclass_may_state_a_part_of_its_own():
             return dataclasses.replace(super().method(), enumeration=())
 
     order = ORDERS[1]
-    result = solve(Bare(order.instance, conflicts=order.conflicts), stop=TimeLimit(60))
+    result = solve(Bare(order), stop=TimeLimit(60))
     assert result.is_optimal
     assert order.check(result.answer) == result.objective
 
@@ -65,14 +61,18 @@ def test_a_subclass_may_state_a_part_of_its_own():
 @pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)
 def test_the_contract_is_kept_at_larger_sizes(order):
-    check_problem(template(order), seconds=20.0).raise_if_any()
+    check_problem(CuttingStock(order), seconds=20.0).raise_if_any()
 
 
 def test_no_conflict_and_one_kind_of_roll_is_cutting_stock():
     instance = CuttingStockInstance(100, (45, 36, 31, 14), (9, 21, 15, 11))
     plain = solve(CuttingStock(instance)).objective
-    assert solve(CuttingStock(instance, conflicts=Conflicts(()))).objective == plain
+    single = CuttingStockInstance(100, (*instance.widths, 90), (*instance.demands, 1))
+    alone = ((4, 4),)  # no conflict: one piece of width 90 is wanted
+    assert solve(CuttingStock(replace(single, conflicts=alone))).objective == solve(CuttingStock(single)).objective
+    stock = Stock((100, 60), (1.0, 1.0))
+    assert solve(CuttingStock(replace(instance, stock=stock))).objective == plain
     stock = Stock((100,), (2.5,))
-    assert solve(CuttingStock(instance, stock=stock)).objective == 2.5 * plain
-    both = Order(instance, stock, conflicts=Conflicts(()))
-    assert solve(template(both)).objective == 2.5 * plain
+    assert solve(CuttingStock(replace(instance, stock=stock))).objective == 2.5 * plain
+    both = replace(single, stock=stock, conflicts=alone)
+    assert solve(CuttingStock(both)).objective == 2.5 * solve(CuttingStock(single)).objective

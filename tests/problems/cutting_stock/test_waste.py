@@ -67,10 +67,10 @@ def context(problem, target):
 
 def test_full_rolls_alone_are_left_where_the_next_better_plan_wastes_nothing():
     problem = CuttingStock(CuttingStockInstance(10, (6, 4, 3), (2, 2, 0 + 1)))
-    reduction = FullRolls(problem.layout)
+    reduction = FullRolls(problem.model.layout)
     assert reduction.reduce(context(problem, 2)) == ()  # 23 of 20
     exact = CuttingStock(CuttingStockInstance(10, (6, 4), (2, 2)))
-    reduction = FullRolls(exact.layout)
+    reduction = FullRolls(exact.model.layout)
     (decision,) = reduction.reduce(context(exact, 2))
     assert isinstance(decision, Full)
     assert not decision.exhaustive
@@ -148,7 +148,7 @@ def test_cuts_are_violated_and_cut_off_no_plan_that_wastes_nothing():
         violated += len(rows)
         assert separation.separate(solution, dataclasses.replace(about, whole=True)) == ()
         for row in rows:
-            used = {tuple(column.structure): value for column, value in solution.columns}
+            used = {tuple(column.structure[1]): value for column, value in solution.columns}
             assert sum(value * counted(row, dict(pattern)) for pattern, value in used.items()) > row.upper + 0.005
             for plan in KNOWN[seed % 2]:
                 assert sum(counted(row, dict(enumerate(packing.tolist()))) for packing in plan) <= row.upper
@@ -230,7 +230,7 @@ def test_patterns_that_pay_for_cuts_are_priced_as_by_enumeration(seed, full):
     if least < -1e-6:
         assert result.bound == pytest.approx(least)
         assert min(result.reduced_costs) == pytest.approx(least)
-        for pattern, stated in zip(result.columns.structures, result.reduced_costs, strict=True):
+        for (_, pattern), stated in zip(result.columns.structures, result.reduced_costs, strict=True):
             p = dict(pattern)
             paid = charge * counted(row, p)
             assert stated == pytest.approx(1.0 - sum(demand[i] * k for i, k in p.items()) + paid)
@@ -268,7 +268,7 @@ def test_all_patterns_within_the_gap_are_listed_also_where_they_pay_for_cuts(see
     problem = CuttingStock(instance)
     duals = Paid(demand, term, -charge)
     listed = problem.method().enumeration.enumerate(ReductionContext(Sense.MINIMIZE, duals, bound, target, ()))
-    there = {tuple(sorted(column.structure)) for column in listed.columns}
+    there = {tuple(sorted(column.structure[1])) for column in listed.columns}
     for p in every:
         reduced = scale - np.dot(p, demand) + charge * counted(row, dict(enumerate(p)))
         if reduced <= scale * (target - bound) - 1e-9:

@@ -3,35 +3,34 @@ import pytest
 
 from colgen import Duals, Method, PricingContext, Solution, solve
 from colgen.core.decision import Apart, Together
-from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
-from colgen.problems.cutting_stock.conflict_pricing import Pieces, merged
-from colgen.problems.cutting_stock.parts import Conflicts, Order, Stock
-from colgen.problems.cutting_stock.with_conflicts import WithConflicts
+from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
+from colgen.problems.cutting_stock.piece_pricing import Pieces, merged
+from colgen.problems.cutting_stock.pieces import PieceModel
 from tests.twins.orders import cheapest
+
+NONE = ((0, 0),)
+"""A conflict that excludes nothing where one piece of item 0 is wanted."""
 
 
 def test_first_plans_use_the_rolls_that_there_are():
     # The widest roll is not to be had: pieces go onto the narrow one, one each.
-    order = Order(
-        CuttingStockInstance(5, (1, 1), (1, 1)), Stock((5, 1), (0.0, 0.0), (0, None)), conflicts=Conflicts(())
-    )
-    result = solve(CuttingStock(order.instance, stock=order.stock, conflicts=order.conflicts))
+    stock = Stock((5, 1), (0.0, 0.0), (0, None))
+    order = CuttingStockInstance(5, (1, 1), (1, 1), stock=stock, conflicts=NONE)
+    result = solve(CuttingStock(order))
     assert result.is_optimal
     assert order.check(result.answer) == 0.0
     assert {kind for _, _, kind in result.answer} == {1}
 
 
 def test_pieces_wider_than_the_rolls_that_there_are_have_no_plan():
-    order = Order(CuttingStockInstance(5, (4,), (1,)), Stock((5, 3), (1.0, 1.0), (0, None)), conflicts=Conflicts(()))
-    problem = WithConflicts(order)
-    assert problem.filled([]) is None
-    assert solve(CuttingStock(order.instance, stock=order.stock, conflicts=order.conflicts)).termination.name == (
-        "INFEASIBLE"
-    )
+    stock = Stock((5, 3), (1.0, 1.0), (0, None))
+    order = CuttingStockInstance(5, (4,), (1,), stock=stock, conflicts=NONE)
+    assert PieceModel(order).filled([]) is None
+    assert solve(CuttingStock(order)).termination.name == "INFEASIBLE"
 
 
 def test_decisions_merge_pieces_and_their_conflicts():
-    pieces = Pieces.of(Order(CuttingStockInstance(10, (4, 3, 2), (1, 2, 1)), conflicts=Conflicts(((0, 2), (1, 1)))))
+    pieces = Pieces.of(CuttingStockInstance(10, (4, 3, 2), (1, 2, 1), conflicts=((0, 2), (1, 1))))
     assert pieces.items.tolist() == [0, 1, 1, 2]
     assert pieces.conflicts.astype(int).tolist() == [[0, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]
     key = lambda k: ("demand", k)  # noqa: E731
@@ -49,9 +48,9 @@ def test_decisions_merge_pieces_and_their_conflicts():
 
 
 def test_a_piece_that_is_covered_twice_is_cut_once():
-    order = Order(CuttingStockInstance(10, (4, 3), (1, 2)), conflicts=Conflicts(()))
-    problem = WithConflicts(order)
-    oracle = problem.oracles[0]
+    order = CuttingStockInstance(10, (4, 3), (1, 2), conflicts=NONE)
+    problem = CuttingStock(order)
+    oracle = problem.model.oracles[0]
     twice = Solution(2.0, ((oracle.encode([0, 1]), 1.0), (oracle.encode([1, 2]), 1.0)))
     answer = problem.answer(twice)
     assert sorted(answer) == [(((0, 1), (1, 1)), 1), (((1, 1),), 1)]
@@ -66,8 +65,8 @@ def test_without_guesses_and_heuristics_the_tree_proves_the_same(seed):
     n = 8
     widths = tuple(rng.integers(3, 9, n).tolist())
     pairs = [(i, j) for i in range(n) for j in range(i) if rng.random() < 0.3]
-    order = Order(CuttingStockInstance(12, widths, (1,) * n), conflicts=Conflicts(tuple(pairs)))
-    problem = WithConflicts(order)
+    order = CuttingStockInstance(12, widths, (1,) * n, conflicts=(*NONE, *pairs))
+    problem = CuttingStock(order)
     result = solve(problem, method=Method(heuristics=(), enumeration=()))
     assert result.is_optimal
     assert result.objective == cheapest(order)
@@ -77,7 +76,7 @@ def test_without_guesses_and_heuristics_the_tree_proves_the_same(seed):
 
 
 def test_structures_of_other_days_that_are_none_here_are_refused():
-    problem = WithConflicts(Order(CuttingStockInstance(10, (4, 3), (1, 2)), conflicts=Conflicts(((0, 1),))))
+    problem = CuttingStock(CuttingStockInstance(10, (4, 3), (1, 2), conflicts=((0, 1),)))
     assert problem.codec().read((0, [0, 1])) is None
     assert problem.codec().read((0, [0, 0])) is None
     assert problem.codec().read((1, [0])) is None
@@ -86,11 +85,11 @@ def test_structures_of_other_days_that_are_none_here_are_refused():
 
 
 def test_a_roll_that_must_be_used_is_priced_with_a_piece_on_it():
-    problem = WithConflicts(Order(CuttingStockInstance(10, (4, 3), (1, 1)), conflicts=Conflicts(())))
+    problem = CuttingStock(CuttingStockInstance(10, (4, 3), (1, 1), conflicts=NONE))
     master = problem.restricted_master()
     duals = master.solve().duals
     assert isinstance(duals, Duals)
     nothing = duals.replace(np.zeros(len(duals.values)))
-    priced = problem.oracles[0].price(nothing, PricingContext(master.sense, cost_weight=-1.0))
+    priced = problem.model.oracles[0].price(nothing, PricingContext(master.sense, cost_weight=-1.0))
     assert priced.bound == -1.0
     assert len(priced.columns) == 1

@@ -212,7 +212,7 @@ def test_copies_are_of_the_program_as_it_is(backend, problem):
 def test_a_whole_run(backend):
     """Column generation, branching, cuts and deleted columns on another solver: the same optimum and bound."""
     from colgen import solve
-    from colgen.problems.cutting_stock.instance import uniform
+    from colgen.problems.cutting_stock.generators import uniform
     from colgen.problems.cutting_stock.template import CuttingStock
     from tests.assignment import assignment
 

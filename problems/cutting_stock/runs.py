@@ -1,4 +1,4 @@
-r"""Cutting stock by few patterns: as few rolls as possible with at most K different patterns, each a set-up.
+r"""Patterns with their numbers of rolls: as few rolls as possible with at most K different patterns, each a set-up.
 
 A column is a pattern p together with how many rolls n it is cut from, so that one column is one set-up:
 
@@ -27,33 +27,18 @@ problem*, Operations Research 48 (2000).
 from __future__ import annotations
 
 import contextlib
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import pyomo.environ as pyo
-
-from colgen import (
-    BranchingRule,
-    Column,
-    Diving,
-    Method,
-    Pricing,
-    Problem,
-    RestrictedMIP,
-    Solution,
-    artificial,
-)
+from colgen import BranchingRule, Column, Diving, Method, RestrictedMIP, Solution
 from colgen.core.budget import Budget, OutOfBudget
-from colgen.core.columns import Codec
-from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.enumeration import Enumerated, Enumeration
 from colgen.fixing import ReductionContext
-from colgen.problems.cutting_stock.instance import Pattern
-from colgen.problems.cutting_stock.parts import Order
+from colgen.problems.cutting_stock.columns import ColumnModel
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern, Use
 from colgen.problems.cutting_stock.run_pricing import OnLongRuns, OnRunArcs, RunArcFixing, RunOracle, Runs
 from colgen.problems.cutting_stock.setups import improved
 from colgen.solvers.packing.knapsack import packings_above
@@ -62,32 +47,18 @@ _ROUNDS, _BUILDING, _SHARE = 400, 5.0, 0.1
 """Of building plans to start from: how often, for how many seconds, and for what share of those that there are."""
 
 
-class FewPatterns(Problem[list[tuple[Pattern, int]]]):
-    """Cutting stock with a limit on the number of patterns; the answer is a list of ``(pattern, rolls)``."""
+class RunModel(ColumnModel):
+    """Columns are patterns with the number of rolls that they are cut from; their structure is ``(rolls, places)``."""
 
-    objective_step = 1.0
-
-    def __init__(self, order: Order) -> None:
-        if order.patterns is None:
-            raise ValueError("an order with a limit on patterns is expected")
-        self.instance = order
-        self.most = order.patterns.patterns
-        self.runs = Runs(order.instance)
+    def __init__(self, instance: CuttingStockInstance) -> None:
+        super().__init__(instance)
+        if instance.patterns is None:
+            raise ValueError("an instance with a limit on patterns is expected")
+        self.demands = instance.demands
+        self.most = instance.patterns
+        self.runs = Runs(instance)
         self.oracle = RunOracle(self.runs, self.most)
-
-    def master(self) -> pyo.ConcreteModel:
-        demands = self.instance.instance.demands
-        m = pyo.ConcreteModel()
-        m.item = pyo.RangeSet(0, len(demands) - 1)
-        m.unmet = artificial(m.item)
-        m.beyond = artificial()
-        m.demand = pyo.Constraint(m.item, rule=lambda m, i: m.unmet[i] >= demands[i])
-        m.setups = pyo.Constraint(expr=m.beyond <= self.most)
-        m.rolls = pyo.Objective(expr=0, sense=pyo.minimize)
-        return m
-
-    def pricing(self) -> Pricing:
-        return self.oracle
+        self.oracles = (self.oracle,)
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnLongRuns(), OnRunArcs(self.runs))
@@ -102,41 +73,30 @@ class FewPatterns(Problem[list[tuple[Pattern, int]]]):
     def warm_start(self, budget: Budget) -> WarmStart:
         with contextlib.suppress(OutOfBudget):
             self.runs.networks(budget.require)
-        instance = self.instance.instance
+        instance = self.instance
         duals: dict[Any, Any] = {"demand": [width / instance.roll for width in instance.widths]}
-        started, seconds = time.monotonic(), min(_BUILDING, _SHARE * budget.seconds_left)
-        plans = improved(instance, self.most, _ROUNDS, lambda: budget.expired or time.monotonic() - started > seconds)
-        answers = tuple(self.solution(plan) for plan in plans)
-        return WarmStart(duals, answers)
+        building = budget.capped(min(_BUILDING, _SHARE * budget.seconds_left))
+        plans = improved(instance, self.most, _ROUNDS, lambda: building.expired)
+        return WarmStart(duals, tuple(self.solution((pattern, n, 0) for pattern, n in plan) for plan in plans))
 
-    def solution(self, plan: Iterable[tuple[Pattern, int]]) -> Solution:
-        """A plan as a solution of the master."""
-        most = max(self.instance.instance.demands)
-        columns = tuple((self.runs.encode(self.runs.packed(min(n, most), pattern)), 1.0) for pattern, n in plan)
+    def solution(self, uses: Iterable[Use]) -> Solution:
+        most = max(self.instance.demands)
+        columns = tuple((self.runs.encode(self.runs.packed(min(n, most), pattern)), 1.0) for pattern, n, _ in uses)
         return Solution(sum(column.cost for column, _ in columns), columns)
 
-    def answer(self, solution: Solution) -> list[tuple[Pattern, int]]:
+    def uses(self, solution: Solution) -> list[Use]:
         plan: Counter[Pattern] = Counter()
         for column, value in solution.columns:
             plan[tuple(sorted(self.runs.pattern(column.structure)))] += column.structure[0] * round(value)
-        widths = self.instance.instance.widths
-        return [(tuple(sorted(p, key=lambda piece: (-widths[piece[0]], piece[0]))), n) for p, n in plan.items()]
+        widths = self.instance.widths
+        return [(tuple(sorted(p, key=lambda piece: (-widths[piece[0]], piece[0]))), n, 0) for p, n in plan.items()]
 
-    def check(self, answer: list[tuple[Pattern, int]]) -> float:
-        try:
-            return self.instance.check(answer)
-        except ValueError as error:
-            raise InfeasibleAnswerError(str(error)) from None
-
-    def codec(self) -> Codec:
-        return Codec(self._read, self._write)
-
-    def _write(self, structure: Any) -> Any:
+    def written(self, structure: Any) -> Any:
         return structure[0], self.runs.pattern(structure)
 
-    def _read(self, data: Any) -> Column | None:
-        rolls, pieces = data
-        instance = self.instance.instance
+    def column_of(self, written: Any) -> Column | None:
+        rolls, pieces = written
+        instance = self.instance
         cut = tuple((int(item), int(copies)) for item, copies in pieces if 0 <= item < instance.num_items)
         if not cut or len(dict(cut)) < len(cut) or min(dict(cut).values()) < 1 or rolls < 1:
             return None
@@ -159,14 +119,14 @@ class RunEnumeration(Enumeration):
 
     seconds = 30.0
 
-    def __init__(self, problem: FewPatterns, limit: int = 10_000) -> None:
-        self.problem = problem
+    def __init__(self, model: RunModel, limit: int = 10_000) -> None:
+        self.model = model
         self.limit = limit
 
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
-        told, runs, columns = context.pricing, self.problem.runs, list[Column]()
+        told, runs, columns = context.pricing, self.model.runs, list[Column]()
         try:
-            priced = self.problem.oracle.priced(context.duals, told)
+            priced = self.model.oracle.priced(context.duals, told)
             best = min((each.charge - float(each.values[0, 0]) for each in priced), default=0.0)
             spare = context.slack + min(best, 0.0) + TOLERANCES.optimality * max(1.0, context.scale)
             for each in priced:

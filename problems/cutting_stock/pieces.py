@@ -1,4 +1,4 @@
-r"""Cutting stock with conflicts, from rolls of one width or several: bin packing with conflicts, piece by piece.
+r"""Sets of pieces, each an item of its own, on rolls of one width or several: bin packing with conflicts.
 
     min Σ_k Σ_S c_k x_kS
     subject to  Σ_k Σ_{S with i} x_kS ≥ 1   for each piece i            [π_i ≥ 0]
@@ -23,75 +23,46 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyomo.environ as pyo
 from numpy.typing import NDArray
 
-from colgen import (
-    BranchingRule,
-    Column,
-    Directional,
-    Diving,
-    Heuristic,
-    HeuristicContext,
-    Method,
-    Pricing,
-    Problem,
-    Solution,
-)
+from colgen import BranchingRule, Column, Directional, Diving, Heuristic, HeuristicContext, Method, Solution
 from colgen.core.budget import Budget, OutOfBudget
-from colgen.core.columns import Codec, Key
-from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.columns import Key
 from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.enumeration import Enumerated, Enumeration
 from colgen.fixing import ReductionContext
 from colgen.problems.colouring.branching import OnPairs
-from colgen.problems.cutting_stock import stock as kinds_of_rolls
-from colgen.problems.cutting_stock.conflict_pricing import DEMAND, ConflictOracle, MergedPieces, Packed, Pieces
-from colgen.problems.cutting_stock.parts import Order, Use
-from colgen.problems.cutting_stock.stock import OnRollsUsed, assigned, best_of, cheaper, greedy, material
+from colgen.problems.cutting_stock.columns import ColumnModel
+from colgen.problems.cutting_stock.dual_feasible import material_duals
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern, Use
+from colgen.problems.cutting_stock.piece_pricing import DEMAND, ConflictOracle, MergedPieces, Packed, Pieces
+from colgen.problems.cutting_stock.plans import cheapest_plan, fill_greedily, move_to_cheapest
+from colgen.problems.cutting_stock.rolls import SUPPLY, OnRollsUsed, assign
 from colgen.solvers.packing.conflicts import first_fit, maximal_compatible
 
 _MIXES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 """Shares of the width in what the pieces of first plans are ordered by; the rest is how many conflicts they have."""
 
 
-class WithConflicts(Problem[list[Any]]):
-    """Cutting stock with conflicts.
+class PieceModel(ColumnModel):
+    """Columns are sets of pieces on a kind of roll; their structure is ``(kind, pieces)``."""
 
-    The answer is a list of ``(pattern, rolls)``, and of ``(pattern, rolls, kind)`` where there are several kinds.
-    """
+    oracles: tuple[ConflictOracle, ...]
 
-    def __init__(self, order: Order) -> None:
-        self.instance = order
-        self.kinds = order.rolls.useful
-        self.stock = order.rolls.only(self.kinds)
-        self.objective_step = self.stock.step
+    def __init__(self, instance: CuttingStockInstance) -> None:
+        super().__init__(instance)
+        self.pieces = Pieces.of(instance)
+        self.demands = (1,) * len(self.pieces.items)
+        self.nodes = MergedPieces(self.pieces, instance.roll)
+        self.oracles = tuple(ConflictOracle(self.nodes, self.stock, k) for k in range(len(self.kinds)))
 
-    @cached_property
-    def pieces(self) -> Pieces:
-        """Each an item of its own."""
-        return Pieces.of(self.instance)
-
-    @cached_property
-    def nodes(self) -> MergedPieces:
-        """The pieces as the decisions of a node leave them."""
-        return MergedPieces(self.pieces, self.instance.instance.roll)
-
-    @cached_property
-    def oracles(self) -> tuple[ConflictOracle, ...]:
-        """Of the kinds of rolls."""
-        return tuple(ConflictOracle(self.nodes, self.stock, k) for k in range(len(self.kinds)))
-
-    def master(self) -> pyo.ConcreteModel:
-        return kinds_of_rolls.master([1] * len(self.pieces.items), self.stock)
-
-    def pricing(self) -> Sequence[Pricing]:
-        return self.oracles
+    def branching(self) -> Sequence[BranchingRule]:
+        pairs = OnPiecePairs(self)
+        return (OnRollsUsed(), pairs) if len(self.kinds) > 1 else (pairs,)
 
     def method(self) -> Method:
         filling = Filling(self)
@@ -101,17 +72,11 @@ class WithConflicts(Problem[list[Any]]):
             enumeration=SetEnumeration(self),
         )
 
-    def branching(self) -> Sequence[BranchingRule]:
-        pairs = OnPiecePairs(self)
-        return (OnRollsUsed(), pairs) if len(self.kinds) > 1 else (pairs,)
-
     def warm_start(self, budget: Budget) -> WarmStart:
-        by_item = material(self.instance.instance, self.stock)
-        duals: dict[Key, float] = {
-            (DEMAND, k): by_item[DEMAND, item] for k, item in enumerate(self.pieces.items.tolist())
-        }
-        duals |= {key: value for key, value in by_item.items() if key[0] != DEMAND}
-        plan = best_of(self._plans(), self.stock, lambda: budget.expired)
+        items, supplies = material_duals(self.instance, self.stock)
+        duals: dict[Key, float] = {(DEMAND, k): items[item] for k, item in enumerate(self.pieces.items.tolist())}
+        duals |= {(SUPPLY, kind): dual for kind, dual in supplies.items()}
+        plan = cheapest_plan(self._plans(), self.stock, lambda: budget.expired)
         return WarmStart(duals, () if plan is None else (self.solution(plan),))
 
     def _plans(self) -> Iterator[list[Use] | None]:
@@ -142,7 +107,7 @@ class WithConflicts(Problem[list[Any]]):
                 numbers = first_fit(widths, self.stock.widths[0], conflicts, open_turn)
             together = [np.flatnonzero(numbers == n).tolist() for n in range(numbers.max() + 1)]
             return [(tuple((piece, 1) for piece in packed), 1, 0) for packed in together]
-        rest = greedy(
+        rest = fill_greedily(
             widths.tolist(),
             left.tolist(),
             self.stock,
@@ -150,7 +115,7 @@ class WithConflicts(Problem[list[Any]]):
             open_turn.tolist(),
             Counter(kind for kind, _ in sets),
         )
-        return None if rest is None else cheaper(widths.tolist(), [*uses, *rest], self.stock)
+        return None if rest is None else move_to_cheapest(widths.tolist(), [*uses, *rest], self.stock)
 
     def _beside(self, sets: Sequence[Packed], turn: NDArray[np.int64]) -> NDArray[np.int64]:
         """First fit into the rolls of sets, and new ones."""
@@ -178,10 +143,10 @@ class WithConflicts(Problem[list[Any]]):
         )
         return Solution(math.fsum(column.cost * n for column, n in columns), columns)
 
-    def answer(self, solution: Solution) -> list[Any]:
+    def uses(self, solution: Solution) -> list[Use]:
         # Where a piece is covered twice it is cut once.
-        left, widths = set(range(len(self.pieces.items))), self.instance.instance.widths
-        uses: Counter[tuple[Any, int]] = Counter()
+        left, widths = set(range(len(self.pieces.items))), self.instance.widths
+        uses: Counter[tuple[Pattern, int]] = Counter()
         for column, value in solution.columns:
             kind, packed = column.structure
             mine = Counter(int(self.pieces.items[piece]) for piece in packed if piece in left)
@@ -190,25 +155,14 @@ class WithConflicts(Problem[list[Any]]):
             uses[pattern, self.kinds[kind]] += 1
             if round(value) > 1:  # rolls from which nothing is cut any more, which cost what they cost
                 uses[(), self.kinds[kind]] += round(value) - 1
-        if self.instance.stock is None:
-            return [(pattern, rolls) for (pattern, _), rolls in uses.items()]
         return [(pattern, rolls, kind) for (pattern, kind), rolls in uses.items()]
 
-    def check(self, answer: list[Any]) -> float:
-        try:
-            return self.instance.check(answer)
-        except ValueError as error:
-            raise InfeasibleAnswerError(str(error)) from None
-
-    def codec(self) -> Codec:
-        return Codec(self._read, self._write)
-
-    def _write(self, structure: Any) -> Any:
+    def written(self, structure: Any) -> Any:
         kind, packed = structure
         return self.kinds[kind], [int(self.pieces.items[piece]) for piece in packed]
 
-    def _read(self, data: Any) -> Column | None:
-        kind, items = data
+    def column_of(self, written: Any) -> Column | None:
+        kind, items = written
         if kind not in self.kinds or not items:
             return None
         number, packed = self.kinds.index(kind), list[int]()
@@ -230,19 +184,19 @@ class OnPiecePairs(OnPairs):
     """Two pieces on one roll, or on two; where that is settled, whole sets are put onto the rolls that are used.
 
     Sets that share a piece are the same then, on several kinds of rolls perhaps, of which whole numbers are used: see
-    :func:`~colgen.problems.cutting_stock.stock.assigned`.
+    :func:`~colgen.problems.cutting_stock.rolls.assign`.
     """
 
-    def __init__(self, problem: WithConflicts) -> None:
+    def __init__(self, model: PieceModel) -> None:
         super().__init__(DEMAND, lambda column: column.structure[1])
-        self._problem = problem
+        self._model = model
 
     def recover(self, solution: Solution) -> Solution | None:
-        widths = self._problem.pieces.widths
+        widths = self._model.pieces.widths
         sets = {column.structure[1] for column, value in solution.columns if value > TOLERANCES.integrality}
         lengths = [(int(widths[list(packed)].sum()), tuple((piece, 1) for piece in packed), 1) for packed in sets]
-        uses = assigned(lengths, solution, self._problem.stock)
-        return None if uses is None else self._problem.solution(uses)
+        uses = assign(self._model.stock.widths, lengths, solution)
+        return None if uses is None else self._model.solution(uses)
 
 
 class Filling(Heuristic):
@@ -251,25 +205,25 @@ class Filling(Heuristic):
     quick = True
     every = 1
 
-    def __init__(self, problem: WithConflicts) -> None:
-        self.problem = problem
+    def __init__(self, model: PieceModel) -> None:
+        self.model = model
 
     def search(self, context: HeuristicContext) -> Solution | None:
         used = sorted(context.relaxation.columns, key=lambda pair: -pair[1])
         plans = (self._plan(used, least) for least in (0.9, 0.5, 0.2, 0.0))
-        best = best_of(plans, self.problem.stock, lambda: context.run.expired)
-        return None if best is None else self.problem.solution(best)
+        best = cheapest_plan(plans, self.model.stock, lambda: context.run.expired)
+        return None if best is None else self.model.solution(best)
 
     def _plan(self, used: Sequence[tuple[Column, float]], least: float) -> list[Use] | None:
         taken: set[int] = set()
-        left, sets = list(self.problem.stock.limits), list[Packed]()
+        left, sets = list(self.model.stock.limits), list[Packed]()
         for column, value in used:
             kind, packed = column.structure
             if value > least and left[kind] >= 1 and taken.isdisjoint(packed):
                 taken.update(packed)
                 left[kind] -= 1
                 sets.append((kind, packed))
-        return self.problem.filled(sets)
+        return self.model.filled(sets)
 
 
 class SetEnumeration(Enumeration):
@@ -283,19 +237,19 @@ class SetEnumeration(Enumeration):
 
     seconds = 20.0
 
-    def __init__(self, problem: WithConflicts, limit: int = 20_000) -> None:
-        self.problem = problem
+    def __init__(self, model: PieceModel, limit: int = 20_000) -> None:
+        self.model = model
         self.limit = limit
 
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
-        told, problem = context.pricing, self.problem
-        node = problem.nodes.at(told)
+        told, model = context.pricing, self.model
+        node = model.nodes.at(told)
         prices = np.maximum(np.asarray(context.duals[DEMAND], dtype=np.float64), 0.0)
         earned = node.groups @ prices
         rows: list[NDArray[np.bool_]] = []
         charged: list[tuple[ConflictOracle, float, float]] = []
         theta = 1.0
-        for oracle in problem.oracles:
+        for oracle in model.oracles:
             charge = oracle.kind.charge(context.duals, told)
             if math.isinf(charge):
                 continue
@@ -326,7 +280,7 @@ class SetEnumeration(Enumeration):
                 columns += [oracle.encode(np.flatnonzero(row).tolist()) for row in rows]
         except OutOfBudget:
             return None
-        plain = all(math.isinf(limit) for limit in problem.stock.limits)
+        plain = all(math.isinf(limit) for limit in model.stock.limits)
         plain &= not any(d.row() is not None for d in context.decisions)
         values: Mapping[Key, float] = {(DEMAND, piece): value for piece, value in enumerate(prices.tolist())}
         return Enumerated(columns, values=values if plain else None)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult
 from colgen.core.budget import OutOfBudget
-from colgen.problems.cutting_stock.parts import Order, Stock
-from colgen.problems.cutting_stock.stock import RollKind
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Stock
+from colgen.problems.cutting_stock.rolls import RollKind
 from colgen.solvers.packing.conflicts import best_compatible
 
 Packed: TypeAlias = tuple[int, tuple[int, ...]]
@@ -32,7 +32,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of an order, each an item of its own, by the numbers of their rows.
+    """The pieces of an instance, each an item of its own, by the numbers of their rows.
 
     Attributes
     ----------
@@ -49,14 +49,10 @@ class Pieces:
     conflicts: Mask
 
     @classmethod
-    def of(cls, order: Order) -> Pieces:
-        """Those of an order."""
-        instance = order.instance
+    def of(cls, instance: CuttingStockInstance) -> Pieces:
+        """Return those of an instance."""
         items = np.repeat(np.arange(instance.num_items), instance.demands)
-        pairs = np.zeros((instance.num_items,) * 2, dtype=np.bool_)
-        if order.conflicts is not None:
-            pairs = order.conflicts.mask(instance.num_items)
-        conflicts = pairs[np.ix_(items, items)]
+        conflicts = instance.conflict_mask[np.ix_(items, items)]
         np.fill_diagonal(conflicts, False)
         return cls(items, np.array(instance.widths, dtype=np.int64)[items], conflicts)
 

@@ -1,0 +1,112 @@
+"""What the columns of the master stand for: the base of the three models, and their rows.
+
+=================  =====================================================  =============================================
+:mod:`.patterns`   patterns on rolls of one width or several              every instance without the parts below
+:mod:`.pieces`     sets of pieces, each of them an item of its own         ``conflicts``
+:mod:`.runs`       patterns with the number of rolls that they are cut     ``patterns``, a limit on different ones
+=================  =====================================================  =============================================
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from colgen import BranchingRule, Column, Method, Pricing, Separation, Solution, artificial, exchange
+from colgen.core.budget import Budget
+from colgen.core.lazy_imports import Late
+from colgen.core.warm_start import WarmStart
+from colgen.problems.cutting_stock.exchanges import Exchange
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, Use
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+else:
+    pyo = Late("pyomo.environ")
+
+
+class ColumnModel(ABC):
+    """What a column stands for, and what follows from that: pricing, branching, heuristics, first plans.
+
+    Attributes
+    ----------
+    kinds
+        The useful kinds of rolls, by their numbers in the instance; a model numbers them from 0.
+    stock
+        These kinds.
+    demands
+        Right-hand sides of the demand rows.
+    oracles
+        The pricing problems.
+    exchanges
+        Dual-optimal inequalities.
+    """
+
+    exchanges: tuple[Exchange, ...] = ()
+    demands: Sequence[int]
+    oracles: Sequence[Pricing]
+
+    def __init__(self, instance: CuttingStockInstance) -> None:
+        self.instance = instance
+        self.kinds = instance.rolls.useful
+        self.stock = instance.rolls.only(self.kinds)
+
+    def master(self) -> pyo.ConcreteModel:
+        """The rows of items, limited kinds and patterns, without any column: artificial variables stand in for them.
+
+        ``cut_down[k]`` is a piece that is used for smaller ones: zero in every answer.
+        """
+        m = pyo.ConcreteModel()
+        m.item = pyo.RangeSet(0, len(self.demands) - 1)
+        m.unmet = artificial(m.item)
+        pieces = {i: m.unmet[i] + 0.0 for i in m.item}
+        if self.exchanges:
+            m.cut_down = exchange(range(len(self.exchanges)))
+            for k, (whole, parts) in enumerate(self.exchanges):
+                pieces[whole] -= m.cut_down[k]
+                for part in parts:
+                    pieces[part] += m.cut_down[k]
+        m.demand = pyo.Constraint(m.item, rule=lambda m, i: pieces[i] >= self.demands[i])
+        limited = [k for k, limit in enumerate(self.stock.limits) if not math.isinf(limit)]
+        if limited:
+            m.kind = pyo.Set(initialize=limited)
+            m.beyond = artificial(m.kind)
+            m.supply = pyo.Constraint(m.kind, rule=lambda m, k: m.beyond[k] <= self.stock.limits[k])
+        if self.instance.patterns is not None:
+            m.superfluous = artificial()
+            m.setups = pyo.Constraint(expr=m.superfluous <= self.instance.patterns)
+        m.cost = pyo.Objective(expr=0, sense=pyo.minimize)
+        return m
+
+    @abstractmethod
+    def branching(self) -> Sequence[BranchingRule]:
+        """Branching rules, which are complete together."""
+
+    def separation(self) -> Sequence[Separation]:
+        return ()
+
+    @abstractmethod
+    def method(self) -> Method:
+        """How the model is solved."""
+
+    @abstractmethod
+    def warm_start(self, budget: Budget) -> WarmStart:
+        """Dual values and plans to start from."""
+
+    @abstractmethod
+    def solution(self, uses: Iterable[Use]) -> Solution:
+        """A plan as a solution of the master."""
+
+    @abstractmethod
+    def uses(self, solution: Solution) -> list[Use]:
+        """An integer solution of the master as a plan."""
+
+    @abstractmethod
+    def written(self, structure: Any) -> Any:
+        """A column's structure as plain data."""
+
+    @abstractmethod
+    def column_of(self, written: Any) -> Column | None:
+        """The column of a structure that another run has written; None if it is no column of this instance."""

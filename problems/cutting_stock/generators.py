@@ -1,0 +1,124 @@
+"""Random instances of cutting stock and bin packing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from colgen.problems.cutting_stock.instance import CuttingStockInstance, from_items
+
+
+def uniform(
+    num_items: int,
+    seed: int,
+    *,
+    roll: int = 1000,
+    widths: tuple[int, int] = (100, 700),
+    demands: tuple[int, int] = (10, 100),
+) -> CuttingStockInstance:
+    """Random cutting stock: distinct widths and demands, each uniform in its range (ends included)."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.choice(np.arange(widths[0], widths[1] + 1), num_items, replace=False)
+    wanted = rng.integers(demands[0], demands[1] + 1, num_items)
+    order = np.argsort(-chosen)
+    name = f"uniform-{num_items}-{seed}"
+    return CuttingStockInstance(roll, tuple(chosen[order].tolist()), tuple(wanted[order].tolist()), name)
+
+
+def bin_packing(
+    num_items: int, seed: int, *, roll: int = 1000, widths: tuple[int, int] = (1, 800)
+) -> CuttingStockInstance:
+    """Random bin packing: single pieces of uniform widths; 160 to 200 pieces up to 0.8 C look like hard28."""
+    rng = np.random.default_rng(seed)
+    return from_items(roll, rng.integers(widths[0], widths[1] + 1, num_items).tolist(), f"bin-{num_items}-{seed}")
+
+
+def wide_pieces(seed: int) -> CuttingStockInstance:
+    """Random bin packing in the kind of Scholl's HARD sets: 200 pieces, no two alike, on rolls of 100,000.
+
+    Source: A. Scholl, R. Klein, C. Jürgens, *BISON: a fast hybrid procedure for exactly solving the one-dimensional bin
+    packing problem*, Computers & Operations Research 24 (1997).
+    """
+    rng = np.random.default_rng(seed)
+    pieces = rng.choice(np.arange(20_000, 35_001), 200, replace=False)
+    return from_items(100_000, pieces.tolist(), f"wide-pieces-{seed}")
+
+
+def long_rolls(seed: int) -> CuttingStockInstance:
+    """Random cutting stock of 100 widths on rolls of 500,000, where few sums of widths meet."""
+    found = uniform(100, seed, roll=500_000, widths=(50_000, 350_000), demands=(1, 100))
+    return replace(found, name=f"long-rolls-{seed}")
+
+
+def triplets(num_rolls: int, seed: int, *, roll: int = 1000) -> CuttingStockInstance:
+    """Bin packing in which every roll of the optimum holds exactly three pieces without waste (Falkenauer, 1996)."""
+    rng = np.random.default_rng(seed)
+    pieces: list[int] = []
+    low, high = roll // 4, roll // 2
+    while len(pieces) < 3 * num_rolls:
+        first = int(rng.integers(int(0.38 * roll), int(0.49 * roll) + 1))
+        second = int(rng.integers(low, (roll - first) // 2 + 1))
+        third = roll - first - second
+        if low <= third < high:
+            pieces += [first, second, third]
+    return from_items(roll, pieces, f"triplets-{num_rolls}-{seed}")
+
+
+def natural(seed: int) -> CuttingStockInstance:
+    """Bin packing of 160, 180 or 200 pieces with uniform widths up to 0.8 C, like the set hard28.
+
+    Nearly all draws are easy.  In the few that are not, the relaxation lies so little below a whole number K that an
+    answer of K rolls has to be cut almost without waste.
+
+    References
+    ----------
+    J. E. Schoenfield, *Fast, exact solution of open bin packing problems without linear programming*, 2002 (hard28).
+    """
+    rng = np.random.default_rng([28, seed])
+    return from_items(1000, rng.integers(1, 801, int(rng.choice([160, 180, 200]))).tolist(), f"natural-{seed}")
+
+
+def critical(seed: int, last_width: int) -> CuttingStockInstance:
+    """Bin packing like :func:`natural` with the last piece as wide as the relaxation allows.
+
+    Where ``last_width`` is the largest width at which the relaxation does not pass a whole number K, every roll of an
+    answer of K rolls must be nearly free of waste.  Some of these instances have such an answer, which is hard to find;
+    others have none: their optimum is K + 1 (they lack the integer round-up property, IRUP), which is hard to prove.
+    """
+    rng = np.random.default_rng([281, seed])
+    pieces = rng.integers(1, 801, int(rng.choice([160, 180, 200]))).tolist()
+    return from_items(1000, [*pieces[:-1], last_width], f"critical-{seed}")
+
+
+def near_integer(seed: int) -> CuttingStockInstance:
+    """Bin packing whose material fills a whole number of rolls but for a few units of 10 000.
+
+    Rounding the relaxation up then gives nearly no room for waste, and pieces may be so narrow that a roll holds a
+    hundred of them.  (In some draws a piece shrinks away as the total is adjusted, and the waste is larger.)
+
+    References
+    ----------
+    G. Wäscher and T. Gau, *Heuristics for the integer one-dimensional cutting stock problem: a computational study*,
+    OR Spektrum 18 (1996), whose hardest instances are of this kind.
+    """
+    rng = np.random.default_rng([17, seed])
+    roll = 10_000
+    num_widths = int(rng.integers(30, 61))
+    num_pieces = int(rng.integers(max(57, num_widths), 241))
+    high = float(rng.choice([0.3, 0.4, 0.5, 0.6, 0.75]))
+    low = float(rng.choice([0.001, 0.02, 0.05, 0.1]))
+    widths = np.unique(rng.integers(int(low * roll), int(high * roll) + 1, num_widths))
+    copies = np.ones(len(widths), dtype=np.int64)
+    np.add.at(copies, rng.integers(0, len(widths), max(0, num_pieces - len(widths))), 1)
+    waste = int(rng.choice([0, 0, 1, 1, 2, 5]))
+    pieces = np.repeat(widths, copies)
+    # The total is brought to a multiple of the roll, less the waste, by a small change of a few pieces.
+    change = (-waste - int(pieces.sum())) % roll
+    if change > roll // 2:
+        change -= roll
+    share = int(rng.integers(2, 8))
+    changed = rng.choice(len(pieces), share, replace=False)
+    pieces[changed] += change // share
+    pieces[changed[0]] += change % share
+    return from_items(roll, np.minimum(pieces[pieces > 0], roll).tolist(), f"near-integer-{seed}")

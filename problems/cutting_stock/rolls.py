@@ -1,0 +1,103 @@
+"""One kind of roll: its supply row, what a roll costs in pricing problems, branching on how many rolls are used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colgen import Column, Duals, OnOriginalVariable, PricingContext, Solution
+from colgen.problems.cutting_stock.instance import Pattern, Stock, Use
+
+SUPPLY = "supply"
+"""Block of the rows of limited kinds of rolls."""
+
+USED = "used"
+"""Block of the branching rows on how many rolls of a kind are used."""
+
+
+class RollKind:
+    """One kind of roll as pricing problems see it.
+
+    Attributes
+    ----------
+    multiplicity
+        Farley's bound does without one as long as rolls cost something.
+    """
+
+    def __init__(self, number: int, stock: Stock, pieces: int) -> None:
+        self.number = number
+        self.width, self.cost = stock.widths[number], stock.costs[number]
+        self.limited = not math.isinf(stock.limits[number])
+        # At least one: an oracle needs a positive multiplicity, and the row of the supply says how many there are.
+        self.multiplicity = math.inf if self.cost > 0.0 else max(min(stock.limits[number], float(pieces)), 1.0)
+
+    def charge(self, duals: Duals, context: PricingContext) -> float:
+        """The reduced cost of a roll before anything is cut from it; infinite if none may be used."""
+        if self.number in context.forbidden(USED):
+            return math.inf
+        paid = duals.get((SUPPLY, self.number)) if self.limited else 0.0
+        return context.cost_weight * self.cost - paid - dict(duals.items(USED)).get(self.number, 0.0)
+
+    def rows(self, duals: Duals) -> NDArray[np.int64]:
+        """Numbers of the rows besides those of items that a roll of this kind has an entry in."""
+        if not self.limited:
+            return np.zeros(0, dtype=np.int64)
+        numbers: NDArray[np.int64] = duals.rows(SUPPLY)[[duals.members(SUPPLY).index(self.number)]]
+        return numbers
+
+    def coefficients(self) -> Mapping[tuple[str, int], float]:
+        """The same by name, with the entries."""
+        return {(SUPPLY, self.number): 1.0} if self.limited else {}
+
+
+def kind_of(column: Column) -> Mapping[int, float]:
+    """The kind of roll that a column uses, once: an original variable of the rule below."""
+    return {column.structure[0]: 1.0}
+
+
+class OnRollsUsed(OnOriginalVariable):
+    """Branch on how many rolls of a kind are used, for these are whole in every answer, and shape its cost."""
+
+    def __init__(self) -> None:
+        super().__init__(kind_of, block=USED)
+
+
+def assign(widths: Sequence[int], lengths: Sequence[tuple[int, Pattern, int]], solution: Solution) -> list[Use] | None:
+    """Assign patterns to the rolls that a fractional solution uses: as many, and an integer number of each kind.
+
+    Where the longest patterns do not fit onto the widest rolls, one after the other, no rolls hold them all.
+
+    Parameters
+    ----------
+    widths
+        Of the kinds of rolls.
+    lengths
+        For each pattern its width, the pattern, and how often it is wanted.
+
+    Returns
+    -------
+    list or None
+        None where the rolls do not hold the patterns.
+    """
+    used = np.zeros(len(widths))
+    for column, value in solution.columns:
+        used[column.structure[0]] += value
+    left = {k: round(number) for k, number in enumerate(used.tolist())}
+    if any(abs(left[k] - number) > 1e-6 for k, number in enumerate(used.tolist())):
+        return None
+    kinds = sorted(left, key=lambda k: -widths[k])
+    uses: list[Use] = []
+    for width, pattern, wanted in sorted(lengths, key=lambda entry: -entry[0]):
+        while wanted:
+            while kinds and not left[kinds[0]]:
+                kinds.pop(0)
+            if not kinds or widths[kinds[0]] < width:
+                return None
+            rolls = min(wanted, left[kinds[0]])
+            uses.append((pattern, rolls, kinds[0]))
+            left[kinds[0]] -= rolls
+            wanted -= rolls
+    return uses
