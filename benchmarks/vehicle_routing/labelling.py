@@ -19,7 +19,6 @@ import math
 import os
 import re
 import subprocess
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -34,6 +33,7 @@ from colgen import InputError
 from colgen.cli.template import Figure
 from colgen.core.files import read_text
 from colgen.solvers.paths.labelling import CustomResource, Labelling, Network, Resource, nearest
+from colgen.solvers.stopping import after
 
 Floats = NDArray[np.float64]
 
@@ -104,8 +104,8 @@ def _solve(folder: Path, each: Published) -> Run:
     network, costs, weights, load = read_instance(folder, each.name)
     solver = Labelling(network, [load], neighbourhoods=nearest(network, weights, each.size))
     if each.size == _SIZES[0]:
-        solver.price(costs, deadline=time.monotonic() + 1.0)  # compiled, and its memory is there
-    found, seconds = measure(lambda: solver.price(costs, deadline=time.monotonic() + _LIMIT))
+        solver.price(costs, expired=after(1.0))  # compiled, and its memory is there
+    found, seconds = measure(lambda: solver.price(costs, expired=after(_LIMIT)))
     optimum = math.nan if found.bound is None else min(found.bound, 0.0)
     return Run(f"ng {each.size}", each.name, seconds, optimum, optimum, found.bound is not None, limit=_LIMIT)
 

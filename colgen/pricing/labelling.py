@@ -204,8 +204,7 @@ class Labelling(Pricing):
             "rank_one": self._visits.counted(duals.terms(Count)),
             "boxes": self._visits.boxed(duals.terms(Box), context.decisions),
             "forbidden": self.forbidden(context),
-            "deadline": context.deadline,
-            "expired": lambda: context.budget.expired,
+            "expired": context.expired,
         }
 
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:

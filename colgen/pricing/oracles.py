@@ -102,6 +102,10 @@ class PricingContext:
         """Seconds until the deadline, never negative; infinite if there is none, zero after an interrupt."""
         return min(max(self.deadline - time.monotonic(), 0.0), self.budget.seconds_left)
 
+    def expired(self) -> bool:
+        """Return whether to end now: after the deadline, after an interrupt, or beyond the memory limit."""
+        return time.monotonic() >= self.deadline or self.budget.expired
+
     def allows(self, column: Column) -> bool:
         """Whether the branching decisions allow a column."""
         return all(decision.allows(column) for decision in self.decisions)

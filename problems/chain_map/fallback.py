@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from colgen.problems.chain_map.instance import ChainInstance
 from colgen.problems.chain_map.kernel_calls import KernelCalls
 from colgen.problems.chain_map.kernels.tree_labels import greedy_labels, score_labels
 from colgen.solvers.chains.forest import NONE
+from colgen.solvers.stopping import after
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -28,8 +27,7 @@ def label_in_a_hurry(instance: ChainInstance, done: int, labels: Ints, values: F
         Of all nodes, and of all trees, written for these trees; ``NONE`` and -inf where no labelling was found.
     """
     forest, scores, pairwise = instance.forest, instance.scores, instance.pairwise
-    deadline = time.monotonic() + _GRACE
-    pieces = KernelCalls(lambda: time.monotonic() >= deadline)
+    pieces = KernelCalls(after(_GRACE))
     first, num = done, instance.num_trees
     while first < num and not pieces.stopped:
         end = int(np.searchsorted(forest.starts, forest.starts[first] + _HURRY // instance.num_labels))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from colgen.core.budget import OutOfBudget
 from colgen.core.result import Termination
+from colgen.solvers.stopping import Pace
 
 Offsets = NDArray[np.int64]
 
@@ -46,12 +46,12 @@ class KernelCalls:
 
     def run(self, kernel: Callable[[int], None], nodes: int, operations: int) -> None:
         """Call a kernel with numbers of nodes that sum to ``nodes``; ``operations``: of a node, at worst."""
-        size = max(1.0, _FIRST / operations)
+        pace = Pace(max(1.0, _FIRST / operations), _SECONDS, _FASTER)
         while nodes > 0 and not self._expired():
-            piece = min(nodes, int(size))
-            started = time.perf_counter()
+            piece = min(nodes, int(pace.work))
+            pace.start()
             kernel(piece)
-            size = _next(size, time.perf_counter() - started)
+            pace.stop()
             nodes -= piece
 
     def run_trees(
@@ -63,14 +63,9 @@ class KernelCalls:
         what is left half done, because there is no time, has to be done anew.
         """
         position = np.zeros(2, dtype=np.int64)
-        size = float(_FIRST)
+        pace = Pace(_FIRST, _SECONDS, _FASTER)
         while position[0] < trees and not self._expired() and (position[1] > 0 or not enough()):
-            started = time.perf_counter()
-            kernel(position, size)
-            size = _next(size, time.perf_counter() - started)
+            pace.start()
+            kernel(position, pace.work)
+            pace.stop()
         return int(position[0])
-
-
-def _next(size: float, seconds: float) -> float:
-    """How many nodes or operations the next piece should have."""
-    return max(1.0, size * min(_FASTER, _SECONDS / max(seconds, 1e-6)))

@@ -114,8 +114,7 @@ class StableSetOracle(Pricing):
             weights,
             paid,
             above=max(cost, enough),
-            seconds=context.seconds_left(),
-            expired=lambda: context.budget.expired,
+            expired=context.expired,
         )
         members, most = exactly.members, exactly.bound
         if not len(members) and exactly.finished and enough > cost:

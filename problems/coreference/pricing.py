@@ -105,7 +105,7 @@ class GrowingClusters(ClusterPricing):
             profits[left],
             np.arange(len(left)),
             least=context.tolerance,
-            expired=lambda: context.budget.expired,
+            expired=context.expired,
         )
         columns, values = improving(contraction, left, grown, self.columns, context)
         return PricingResult(columns, None, values, total)
@@ -170,7 +170,7 @@ class ClusterSearch(ClusterPricing):
             profits[left],
             np.arange(len(left)),
             least=context.tolerance,
-            expired=lambda: context.budget.expired,
+            expired=context.expired,
         )
         return improving(contraction, left, found, _COLUMNS, context)
 
@@ -181,9 +181,8 @@ def _in_short(scores: Floats, profits: Floats, context: PricingContext) -> Subse
         scores,
         profits,
         least=_FRACTION * context.tolerance,
-        seconds=context.seconds_left(),
         most=SHORT,
-        expired=lambda: context.budget.expired,
+        expired=context.expired,
     )
     if not found.complete:
         return None
@@ -195,9 +194,8 @@ def _in_short(scores: Floats, profits: Floats, context: PricingContext) -> Subse
         scores,
         profits,
         least=0.0,
-        seconds=context.seconds_left(),
         most=_ENOUGH,
-        expired=lambda: context.budget.expired,
+        expired=context.expired,
     )
     return found._replace(total=min(found.total, closer.total)) if closer.complete else found
 
@@ -222,11 +220,10 @@ def _to_the_end(scores: Floats, profits: Floats, context: PricingContext, *, ear
         scores,
         profits,
         least=0.0,
-        seconds=context.seconds_left(),
         enough=_ENOUGH if early else None,
         wanted=context.tolerance,  # what improves by less is no column, and a reason to search on
         most=_ENOUGH if context.provisional else None,
-        expired=lambda: context.budget.expired,
+        expired=context.expired,
     )
 
 

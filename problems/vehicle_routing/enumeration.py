@@ -40,8 +40,7 @@ class RouteEnumeration(Enumeration):
         layout = oracle.layout
         costs = oracle.arc_costs(context.duals, told)
         forbidden, rank_one = oracle.forbidden(told), oracle.rank_one(context.duals)
-        deadline, expired = context.budget.deadline, lambda: context.budget.expired
-        best = layout.solver.price(costs, rank_one=rank_one, forbidden=forbidden, deadline=deadline, expired=expired)
+        best = layout.solver.price(costs, rank_one=rank_one, forbidden=forbidden, expired=told.expired)
         if best.bound is None:
             return None
         # An answer's other routes may have the best reduced cost, which is negative where duals are not optimal.
@@ -55,8 +54,7 @@ class RouteEnumeration(Enumeration):
             forbidden=forbidden,
             costs=layout.distances,
             effort=self.effort,
-            deadline=deadline,
-            expired=expired,
+            expired=told.expired,
         )
         if not found.finished:
             return None

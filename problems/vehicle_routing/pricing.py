@@ -79,8 +79,7 @@ class RouteOracle(Pricing):
                 mode=mode,
                 routes=self.routes,
                 cutoff=0.0,
-                deadline=context.deadline,
-                expired=lambda: context.budget.expired,
+                expired=context.expired,
             )
             columns, reduced = self.batch(found, duals)
             if mode != "exact" and self._improve(columns, duals, context):
@@ -94,8 +93,7 @@ class RouteOracle(Pricing):
                 rank_one=rank_one,
                 forbidden=forbidden,
                 cutoff=context.slack - min(found.bound or 0.0, 0.0),
-                deadline=context.deadline,
-                expired=lambda: context.budget.expired,
+                expired=context.expired,
             )
             return PricedMarginals(through.arcs, np.arange(len(costs))) if through.finished else None
 

@@ -81,7 +81,6 @@ class FewRoutesLeft:
             rank_one=oracle.rank_one(context.duals),
             costs=oracle.layout.distances,
             effort=_EFFORT,
-            deadline=context.deadline,
             expired=lambda: context.budget.expired,
         )
         if not found.finished:

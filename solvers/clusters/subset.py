@@ -39,8 +39,6 @@ enumeration.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,7 +57,7 @@ from colgen.solvers.clusters.subset_search import (
 )
 from colgen.solvers.clusters.subset_tabu import tabu
 from colgen.solvers.clusters.subsets import LEAST, Subsets, largest_of
-from colgen.solvers.stopping import Expired, never
+from colgen.solvers.stopping import Expired, Pace, never
 
 __all__ = ["SHORT", "Subsets", "anchored", "ascend", "promising", "search", "tabu"]
 
@@ -87,7 +85,6 @@ def search(
     profits: Floats,
     *,
     least: float | None = None,
-    seconds: float = np.inf,
     enough: int | None = None,
     wanted: float = -np.inf,
     most: int | None = None,
@@ -104,10 +101,8 @@ def search(
     least
         Subsets of at most this value are not looked for; ``best`` and ``total`` account for them.  By default what
         rounding errors may be worth.
-    seconds
-        The search ends after about so long, with what it has.
     enough
-        It ends after so many nodes, too, if it has found a subset worth more than ``wanted`` by then.
+        The search ends after so many nodes, too, if it has found a subset worth more than ``wanted`` by then.
     most
         And after so many nodes whatever it has found.
     expired
@@ -115,7 +110,6 @@ def search(
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     profits = as_floats(profits, "profits", shape=(len(scores),))
-    clock = _Clock(seconds, expired)
     n, largest = len(profits), largest_of(scores, profits)
     if least is None:
         least = LEAST * largest
@@ -135,10 +129,10 @@ def search(
         limit = 0
         while not ended:
             limit = min(limit + chunk, np.iinfo(np.int64).max if most is None else max(most - nodes, 1))
-            done = clock.run(here, stack, slack, tiny, limit)
+            done, over = _advance(here, stack, slack, tiny, limit, expired)
             spent = nodes + int(stack.place[NODES])
             found_enough = enough is not None and spent >= enough and bool((stack.values > max(least, wanted)).any())
-            ended = clock.over or found_enough or (most is not None and spent >= most)
+            ended = over or found_enough or (most is not None and spent >= most)
             if done or not lasts:
                 break
         nodes += int(stack.place[NODES])
@@ -157,30 +151,21 @@ def search(
     return Subsets(members[chosen], values[chosen], best, total, nodes, not len(left))
 
 
-class _Clock:
-    """Gives the kernel work for a moment at a time, as much as it has done in that time before."""
-
-    def __init__(self, seconds: float, expired: Expired) -> None:
-        self.deadline = time.monotonic() + seconds
-        self.expired = expired
-        self.over = False
-
-    def run(self, scores: Floats, stack: Stack, slack: float, tiny: float, limit: int) -> bool:
-        """Go on until there have been so many nodes; whether the search has come to its end.
-
-        If it has not, ``over`` says whether time has run out.
-        """
-        work = _FIRST_LOOK
-        while True:
-            started, before = time.monotonic(), int(stack.place[VISITS])
-            if go_on(scores, stack, slack, tiny, limit, before + work):
-                return True
-            now = time.monotonic()
-            self.over = now >= self.deadline or self.expired()
-            if self.over or stack.place[NODES] >= limit:
-                return False
-            rate = (int(stack.place[VISITS]) - before) / max(now - started, 1e-6)
-            work = int(min(max(rate * _LOOK, _FIRST_LOOK // 16), 4 * work))
+def _advance(
+    scores: Floats, stack: Stack, slack: float, tiny: float, limit: int, expired: Expired
+) -> tuple[bool, bool]:
+    """Search until there have been so many nodes; whether the search has come to its end, and whether time is over."""
+    pace = Pace(_FIRST_LOOK, _LOOK, least=_FIRST_LOOK // 16)
+    while True:
+        before = int(stack.place[VISITS])
+        pace.start()
+        if go_on(scores, stack, slack, tiny, limit, before + int(pace.work)):
+            return True, False
+        pace.stop(int(stack.place[VISITS]) - before)
+        if expired():
+            return False, True
+        if stack.place[NODES] >= limit:
+            return False, False
 
 
 def promising(scores: Floats, profits: Floats) -> Mask:

@@ -66,14 +66,13 @@ def heaviest_counted(
     above: int = 0,
     most: int | None = None,
     nodes: int | None = None,
-    seconds: float = np.inf,
     expired: Expired = never,
 ) -> StableSets:
     """The stable set that is worth most, if that is more than ``above``, and those that the search meets on its way.
 
     Parameters
     ----------
-    adjacency, weights, above, most, nodes, seconds, expired
+    adjacency, weights, above, most, nodes, expired
         As for :func:`colgen.solvers.graphs.stable_set.heaviest`.
     amounts
         Of each vertex in each count, shape (counts, n); whole, from 0.
@@ -117,7 +116,7 @@ def heaviest_counted(
     def advance(search: StableSetSearch, nodes: int) -> bool:
         return _go_on(search, told, nodes)
 
-    return run(search, advance, items, len(weight), _CHUNK, most=most, nodes=nodes, seconds=seconds, expired=expired)
+    return run(search, advance, items, len(weight), _CHUNK, most=most, nodes=nodes, expired=expired)
 
 
 @njit(cache=True)

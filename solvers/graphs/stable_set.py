@@ -22,7 +22,6 @@ Mathematical Programming Computation 4 (2012), for whole numbers.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -34,7 +33,7 @@ from colgen.solvers.arrays import ArrayError, as_booleans, as_integer, as_intege
 from colgen.solvers.graphs.bits import Words, drop, holds, lowest, num_words, packed, put, unpacked
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner
-from colgen.solvers.stopping import Expired, never
+from colgen.solvers.stopping import Expired, Pace, never
 from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
@@ -120,7 +119,6 @@ def heaviest(
     above: int = 0,
     most: int | None = None,
     nodes: int | None = None,
-    seconds: float = np.inf,
     expired: Expired = never,
 ) -> StableSets:
     """The heaviest stable set that weighs more than ``above``, and those that the search meets on its way to it.
@@ -137,8 +135,8 @@ def heaviest(
         Once it has found a set, the search ends after so many nodes.
     nodes
         It ends after so many whatever it has found.
-    seconds, expired
-        It ends after about so long, or when the answer is yes.
+    expired
+        It ends when this is true.
 
     Raises
     ------
@@ -151,7 +149,7 @@ def heaviest(
     items = np.flatnonzero(weight)
     items = items[np.argsort(-weight[items], kind="stable")]
     search = begin(conflict[np.ix_(items, items)], weight[items], above)
-    return run(search, go_on, items, len(weight), _CHUNK, most=most, nodes=nodes, seconds=seconds, expired=expired)
+    return run(search, go_on, items, len(weight), _CHUNK, most=most, nodes=nodes, expired=expired)
 
 
 def run(
@@ -163,7 +161,6 @@ def run(
     *,
     most: int | None,
     nodes: int | None,
-    seconds: float,
     expired: Expired,
 ) -> StableSets:
     """Advance a search over some of n vertices until it ends, or one of the limits of :func:`heaviest` does it.
@@ -175,20 +172,19 @@ def run(
     items
         The search's vertices.
     chunk
-        Nodes before the first look at the clock.
+        Nodes before ``expired`` is called for the first time.
     """
     limit = LARGEST_SUM if nodes is None else as_integer(nodes, "nodes", low=0)
-    chunk, deadline = min(chunk, limit), time.monotonic() + seconds
-    finished = advance(search, chunk)
-    clock = time.monotonic()
+    pace = Pace(min(chunk, limit), _LOOK)
+    finished = advance(search, int(pace.work))
     while not finished:
         spent = int(search.state[3])
         enough = most is not None and search.state[2] > 0 and spent >= most
-        if enough or spent >= limit or clock >= deadline or expired():
+        if enough or spent >= limit or expired():
             break
-        finished = advance(search, chunk)
-        clock, before = time.monotonic(), clock
-        chunk = int(max(chunk * min(_LOOK / max(clock - before, 1e-6), 4.0), 1))
+        pace.start()
+        finished = advance(search, int(pace.work))
+        pace.stop()
     count = int(search.state[2])
     rows = np.arange(max(count - _KEPT, 0), count) % _KEPT
     members = np.zeros((len(rows), n), dtype=np.bool_)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.packing.chains import chain, slide, successors
-from colgen.solvers.packing.network import Floats, PackingNetwork, look_away
+from colgen.solvers.packing.network import Floats, PackingNetwork
 from colgen.solvers.packing.network_arguments import SWEEPS, Arcs, arcs_of, check, in_portions
+from colgen.solvers.stopping import Look, look_away
 
 NEVER = -1e30
 """The value of what cannot be reached."""
 
 
-def arc_values(
-    net: PackingNetwork, values: Floats, profits: Floats, *, look: Callable[[], object] = look_away
-) -> Floats:
+def arc_values(net: PackingNetwork, values: Floats, profits: Floats, *, look: Look = look_away) -> Floats:
     """For each arc the best profit of a packing that uses it; ``NEVER`` if none does."""
     check(net, values, profits)
     m, arcs = net.num_items, arcs_of(net)

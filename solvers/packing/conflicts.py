@@ -21,7 +21,6 @@ extremum problems*, Operations Research 5 (1957).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_booleans, as_float, as_floats, as_integer, as_integers
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.packing.network import look_away
+from colgen.solvers.stopping import Look, look_away
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -130,7 +129,7 @@ def best_compatible(
     above: float = 0.0,
     spare: int = 0,
     patience: int | None = None,
-    look: Callable[[], object] = look_away,
+    look: Look = look_away,
 ) -> Compatible:
     """The best set of items without conflicts that fits, and good ones by their first items.
 
@@ -184,7 +183,7 @@ def maximal_compatible(
     *,
     least: float,
     limit: int = 10_000,
-    look: Callable[[], object] = look_away,
+    look: Look = look_away,
 ) -> Mask | None:
     """All sets that earn ``least`` or more and that no item can be added to, one a row; None if there are too many.
 

@@ -23,7 +23,6 @@ problem with time windows*, Operations Research 56 (2008), for the dominance; H.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,8 +33,8 @@ from colgen.solvers.arrays import ArrayError, as_floats, as_integers
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, kernel
-from colgen.solvers.packing.network import look_away
 from colgen.solvers.packing.zero_one import checked, fill, trace
+from colgen.solvers.stopping import Look, look_away
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -150,7 +149,7 @@ def best_counted(
     charges: ArrayLike,
     above: ArrayLike,
     *,
-    look: Callable[[], object] = look_away,
+    look: Look = look_away,
 ) -> Counted:
     """The best set of items for each knapsack that is worth more than what is asked for; the empty set if none is.
 
@@ -198,7 +197,7 @@ def _best(
     divisors: Ints,
     charges: Floats,
     above: float,
-    look: Callable[[], object],
+    look: Look,
 ) -> tuple[float, Mask, float]:
     """The best set of one knapsack: its value, the set, and what bounds all of them."""
     useful = (gains > 0.0) & (sizes <= room)

@@ -15,7 +15,6 @@ problem with time windows*, Operations Research 56 (2008), for the dominance.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +26,9 @@ from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner, kernel
 from colgen.solvers.literals import whole
 from colgen.solvers.packing.arc_values import NEVER
-from colgen.solvers.packing.network import Floats, Ints, PackingNetwork, look_away
+from colgen.solvers.packing.network import Floats, Ints, PackingNetwork
 from colgen.solvers.packing.network_arguments import Arcs, arcs_of, check
+from colgen.solvers.stopping import Look, look_away
 
 LABELS = 1 << 17
 """A search ends where more labels than this are left of one item."""
@@ -158,7 +158,7 @@ def best_counted_packings(
     threshold: float,
     *,
     labels: int = LABELS,
-    look: Callable[[], object] = look_away,
+    look: Look = look_away,
 ) -> CountedPackings:
     """The best packing among those that come to more than a threshold, with others that do; none if there is none.
 

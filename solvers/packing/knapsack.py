@@ -18,8 +18,6 @@ bin-packing problems using column generation and branch-and-bound*, Annals of Op
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -37,11 +35,11 @@ from colgen.solvers.packing.network import (
     PackingNetwork,
     arc_at,
     filled,
-    look_away,
     network,
     restricted,
 )
 from colgen.solvers.packing.network_arguments import SWEEPS, arcs_of, as_profits, check, in_portions
+from colgen.solvers.stopping import Look, look_away
 from colgen.solvers.tiers import tiered
 
 __all__ = [
@@ -62,7 +60,7 @@ __all__ = [
 ]
 
 
-def best_from(net: PackingNetwork, profits: ArrayLike, *, look: Callable[[], object] = look_away) -> Floats:
+def best_from(net: PackingNetwork, profits: ArrayLike, *, look: Look = look_away) -> Floats:
     """Best profit of pieces of items i, i + 1, ... placed from a state on; shape (items + 1, states).
 
     Entry (0, 0) is the optimum; entries are ``NEVER``, or as far below zero, where no packing ends as it has to.
@@ -114,7 +112,7 @@ def bounded_knapsack(
     copies: ArrayLike,
     capacity: int,
     *,
-    look: Callable[[], object] = look_away,
+    look: Look = look_away,
 ) -> tuple[float, Ints]:
     """The ordinary bounded knapsack problem: optimum, and copies of each item.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +10,9 @@ from numpy.typing import NDArray
 from colgen.solvers.arrays import as_float, as_integer
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.packing.network import PORTION, Floats, Ints, PackingNetwork, arc_at, look_away
+from colgen.solvers.packing.network import PORTION, Floats, Ints, PackingNetwork, arc_at
 from colgen.solvers.packing.network_arguments import Arcs, arcs_of, check
+from colgen.solvers.stopping import Look, look_away
 
 
 class _Search(NamedTuple):
@@ -43,7 +43,7 @@ def packings_above(
     threshold: float,
     limit: int,
     *,
-    look: Callable[[], object] = look_away,
+    look: Look = look_away,
 ) -> Ints | None:
     """All packings of profit at least ``threshold``, as rows of copies by item; None if there are more than ``limit``.
 

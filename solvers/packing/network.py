@@ -11,7 +11,6 @@ branch-and-bound*, Annals of Operations Research 86 (1999).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.solvers.arrays import as_booleans, as_integer, as_integers
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.stopping import Look, look_away
 from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
@@ -143,10 +143,6 @@ class PackingNetwork(NamedTuple):
         return np.where(there, first, -1)
 
 
-def look_away() -> None:
-    """The look at a clock of who has none."""
-
-
 def network(
     widths: ArrayLike,
     copies: ArrayLike,
@@ -154,7 +150,7 @@ def network(
     allowed: ArrayLike | None = None,
     *,
     cells: int = CELLS,
-    look: Callable[[], object] = look_away,
+    look: Look = look_away,
 ) -> PackingNetwork:
     """The network of a bounded knapsack.
 
@@ -189,7 +185,7 @@ def network(
     return restricted(net, net.copies, mask[net.items, net.positions])._replace(origin=None)
 
 
-def _whole_network(widths: Ints, copies: Ints, capacity: int, cells: int, look: Callable[[], object]) -> PackingNetwork:
+def _whole_network(widths: Ints, copies: Ints, capacity: int, cells: int, look: Look) -> PackingNetwork:
     m = len(widths)
     states, first_arc = np.zeros(1, np.int64), np.zeros(m + 1, np.int64)
     parts: list[tuple[int, int, Ints]] = []

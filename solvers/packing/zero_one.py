@@ -13,15 +13,13 @@ U. Pferschy, D. Pisinger, *Knapsack Problems* (2004), section 2.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_floats, as_integers
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.packing.network import look_away
+from colgen.solvers.stopping import Look, look_away
 from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
@@ -36,7 +34,7 @@ NEVER = -np.inf
 
 
 def best_sets(
-    profits: ArrayLike, sizes: ArrayLike, capacities: ArrayLike, *, look: Callable[[], object] = look_away
+    profits: ArrayLike, sizes: ArrayLike, capacities: ArrayLike, *, look: Look = look_away
 ) -> tuple[Floats, Mask]:
     """The best set of items for each knapsack.
 
@@ -72,7 +70,7 @@ def best_sets(
 
 
 def best_with_each(
-    profits: ArrayLike, sizes: ArrayLike, capacities: ArrayLike, *, look: Callable[[], object] = look_away
+    profits: ArrayLike, sizes: ArrayLike, capacities: ArrayLike, *, look: Look = look_away
 ) -> tuple[Floats, Floats, Floats]:
     """What the best set of each knapsack is worth, with each item in it, and without it.
 

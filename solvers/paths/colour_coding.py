@@ -30,7 +30,6 @@ Karger, *Randomized decoding for selection-and-ordering problems*, NAACL (2007);
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +39,7 @@ from colgen.solvers.arrays import ArrayError, as_float, as_integer
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner
 from colgen.solvers.paths.walks import Graph, checked
+from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,7 +67,7 @@ class Coloured(NamedTuple):
     path: Ints
 
 
-def iterate(of: Graph, num_colours: int, seeds: Seeds, *, expired: Callable[[], bool] = lambda: False) -> Coloured:
+def iterate(of: Graph, num_colours: int, seeds: Seeds, *, expired: Expired = never) -> Coloured:
     """One iteration of colour coding for each seed; the same seed gives the same colours.
 
     Runs without the global interpreter lock, so that threads can share the iterations.
@@ -109,7 +109,7 @@ def iterate(of: Graph, num_colours: int, seeds: Seeds, *, expired: Callable[[], 
     return Coloured(course.found[: course.at[0]], course.path[course.path >= 0])
 
 
-def complete(of: Graph, *, expired: Callable[[], bool] = lambda: False) -> tuple[float, Ints] | None:
+def complete(of: Graph, *, expired: Expired = never) -> tuple[float, Ints] | None:
     """The heaviest path of all, and its weight, by an iteration in which each class has a colour of its own.
 
     That is the dynamic program over all sets of classes: exact, and fast where there are few of them.  None if

@@ -20,8 +20,6 @@ elementary resource constrained shortest path problem*, Operations Research Lett
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +30,7 @@ from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner
 from colgen.solvers.paths.walks import Relaxed, tolerance
+from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -71,7 +70,7 @@ class Found(NamedTuple):
     states
         How many were made.
     finished
-        False if the deadline came first, or the effort was used up.
+        False if time was over first, or the effort was used up.
     """
 
     bound: float
@@ -132,10 +131,9 @@ def heaviest(
     remembered: Mask,
     lower: float = -math.inf,
     *,
-    deadline: float = math.inf,
     states: int = STATES,
     effort: float = math.inf,
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
 ) -> Found:
     """The heaviest walk that visits no remembered class twice, if it is heavier than ``lower``.
 
@@ -147,8 +145,6 @@ def heaviest(
         Shape (classes,).
     lower
         Weight of a known path: only heavier walks are of interest.
-    deadline
-        Value of ``time.monotonic()`` at which to give up.
     states
         How many may be held at once; portions get smaller until they fit, though never below a single state.
     effort
@@ -181,7 +177,7 @@ def heaviest(
     walks = np.full((2, length), -1, np.int64)
     while True:
         status = _search(program, held, levels, counters, best, walks, _BETWEEN_CLOCKS)
-        if status == _DONE or time.monotonic() > deadline or counters[1] > effort or expired():
+        if status == _DONE or counters[1] > effort or expired():
             break
         room = len(held.vertex)
         if status == _FULL and 2 * room > states and counters[2] > 1:

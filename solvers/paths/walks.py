@@ -19,7 +19,6 @@ Mathematical Programming 6 (1974).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +28,7 @@ from colgen.solvers.arrays import as_booleans, as_float, as_floats, as_indices, 
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner
+from colgen.solvers.stopping import Expired, never
 from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
@@ -237,7 +237,7 @@ def ascend(
     *,
     active: Mask | None = None,
     penalties: Floats | None = None,
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
 ) -> Relaxed:
     """Penalties of a small bound, and what of the graph is left for paths heavier than ``lower``.
 

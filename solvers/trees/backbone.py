@@ -11,11 +11,11 @@ import functools
 import heapq
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
+from colgen.solvers.stopping import Expired, never
 from colgen.solvers.trees import eisner_search as search
 from colgen.solvers.trees.arborescence import reduced_costs, solve_arborescence
 from colgen.solvers.trees.eisner import Parts
@@ -44,7 +44,7 @@ class Backbone(ABC):
     """
 
     size: int
-    expired: Callable[[], bool]
+    expired: Expired
 
     @abstractmethod
     def best(self, arc: Floats, heads: Ints) -> float:
@@ -74,7 +74,7 @@ class Backbone(ABC):
 class Projective(Backbone):
     """Projective trees, by dynamic programs; their marginals are exact."""
 
-    def __init__(self, parts: Parts, single_root: bool = True, expired: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, parts: Parts, single_root: bool = True, expired: Expired = never) -> None:
         self.size, self._order, self.expired = parts.size, parts.order, expired
         self._rest = parts.rest(single_root)
         self._chart = _memory("chart", search.chart_size(self._order, self.size))
@@ -144,7 +144,7 @@ def _slices(order: int, size: int, work: float) -> tuple[tuple[int, int], ...]:
 class NonProjective(Backbone):
     """All trees, by arborescences; marginals are bounds by reduced costs."""
 
-    def __init__(self, size: int, single_root: bool = True, expired: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, size: int, single_root: bool = True, expired: Expired = never) -> None:
         self.size, self.single_root, self.expired = size, single_root, expired
 
     def best(self, arc: Floats, heads: Ints) -> float:

@@ -20,7 +20,6 @@ Model 2 has siblings in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_booleans, as_floats
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.stopping import Expired, never
 from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
@@ -263,7 +263,7 @@ def best_of_parts(
     siblings: Floats,
     *,
     single_root: bool = False,
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
 ) -> tuple[float, Ints] | None:
     """As :func:`best_tree`, with arrays in the order that :func:`fill` has them, which are not looked at.
 

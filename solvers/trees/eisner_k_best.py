@@ -6,13 +6,13 @@ that with the further one preferred among equals no more than k derivations are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.stopping import Expired, never
 from colgen.solvers.trees.eisner_items import IMPOSSIBLE, Floats, Ints, Rest, room_for_ways, scores_of, value_of
 from colgen.solvers.trees.eisner_search import expand, goal
 
@@ -55,7 +55,7 @@ def k_best(
     arc: Floats,
     rest: Rest,
     chart: Floats,
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
 ) -> tuple[Floats, Ints, bool]:
     """Values and heads of the k best trees from a full chart, best first; all trees if there are fewer.
 

@@ -13,6 +13,7 @@ from colgen.solvers.clusters.persistency import contracted, persistent
 from colgen.solvers.clusters.star_dual import star_bound
 from colgen.solvers.clusters.subset import ascend, search
 from colgen.solvers.clusters.triangle_dual import triangle_bound
+from colgen.solvers.stopping import Pace, after
 from tests.solvers.clusters.test_dual_proof import partitions, score
 from tests.twins.coreference import symmetric
 
@@ -44,7 +45,7 @@ CALLS = {
     "persistent": lambda scores, expired: persistent(scores, expired=expired),
     "contracted": lambda scores, expired: contracted(scores, expired=expired),
     "ascend": lambda scores, expired: ascend(scores, np.full(len(scores), -1.0), np.arange(60), expired=expired),
-    "search": lambda scores, expired: search(scores, np.full(len(scores), -4.0), seconds=1.0, expired=expired),
+    "search": lambda scores, expired: search(scores, np.full(len(scores), -4.0), expired=after(1.0, expired)),
 }
 
 
@@ -133,3 +134,33 @@ def test_a_power_of_two_changes_numbers_and_nothing_else(seed, exponent):
         assert (scaled.members == found.members).all()
         assert (scaled.values == factor * found.values).all()
         assert (scaled.total, scaled.nodes) == (factor * found.total, found.nodes)
+
+
+def test_time_is_over_after_so_many_seconds_or_when_the_caller_wants_to_end(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    expired, stopped = after(2.0), after(2.0, lambda: now[0] > 101.0)
+    assert not expired()
+    assert not stopped()
+    now[0] = 101.5
+    assert not expired()
+    assert stopped()
+    now[0] = 102.0
+    assert expired()
+
+
+def test_a_call_is_given_the_work_of_so_many_seconds(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    pace = Pace(1000, 0.1, growth=4.0, least=50.0)
+
+    def call(seconds, done=None):
+        pace.start()
+        now[0] += seconds
+        pace.stop(done)
+        return pace.work
+
+    assert call(0.2) == pytest.approx(500.0)
+    assert call(0.0) == pytest.approx(2000.0)  # at most four times as much
+    assert call(0.1, done=300) == pytest.approx(300.0)  # by what it has done
+    assert call(60.0) == 50.0

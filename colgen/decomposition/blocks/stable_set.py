@@ -21,6 +21,7 @@ from colgen.solvers.graphs.stable_search import heavy
 from colgen.solvers.graphs.stable_set import heaviest
 from colgen.solvers.linear.highs import LPStatus, Stopped
 from colgen.solvers.linear.recosted import Points
+from colgen.solvers.stopping import after, never
 
 _MOST = 4096
 """Vertices of a graph: of more, the mask of its edges is too large."""
@@ -71,7 +72,7 @@ class StableSet:
             graph = self.conflict[np.ix_(free, free)]
             quickly = heavy(graph, weights, number=_SETS, kicks=_KICKS)
             known = int(quickly[0] @ weights) if len(quickly) else 0
-            search = heaviest(graph, weights, above=known, seconds=seconds, expired=stopped or _never)
+            search = heaviest(graph, weights, above=known, expired=after(seconds, stopped or never))
             sets = np.concatenate([quickly, search.members[-1:]])
             members = np.repeat(members, len(sets), axis=0)
             members[:, free] = sets
@@ -82,10 +83,6 @@ class StableSet:
         order = np.argsort(values, kind="stable")
         status = LPStatus.OPTIMAL if finished else LPStatus.LIMIT
         return Points(status, min(bound, float(values[order[0]])), points[order])
-
-
-def _never() -> bool:
-    return False
 
 
 def stable_set_of(sub: Subproblem) -> StableSet | None:

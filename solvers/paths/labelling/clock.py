@@ -1,9 +1,8 @@
-"""When a search ends: deadlines, what an attempt may take, and how many labels it may hold."""
+"""When a search ends: time, what an attempt may take, and how many labels it may hold."""
 
 from __future__ import annotations
 
 import math
-import time
 
 from colgen.solvers.stopping import Expired
 
@@ -16,7 +15,7 @@ class LabelLimitError(MemoryError):
 
 
 class OutOfTimeError(Exception):
-    """The deadline has come, or the caller wants to end."""
+    """The caller wants to end."""
 
 
 class OutOfEffortError(Exception):
@@ -26,8 +25,8 @@ class OutOfEffortError(Exception):
 class Clock:
     """When to end, and what an attempt may take."""
 
-    def __init__(self, deadline: float, expired: Expired) -> None:
-        self.deadline, self.expired, self.left = deadline, expired, math.inf
+    def __init__(self, expired: Expired, left: float = math.inf) -> None:
+        self.expired, self.left = expired, left
 
     @property
     def effort(self) -> int:
@@ -37,7 +36,7 @@ class Clock:
     def charge(self, given: int, left: int) -> None:
         """Count what a call took, and look whether that was all."""
         self.left -= given - left
-        if time.monotonic() >= self.deadline or self.expired():
+        if self.expired():
             raise OutOfTimeError
         if self.left <= 0:
             raise OutOfEffortError

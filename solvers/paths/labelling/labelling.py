@@ -118,7 +118,6 @@ class Labelling:
         starts: Iterable[Sequence[int]] = (),
         routes: int = 1,
         cutoff: float = math.inf,
-        deadline: float = math.inf,
         expired: Expired = never,
     ) -> Routes:
         """The cheapest routes.
@@ -143,8 +142,8 @@ class Labelling:
             How many, at most: the cheapest one, and others that end differently; no two with the same vertices.
         cutoff
             Only routes cheaper than this are looked for.
-        deadline, expired
-            Value of ``time.monotonic()``, and a question asked some ten times a second: when to end with what is found.
+        expired
+            Whether to end with what is found, asked some ten times a second.
 
         Raises
         ------
@@ -159,7 +158,7 @@ class Labelling:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
         if mode == "sparse":
             usable = usable & cheapest_arcs(self.network, costs, usable)
-        task = self._task(costs, usable, rank_one, boxes, Clock(deadline, expired))
+        task = self._task(costs, usable, rank_one, boxes, Clock(expired))
         if mode == "tabu":
             found, finished, labels = tabu(task, starts, wanted, cutoff)
         else:
@@ -178,14 +177,13 @@ class Labelling:
         boxes: BoxDuals | None = None,
         forbidden: ArrayLike | None = None,
         cutoff: float = math.inf,
-        deadline: float = math.inf,
         expired: Expired = never,
     ) -> Completion:
         """The least cost of a route through each arc: an arc for which it is above the gap is in no better solution.
 
         Parameters
         ----------
-        arc_costs, rank_one, boxes, forbidden, deadline, expired
+        arc_costs, rank_one, boxes, forbidden, expired
             As of :meth:`price`.
         cutoff
             Of an arc whose routes cost this or more it is enough to say so, which is sooner known.
@@ -202,7 +200,7 @@ class Labelling:
         costs, usable = self._costs(arc_costs, forbidden)
         if not cutoff > -math.inf:
             raise ArrayError(f"cutoff: expected a number, got {cutoff!r}")
-        task = self._task(costs, usable, rank_one, boxes, Clock(deadline, expired))
+        task = self._task(costs, usable, rank_one, boxes, Clock(expired))
         cheapest = np.full(self.network.num_arcs, np.inf)
         try:
             ahead, back = narrowed(task, cutoff)
@@ -230,7 +228,6 @@ class Labelling:
         forbidden: ArrayLike | None = None,
         costs: ArrayLike | None = None,
         effort: float = math.inf,
-        deadline: float = math.inf,
         expired: Expired = never,
     ) -> Routes:
         """All elementary routes cheaper than a gap; of those with the same vertices the one of least ``costs``.
@@ -240,7 +237,7 @@ class Labelling:
 
         Parameters
         ----------
-        arc_costs, rank_one, boxes, forbidden, deadline, expired
+        arc_costs, rank_one, boxes, forbidden, expired
             As of :meth:`price`.
         gap
             What routes must cost less than.
@@ -261,8 +258,7 @@ class Labelling:
         compared = reduced if costs is None else as_floats(costs, "costs", shape=reduced.shape)
         if not effort > 0:
             raise ArrayError(f"effort: expected a number above 0, got {effort!r}")
-        clock = Clock(deadline, expired)
-        clock.left = effort
+        clock = Clock(expired, effort)
         try:
             bounds = completion_bounds(self._task(reduced, usable, rank_one, boxes, clock), gap)
             elementary = self.with_neighbourhoods("elementary")._task(reduced, usable, rank_one, boxes, clock)

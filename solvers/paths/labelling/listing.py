@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ def listed(task: Task, compared: Floats, bounds: Floats, gap: float, limit: int)
     best: dict[bytes, tuple[float, float, Ints]] = {}
     finished = True
     for k, (label, cost) in enumerate(zip(ends[paid < gap], paid[paid < gap], strict=True)):
-        if len(best) > limit or (k % _LISTED == 0 and (time.monotonic() >= clock.deadline or clock.expired())):
+        if len(best) > limit or (k % _LISTED == 0 and clock.expired()):
             finished = False
             break
         path = np.array(trace(held, int(label))[::-1], dtype=np.int64)

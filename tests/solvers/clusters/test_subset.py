@@ -122,7 +122,7 @@ def test_naive_resumed_search(seed, chunk, levels, monkeypatch):
     check_bounds(scores, profits, found, scale)
 
 
-LIMITS = [{"seconds": 0.0}, {"enough": 1}, {"enough": 4}, {"most": 1}, {"most": 5}, {"enough": 3, "most": 6}]
+LIMITS = [{"expired": lambda: True}, {"enough": 1}, {"enough": 4}, {"most": 1}, {"most": 5}, {"enough": 3, "most": 6}]
 
 
 @pytest.mark.parametrize("limit", LIMITS, ids=str)

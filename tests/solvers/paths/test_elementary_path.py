@@ -8,6 +8,7 @@ import pytest
 from colgen.problems.title_path import random
 from colgen.solvers.paths.elementary_path import heaviest
 from colgen.solvers.paths.walks import ascend
+from colgen.solvers.stopping import after
 from tests.sweeps import seeds
 from tests.twins import title_path as naive
 
@@ -111,7 +112,7 @@ def test_deadline_is_kept():
     instance = random(120, 12, 0, attraction=10.0)
     relaxed = ascend(instance.graph, rounds=0)
     started = time.monotonic()
-    found = heaviest(relaxed, np.ones(120, bool), deadline=started + 0.2, states=50_000)
+    found = heaviest(relaxed, np.ones(120, bool), expired=after(0.2), states=50_000)
     assert not found.finished
     assert found.bound == math.inf
     assert time.monotonic() - started < 60

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import math
 import pathlib
-import time
 
 import numpy as np
 import pytest
@@ -190,7 +189,7 @@ def test_what_comes_too_late_or_grows_too_large_is_said() -> None:
     network = Network.complete(40)
     load = Resource.on_vertices(network, np.r_[0, np.ones(40), 0], 30.0)
     costs = rng.integers(-99, 9, network.num_arcs).astype(float)
-    late = Labelling(network, [load]).price(costs, deadline=time.monotonic())
+    late = Labelling(network, [load]).price(costs, expired=lambda: True)
     assert not late.finished
     assert late.bound is None
     with pytest.raises(LabelLimitError, match="max_labels"):
