@@ -66,7 +66,7 @@ class Problem(ABC, Generic[Answer]):
     objective_step: float | None = None
 
     scale: float | None = None
-    """What differences of objectives are relative to, a power of two (:func:`colgen.core.tolerances.power_of_two`);
+    """What differences of objectives are relative to, a power of two (:func:`colgen.solvers.scaling.power_of_two`);
     None: a linear master finds out by itself, and elsewhere they are relative to the objectives."""
 
     identity: Any = None

@@ -10,9 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerances:
@@ -69,18 +66,3 @@ def size(scale: float, *values: float) -> float:
         if largest < value < math.inf:
             largest = value
     return largest
-
-
-def power_of_two(values: ArrayLike) -> float:
-    """The power of two next below the largest finite magnitude of some values; 1 if there is none above zero.
-
-    Dividing by it is exact (short of numbers below 1e-307 of it) and leaves numbers between -2 and 2.
-    """
-    if isinstance(values, float):
-        largest = abs(values) if math.isfinite(values) else 0.0
-    else:
-        magnitudes = np.abs(np.asarray(values, dtype=float))
-        largest = float(np.max(magnitudes, where=np.isfinite(magnitudes), initial=0.0))
-    if not largest > 0.0:
-        return 1.0
-    return math.ldexp(1.0, min(max(math.frexp(largest)[1] - 1, -1000), 1000))

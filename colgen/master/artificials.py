@@ -6,7 +6,7 @@ import numpy as np
 
 from colgen.master.column_pool import Floats, Ints
 from colgen.master.tableau import Tableau
-from colgen.solvers.linear.scaling import powers_of_two
+from colgen.solvers.scaling import powers_of_two
 
 
 class Artificials:

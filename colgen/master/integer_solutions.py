@@ -17,7 +17,7 @@ from colgen.core.columns import Column, Key
 from colgen.core.errors import FormulationError, SolverError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
-from colgen.core.tolerances import TOLERANCES, power_of_two, size
+from colgen.core.tolerances import TOLERANCES, size
 from colgen.master.protocol import MasterStatus
 from colgen.master.tabular import TabularMaster
 from colgen.solvers.columns.exchanges import WholeProgram, exchange
@@ -26,6 +26,7 @@ from colgen.solvers.linear.lp import Stopped
 from colgen.solvers.linear.mip import solve_mip
 from colgen.solvers.linear.program import Program
 from colgen.solvers.packing.covering import cover
+from colgen.solvers.scaling import power_of_two
 from colgen.solvers.stopping import never
 
 _BATCH = 2_000

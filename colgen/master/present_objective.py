@@ -10,12 +10,12 @@ import numpy as np
 
 from colgen.core.duals import Duals
 from colgen.core.sense import Sense
-from colgen.core.tolerances import power_of_two
 from colgen.master.column_pool import Floats
 from colgen.master.column_table import ColumnTable
 from colgen.master.program import MasterProgram
 from colgen.master.rows import MasterRows
 from colgen.solvers.linear.scaling import typical_size
+from colgen.solvers.scaling import power_of_two
 
 _WIDEST = 2.0**24
 """Costs cannot be so many times the scale that a program is solved at."""

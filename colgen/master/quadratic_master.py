@@ -28,7 +28,7 @@ from colgen.core.errors import FormulationError, InputError
 from colgen.core.numbers import real
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
-from colgen.core.tolerances import ROUNDING, TOLERANCES, power_of_two, size
+from colgen.core.tolerances import ROUNDING, TOLERANCES, size
 from colgen.master.column_pool import NOWHERE, Ints, Origins
 from colgen.master.column_table import Held
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
@@ -36,6 +36,7 @@ from colgen.pricing.oracles import Pricing, PricingResult
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.quadratic.over_simplex import ActiveSet
 from colgen.solvers.quadratic.sparse_rows import SparseRows, Vector, checked
+from colgen.solvers.scaling import power_of_two
 
 Floats = NDArray[np.float64]
 _ROUNDINGS = 64

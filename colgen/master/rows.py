@@ -15,7 +15,8 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.master.column_pool import Floats, Ints
 from colgen.model.formulation import Formulation
 from colgen.solvers.columns.compressed import largest_product, signed_duals
-from colgen.solvers.linear.scaling import powers_of_two, sizes_of_rows
+from colgen.solvers.linear.scaling import sizes_of_rows
+from colgen.solvers.scaling import powers_of_two
 
 
 class IdleRows:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from colgen import InputError
 from colgen.core.files import read_text, write_text
 from colgen.core.numbers import numbers_of
-from colgen.core.tolerances import COMMON, power_of_two
+from colgen.core.tolerances import COMMON
 from colgen.solvers.arrays import EXACT, ArrayError, as_floats, as_integers
 from colgen.solvers.packing.zero_one import LARGEST_TABLE
+from colgen.solvers.scaling import power_of_two
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

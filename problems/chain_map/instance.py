@@ -16,12 +16,13 @@ from colgen.core.array_files import reading
 from colgen.core.errors import InputError
 from colgen.core.files import writing
 from colgen.core.lazy_imports import Late
-from colgen.core.tolerances import ROUNDING, power_of_two
+from colgen.core.tolerances import ROUNDING
 from colgen.problems.chain_map.kernels.tree_labels import score_labels
 from colgen.problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
 from colgen.solvers.arrays import ArrayError, as_floats, as_indices, as_integers
 from colgen.solvers.chains.forest import NONE, Forest, chains, checked, from_parents, one_chain
 from colgen.solvers.chains.magnitudes import low_step
+from colgen.solvers.scaling import power_of_two
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import PricingContext
+from colgen.solvers.scaling import integer_scale
 
 VERTEX = "vertex"
 """Block of the rows; their indices are the numbers of the vertices."""
@@ -93,7 +94,7 @@ def maximal(adjacency: Mask, members: Mask, possible: Mask | None = None) -> Mas
 def whole_numbers(duals: NDArray[np.float64]) -> tuple[Ints, float]:
     """Dual values as whole numbers w, rounded up, and a power of two s: w / s is no less than the dual value."""
     largest = float(np.max(np.abs(duals), initial=0.0))
-    scale = float(np.ldexp(1.0, EXPONENT - int(np.frexp(largest)[1]))) if largest else 1.0
+    scale = integer_scale(largest, EXPONENT) if largest else 1.0
     return np.ceil(duals * scale).astype(np.int64), scale
 
 

@@ -17,10 +17,10 @@ from scipy.sparse.csgraph import connected_components
 from colgen import InputError
 from colgen.core.array_files import is_archive, read_array, read_arrays
 from colgen.core.files import writing
-from colgen.core.tolerances import power_of_two
 from colgen.problems.coreference.clusters import Cluster, as_clusters
 from colgen.problems.coreference.document import Document
 from colgen.solvers.arrays import ArrayError, as_numbers
+from colgen.solvers.scaling import power_of_two
 
 Floats: TypeAlias = NDArray[np.float64]
 

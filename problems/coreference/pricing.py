@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from colgen import Column, InputError, Pricing, PricingContext, PricingResult
 from colgen.core.duals import Duals
-from colgen.core.tolerances import TOLERANCES, power_of_two
+from colgen.core.tolerances import TOLERANCES
 from colgen.problems.coreference.baseline import ilp_pricing
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.problems.coreference.items import COVER, Contraction, Items
 from colgen.solvers.clusters.subset import SHORT, Subsets, ascend, promising, search, tabu
 from colgen.solvers.linear.lp import LPStatus
+from colgen.solvers.scaling import power_of_two
 
 _ENOUGH = 1 << 18
 """Nodes after which a cluster in the hand is worth more than the best one."""

@@ -18,12 +18,13 @@ from colgen import Sense, Solution
 from colgen.certificate.certifier import Certifier, Record, as_exact
 from colgen.certificate.scaling import listed, places, whole_numbers
 from colgen.certificate.witness import WitnessPoint
-from colgen.core.tolerances import TOLERANCES, power_of_two
+from colgen.core.tolerances import TOLERANCES
 from colgen.problems.coreference.clusters import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.solvers.clusters.contraction import components
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from colgen.solvers.linear.program import Program
+from colgen.solvers.scaling import power_of_two
 
 _ALL_TRIANGLES = 40
 """Of groups of so many items all triangles are there at once, three for each three items; of larger ones some are."""

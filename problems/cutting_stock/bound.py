@@ -17,6 +17,7 @@ from colgen.problems.cutting_stock.layout import PatternLayout, as_arc
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
 from colgen.solvers.packing.counted_network import ChargedCounts, best_counted_packings
 from colgen.solvers.packing.knapsack import best_from
+from colgen.solvers.scaling import integer_scale
 
 
 def exact_bound(instance: CuttingStockInstance, duals: Mapping[int, float]) -> Fraction:
@@ -37,7 +38,7 @@ def exact_bound(instance: CuttingStockInstance, duals: Mapping[int, float]) -> F
         return Fraction(0)
     # A pattern has at most C / min w_i pieces: with every p_i below 2**52 less a factor of that all sums stay exact.
     pieces = max(instance.roll // min(instance.widths), 1)
-    scale = math.ldexp(1.0, 52 - pieces.bit_length() - math.frexp(float(values.max()))[1])
+    scale = integer_scale(float(values.max()), 52 - pieces.bit_length())
     whole = np.floor(values * scale)
     net = layout.network
     most = best_from(net, net.spread(whole[layout.item_of_rank]))[0, 0]
@@ -65,7 +66,7 @@ def round_exactly(oracle: PatternOracle, bound: float, duals: Duals, context: Pr
         return bound
     # As in exact_bound, with a bit more: an arc earns what its item does and what its row does.
     pieces = max(layout.roll // int(layout.widths.min()), 1)
-    scale = math.ldexp(1.0, 51 - pieces.bit_length() - math.frexp(largest)[1])
+    scale = integer_scale(largest, 51 - pieces.bit_length())
     whole = np.floor(demand * scale)
     profits = net.spread(whole)
     total = sum(int(p) * int(d) for p, d in zip(whole.tolist(), layout.demands.tolist(), strict=True))

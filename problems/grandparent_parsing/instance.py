@@ -16,10 +16,10 @@ from colgen import InputError, Result, Termination
 from colgen.core.array_files import reading
 from colgen.core.files import writing
 from colgen.core.serialization import digest_of_object
-from colgen.core.tolerances import power_of_two
 from colgen.problems.dependency.features.factored_scores import tree_triples
 from colgen.problems.dependency.sentence import Heads, check_tree, is_projective
 from colgen.solvers.arrays import ArrayError, as_booleans, as_numbers
+from colgen.solvers.scaling import power_of_two
 
 if TYPE_CHECKING:
     known_once = property  # which a protocol's property can be met by

@@ -41,13 +41,14 @@ from colgen import (
 )
 from colgen.core.columns import Key
 from colgen.core.errors import InfeasibleAnswerError
-from colgen.core.tolerances import TOLERANCES, power_of_two
+from colgen.core.tolerances import TOLERANCES
 from colgen.problems.dependency.sentence import Heads, is_projective
 from colgen.problems.grandparent_parsing.instance import Floats, GrandparentInstance, pair_objective, pairs_of
 from colgen.problems.grandparent_parsing.separation import Crossing, arc_values
 from colgen.problems.grandparent_parsing.standard import StandardScores, standard_scores
 from colgen.problems.grandparent_parsing.template import GrandparentParsing
 from colgen.problems.grandparent_parsing.tree_list import first_order
+from colgen.solvers.scaling import power_of_two
 
 _TOLERANCE = TOLERANCES.feasibility
 

@@ -31,6 +31,7 @@ from colgen.problems.grandparent_parsing.instance import (
 )
 from colgen.problems.grandparent_parsing.kernels.second_order import restricted
 from colgen.problems.grandparent_parsing.kernels.tree_parts import given_parts
+from colgen.solvers.scaling import power_of_two
 from colgen.solvers.trees.arborescence import arborescence
 
 _ROUNDING = 1e-12
@@ -236,7 +237,7 @@ def _good_tree(scores: StandardScores, first: Heads) -> tuple[float, Heads]:
     for least in (-math.inf, -4.0 * len(vertices) * _largest_above(given, scores.arcs, low)):
         arcs = np.where(scores.arcs > -np.inf, np.maximum(scores.arcs, least), -np.inf)
         tables = [None if t is None else np.maximum(t, least) for t in (given.grandparent_scores, given.sibling_scores)]
-        unit = scores.unit if least == -math.inf else math.ldexp(1.0, math.frexp(-least)[1])
+        unit = scores.unit if least == -math.inf else 2.0 * power_of_two(-least)
         dense = given_parts(len(given) + 1, *tables)
         heads, _, _ = restricted(arcs, arcs > -np.inf, dense, _ITERATIONS, scores.single_root, unit)
         if heads[1:].min() >= 0:
@@ -321,7 +322,7 @@ def _unit(scores: PartScores, arcs: Floats, floor: float, *, whole: bool = True)
         bounds = (scores.parent_child_bounds, scores.head_modifier_bounds, scores.head_sibling_bounds)
         largest = max(float(bound.max(initial=0.0)) for bound in bounds)
         largest = largest or float(np.abs(scores.arcs[np.isfinite(scores.arcs)]).max(initial=0.0))
-    return math.ldexp(1.0, max(math.frexp(largest)[1] - 1, -1000)) if largest > 0.0 else 1.0
+    return power_of_two(largest)
 
 
 def _largest_weight(weights: Weights) -> float:

@@ -18,6 +18,7 @@ from colgen.problems.grandparent_parsing.kernels.second_order import narrowed
 from colgen.problems.grandparent_parsing.kernels.tree_lists import list_all, list_near
 from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of
 from colgen.problems.grandparent_parsing.work import Work
+from colgen.solvers.scaling import power_of_two
 from colgen.solvers.trees.backbone import Backbone, NonProjective, Projective, TreeTimeError
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_grandsibling import best_of_parts
@@ -199,7 +200,7 @@ def first_order(
     """The k best trees by scores of arcs alone, best first, or all if there are fewer; -inf where there is no arc."""
     there = arcs > -math.inf
     largest = float(np.abs(arcs[there]).max(initial=0.0)) or 1.0
-    scores = np.where(there, arcs / math.ldexp(1.0, math.frexp(largest)[1]), NEG)
+    scores = np.where(there, arcs / (2.0 * power_of_two(largest)), NEG)
     backbone: Backbone = NonProjective(len(arcs), single_root, expired)
     if projective:
         backbone = Projective(Parts(np.zeros_like(scores)), single_root, expired)

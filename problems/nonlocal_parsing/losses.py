@@ -20,13 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colgen.core.tolerances import power_of_two
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.nonlocal_parsing.factors import Factors, Floats, Ints
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.kernels.part_losses import GRANDCHILDREN, OUTERMOST, SIBLINGS, take_losses
 from colgen.problems.nonlocal_parsing.kernels.products import loss, start_at
 from colgen.problems.nonlocal_parsing.kernels.tree_bound import NodeScores, bound_node
+from colgen.solvers.scaling import power_of_two
 from colgen.solvers.trees.backbone import Backbone, NonProjective, Projective
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import NEG

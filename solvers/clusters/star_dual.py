@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_floats, as_indices
 from colgen.solvers.clusters.transitivity import violated_triangles
-from colgen.solvers.clusters.triangle_dual import Rows, TriangleBound, near_clustering
+from colgen.solvers.clusters.triangle_dual import Rows, TriangleBound, near_clustering, step_sizes
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.stopping import Expired, never
 
@@ -71,9 +71,6 @@ _VISITS = 1 << 22
 _WORK = 1_500_000_000
 """The ascent ends after looking at so many: ten seconds."""
 
-_SMALLEST = 1e-9
-"""Scores that are smaller than this, relative to the largest, move as fast as if they were as large."""
-
 
 def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired = never) -> TriangleBound:
     """Bound the scores of all clusterings by dual ascent over stars, triangles among them.
@@ -97,10 +94,7 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
-    n = len(scores)
-    size = np.abs(scores)
-    typical = float(np.median(size[np.triu_indices(n, 1)])) if n > 1 else 0.0
-    size = np.maximum(size, max(typical, _SMALLEST * (float(size.max(initial=0.0)) or 1.0)))
+    size = step_sizes(scores)
     stars, duals = np.empty((0, MEMBERS + 1), dtype=np.int32), np.empty(0)
     best = evaluated(scores, stars, duals, labels)
     reduced, work, known = scores, 0, set[bytes]()

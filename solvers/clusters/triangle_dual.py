@@ -165,10 +165,7 @@ def triangle_bound(
     visits = as_integer(visits, "visits", low=0)
     scores = np.ascontiguousarray(scores, dtype=np.float64)
     n = len(scores)
-    size = np.abs(scores)
-    typical = float(np.median(size[np.triu_indices(n, 1)])) if n > 1 else 0.0
-    largest = float(size.max(initial=0.0)) or 1.0
-    size = np.maximum(size, max(typical, _SMALLEST * largest))
+    size = step_sizes(scores)
     labels, score = local_search(scores, labels, seed=seed, expired=expired)
     rows, duals = packed_triangles(scores, labels)
     reduced = _reduced(scores, rows, duals)
@@ -199,6 +196,14 @@ def triangle_bound(
             break
         stalled = halted
     return best
+
+
+def step_sizes(scores: Floats) -> Floats:
+    """Sizes by which the steps of scores are divided: their own, those of small scores raised to the median."""
+    n, size = len(scores), np.abs(scores)
+    typical = float(np.median(size[np.triu_indices(n, 1)])) if n > 1 else 0.0
+    largest = float(size.max(initial=0.0)) or 1.0
+    return np.maximum(size, max(typical, _SMALLEST * largest))
 
 
 def proved_by(scores: Floats, rows: Rows, duals: Floats, labels: Ints) -> TriangleBound:

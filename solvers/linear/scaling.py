@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from colgen.solvers.scaling import power_of_two, powers_of_two
 
 Floats = NDArray[np.float64]
 
@@ -19,31 +19,11 @@ FAR = 2.0**20
 _WIDEST = 2.0**34
 """Costs that are so much smaller than others are what rounding has left of sums: they set no scale."""
 
-_EXPONENT = np.int64(0x7FF0000000000000)
-"""The bits of a number that hold its exponent."""
-
-_LEAST = 2.0**-1000
-"""The least power of two that sizes are told by; the largest is one over it."""
-
 _KEPT = 2.0**26
 """A row is divided by so many times its largest entry at most: solvers drop entries of less than 1e-9."""
 
 SCALINGS = 4
 """So often are costs scaled again in one solve, at most."""
-
-
-def powers_of_two(sizes: Floats) -> Floats:
-    """The power of two next below each size; 1 where it is zero.
-
-    Parameters
-    ----------
-    sizes
-        Nonnegative numbers.
-    """
-    bits = np.asarray(sizes, dtype=np.float64).view(np.int64)
-    below = (bits & _EXPONENT).view(np.float64)  # what is left without the digits of a number
-    powers: Floats = np.where(sizes > 0.0, np.minimum(np.maximum(below, _LEAST), 1.0 / _LEAST), 1.0)
-    return powers
 
 
 def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
@@ -151,16 +131,11 @@ def better_scale(costs: Floats, used: float, scale: float) -> float | None:
         The median of the costs that an optimum is made of; 0 if it is made of none.
     """
     if used:
-        typical = _power_of_two(used)
+        typical = power_of_two(used)
     else:  # made of nothing: perhaps because what could improve it is too small to be seen
         sizes = np.abs(costs[costs != 0.0])
         typical = float(powers_of_two(np.maximum(sizes.min(), sizes.max() / _WIDEST))) if len(sizes) else scale
     return typical if typical < _NEAR * scale or typical > FAR * scale else None
-
-
-def _power_of_two(size: float) -> float:
-    """The power of two next below a positive size."""
-    return math.ldexp(1.0, min(max(math.frexp(size)[1] - 1, -1000), 1000))
 
 
 def scaled(matrix: sparse.csc_array, rows: Floats, units: Floats) -> sparse.csc_array:

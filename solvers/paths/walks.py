@@ -28,6 +28,7 @@ from colgen.solvers.arrays import as_booleans, as_float, as_floats, as_indices, 
 from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner
+from colgen.solvers.scaling import power_of_two
 from colgen.solvers.stopping import Expired, never
 from colgen.solvers.tiers import tiered
 
@@ -216,7 +217,7 @@ def scale_of(of: Graph) -> float:
     for array in (of.weights, of.first, of.last):
         if array.size:
             largest = max(largest, float(np.max(np.abs(array), where=array > -np.inf, initial=0.0)))
-    return math.ldexp(1.0, min(max(math.frexp(largest)[1] - 1, -1000), 1000)) if largest > 0.0 else 1.0
+    return power_of_two(largest)
 
 
 def tolerance(weight: float, scale: float = 1.0) -> float:

@@ -84,7 +84,8 @@ def smaller(drawn: Drawn) -> Iterator[Drawn]:
 
 def _instance(drawn: Drawn) -> CuttingStockInstance:
     arrays = drawn.arrays
-    stock, conflicts = None, ()
+    stock: Stock | None = None
+    conflicts: tuple[tuple[int, int], ...] = ()
     if "rolls" in arrays:
         supplies = tuple(None if supply < 0 else int(supply) for supply in arrays["supplies"])
         stock = Stock(tuple(int(width) for width in arrays["rolls"]), tuple(arrays["costs"].tolist()), supplies)

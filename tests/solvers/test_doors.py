@@ -268,6 +268,7 @@ STRUCTURES = {
     "star_dual.evaluated",
     "star_dual.proved_by",
     "star_dual.with_violated",
+    "triangle_dual.step_sizes",
     "tree_bound.bound_at",
     "exchange_bounds.room_for",
     "pair_prices.room_for_pairs",

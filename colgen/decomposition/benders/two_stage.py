@@ -23,7 +23,8 @@ from colgen.decomposition.reading.partition import MASTER, Partition
 from colgen.model.formulation import Formulation, named_blocks
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from colgen.solvers.linear.program import Program
-from colgen.solvers.linear.scaling import powers_of_two, typical_size
+from colgen.solvers.linear.scaling import typical_size
+from colgen.solvers.scaling import powers_of_two
 
 
 class TwoStage:

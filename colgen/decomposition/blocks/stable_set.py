@@ -21,12 +21,13 @@ from colgen.solvers.graphs.stable_search import heavy
 from colgen.solvers.graphs.stable_set import heaviest
 from colgen.solvers.linear.highs import LPStatus, Stopped
 from colgen.solvers.linear.recosted import Points
+from colgen.solvers.scaling import integer_scale
 from colgen.solvers.stopping import after, never
 
 _MOST = 4096
 """Vertices of a graph: of more, the mask of its edges is too large."""
 
-_BITS, _LARGEST = 52, 1000
+_BITS = 52
 """Weights become whole numbers whose sum has so many bits, by a power of two that is no larger than this one."""
 
 _SETS, _KICKS = 8, 2
@@ -67,7 +68,7 @@ class StableSet:
         rounding = ROUNDING * len(costs) * float(np.abs(costs).sum())
         bound, finished = float(terms.sum()) - rounding, True
         if len(free):
-            scale = math.ldexp(1.0, min(_BITS - math.frexp(float(gains[free].sum()))[1], _LARGEST))
+            scale = integer_scale(float(gains[free].sum()), _BITS)
             weights = np.ceil(gains[free] * scale).astype(np.int64)
             graph = self.conflict[np.ix_(free, free)]
             quickly = heavy(graph, weights, number=_SETS, kicks=_KICKS)

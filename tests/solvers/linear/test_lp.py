@@ -9,7 +9,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 
-from colgen.solvers.linear import scaling
 from colgen.solvers.linear.backends import highs as module
 from colgen.solvers.linear.highs import run
 from colgen.solvers.linear.lp import LinearProgram, LPStatus, SolverError
@@ -452,18 +451,6 @@ def test_a_basis_that_is_still_there_need_not_be_set():
     lp.set_basis(lp.basis())
     lp.solve()
     assert lp.simplex_iterations == 0
-
-
-@pytest.mark.parametrize("count", [1, 2, 5, 8])
-def test_the_power_of_two_below_a_number(count):
-    values = np.random.default_rng(count).lognormal(0.0, 20.0, count)
-    assert [scaling._power_of_two(value) for value in values.tolist()] == scaling.powers_of_two(values).tolist()
-
-
-def test_powers_of_two_of_all_sizes():
-    sizes = np.array([0.0, 1.0, 0.75, 3.0, 4.0, 5e-324, 1e-305, 1e305])
-    assert scaling.powers_of_two(sizes).tolist() == [1.0, 1.0, 0.5, 2.0, 4.0, 2.0**-1000, 2.0**-1000, 2.0**1000]
-    assert scaling.powers_of_two(sizes[::2]).tolist() == scaling.powers_of_two(sizes)[::2].tolist()
 
 
 @pytest.mark.parametrize("row", [-1, 3])
