@@ -296,24 +296,6 @@ def as_offsets(value: Any, name: str, *, total: int, empty: bool = True, dtype: 
     return array
 
 
-def as_output(value: Any, name: str, *, shape: Shape, dtype: DTypeLike) -> NDArray[Any]:
-    """An array that is written to: it must be one of exactly this type, contiguous and writeable, as it is.
-
-    Raises
-    ------
-    ArrayError
-        Naming the argument and what was expected.
-    """
-    wanted = np.dtype(dtype)
-    if not isinstance(value, np.ndarray) or value.dtype != wanted:
-        got = _kind(value) if isinstance(value, np.ndarray) else type(value).__name__
-        raise ArrayError(f"{name}: expected an array of {wanted} to write to, got {got}")
-    _check_shape(value, name, shape)
-    if not (value.flags.c_contiguous and value.flags.writeable):
-        raise ArrayError(f"{name}: expected a contiguous array that can be written to")
-    return value
-
-
 # --- single numbers --------------------------------------------------------------------------------------------------
 
 

@@ -39,7 +39,7 @@ from colgen.solvers.clusters.star_dual import proved_by as stars_proved_by
 from colgen.solvers.clusters.subset_search import anchored
 from colgen.solvers.clusters.triangle_dual import Rows, kept_apart, proved_by
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.stopping import Expired, never
+from colgen.solvers.stopping import Expired
 from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
@@ -150,22 +150,8 @@ def beginning(scores: Floats) -> State:
     return State([np.array([i]) for i in range(n)], scores, np.zeros(n), 0.0, positive_sum(scores))
 
 
-def take_all(scores: Floats, steps: Sequence[Step], *, expired: Expired = never) -> State:
-    """Take steps again, and recompute what they prove.
-
-    Raises
-    ------
-    UnprovedError
-        If one of them does not hold, or time runs out.
-    """
-    state, whole = take_in_time(scores, steps, expired=expired)
-    if not whole:
-        raise UnprovedError("there was no time to recompute what has been decided")
-    return state
-
-
 def take_in_time(scores: Floats, steps: Sequence[Step], *, expired: Expired) -> tuple[State, bool]:
-    """Take as many steps again as there is time for; whether these are all.
+    """Take steps again, and recompute what they prove; as many as there is time for, and whether these are all.
 
     Raises
     ------

@@ -12,56 +12,24 @@ Source: H. M. Wagner, T. M. Whitin, *Dynamic version of the economic lot size mo
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from colgen.solvers.arrays import as_floats
 from colgen.solvers.kernel_cache import njit
-
-Floats = NDArray[np.float64]
-
-LARGEST = float(np.finfo(np.float64).max)
-"""No cost is so good as to be infinite: ``inf`` is for what cannot be done."""
-
-
-def best_lots(setup: ArrayLike, unit: ArrayLike, hold: ArrayLike, demand: ArrayLike) -> tuple[float, Floats]:
-    """The best plan of production.
-
-    Parameters
-    ----------
-    setup
-        The cost of producing at all, one a period; ``inf`` where nothing can be produced.
-    unit
-        The cost of producing one unit, likewise.
-    hold
-        The cost of keeping one unit until the next period; ``inf`` where nothing can be kept.  The last one counts for
-        nothing.
-    demand
-        Not negative.
-
-    Returns
-    -------
-    value
-        The least cost; ``inf`` if demand cannot be met.
-    amounts
-        Produced in each period; zeros if demand cannot be met.
-
-    Raises
-    ------
-    ArrayError
-        If the arrays differ in length, a cost is -inf or not a number, or demand is negative or infinite.
-    """
-    needed = as_floats(demand, "demand", shape=(None,), low=0.0)
-    every = (len(needed),)
-    names = (("setup", setup), ("unit", unit), ("hold", hold))
-    first, each, kept = (as_floats(array, name, shape=every, low=-LARGEST, finite=False) for name, array in names)
-    amounts = np.zeros(len(needed))
-    value = lots(first, each, kept, needed, amounts)
-    return float(value), amounts
 
 
 @njit(cache=True, nogil=True)
 def lots(setup, unit, hold, demand, amounts):  # type: ignore[no-untyped-def]
-    """The least cost; ``amounts`` is overwritten with what is produced."""
+    """Return the least cost of a plan; infinite if demand cannot be met.
+
+    Parameters
+    ----------
+    setup, unit, hold
+        The cost of producing at all, of producing one unit, and of keeping one unit until the next period, one entry
+        per period; infinite where that is impossible, never -inf.  The last entry of ``hold`` does not count.
+    demand
+        Not negative.
+    amounts
+        Overwritten with the amounts that are produced; zeros if demand cannot be met.
+    """
     periods = len(demand)
     best = np.full(periods + 1, np.inf)
     begun = np.full(periods + 1, -1)  # where the last lot began; -1: nothing is needed in the last period

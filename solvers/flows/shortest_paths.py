@@ -14,69 +14,12 @@ Sources: R. Bellman, *On a routing problem*, Quarterly of Applied Mathematics 16
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from colgen.solvers.arrays import as_floats, as_indices, as_integer
 from colgen.solvers.kernel_cache import njit
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class ShortestPaths:
-    """What a search has found.
-
-    Attributes
-    ----------
-    paths
-        The arcs of each path, the shortest one first; shape (paths, arcs).  None at all if t cannot be reached.
-    potentials
-        One a node; None if some circuit costs less than nothing: there are no paths then either.
-    """
-
-    paths: Mask
-    potentials: Floats | None
-
-
-def shortest_paths(
-    tails: ArrayLike, heads: ArrayLike, costs: ArrayLike, nodes: int, source: int, sink: int, *, most: int = 1
-) -> ShortestPaths:
-    """The shortest path, and others that have arcs of their own.
-
-    Parameters
-    ----------
-    tails, heads
-        Nodes from 0, one an arc.
-    costs
-        Of any sign; ``inf`` for an arc that cannot be used.
-    most
-        At most so many paths.  Each but the first is a shortest one through an arc that none before it has; those that
-        would return to a node are left out.
-
-    Raises
-    ------
-    ArrayError
-        If a node is out of range, or a cost -inf or not a number.
-    """
-    nodes = as_integer(nodes, "nodes", low=1)
-    first = as_indices(tails, "tails", upper=nodes, shape=(None,))
-    last = as_indices(heads, "heads", upper=nodes, shape=(len(first),))
-    cost = as_floats(costs, "costs", shape=(len(first),), low=-float(np.finfo(np.float64).max), finite=False)
-    source, sink = (
-        as_integer(node, name, low=0, high=nodes - 1) for node, name in ((source, "source"), (sink, "sink"))
-    )
-    place = in_order(first, last, nodes)
-    every = np.arange(len(first)) if place is None else np.argsort(place[first], kind="stable")
-    most = as_integer(most, "most", low=1)
-    found = np.zeros((most, len(first)), dtype=np.bool_)
-    potentials = np.zeros(nodes)
-    count = search(first, last, cost, every, source, sink, potentials, found)
-    return ShortestPaths(found[: max(count, 0)], None if count < 0 else potentials)
 
 
 def in_order(tails: Ints, heads: Ints, nodes: int) -> Ints | None:
@@ -150,9 +93,24 @@ def _trace(ends, arrived, start, end, path, met):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)
 def search(tails, heads, costs, order, source, sink, potentials, found):  # type: ignore[no-untyped-def]
-    """How many paths there are in ``found``, shape (most, arcs), all false before; -1: there are no potentials.
+    """Find the shortest path, and others that have arcs of their own.
 
-    ``order`` has all arcs, those that lead to a node before those that leave it where that can be.
+    Parameters
+    ----------
+    costs
+        Of any sign, infinite for an arc that cannot be used.
+    order
+        All arcs, those that lead to a node before those that leave it where that is possible.
+    potentials
+        Overwritten, one entry per node.
+    found
+        Shape (most, arcs), all false; overwritten with the paths.  Each but the first is a shortest one through an arc
+        that none before it has; those that would return to a node are left out.
+
+    Returns
+    -------
+    int
+        The number of paths; -1 if there are no potentials.
     """
     nodes, arcs = len(potentials), len(tails)
     far = 0.0

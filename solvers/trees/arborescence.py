@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.solvers.arrays import as_floats, as_indices, as_numbers
+from colgen.solvers.arrays import as_numbers
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded
 from colgen.solvers.tiers import tiered
@@ -82,14 +82,6 @@ def checked(weights: ArrayLike) -> Floats:
     if np.isnan(w).any() or (w == np.inf).any():
         raise ValueError("expected weights that are numbers or -inf, not NaN or +inf")
     return w
-
-
-def tree_weight(weights: Floats, heads: Ints) -> float:
-    """Sum of the weights of a tree's arcs."""
-    weights = as_floats(weights, "weights", shape=("n", "n"), minus_infinity=True)
-    heads = as_indices(heads, "heads", upper=len(weights), low=-1, shape=(len(weights),))
-    as_indices(heads[1:], "heads", upper=len(weights))
-    return _weight(weights, heads)
 
 
 def _weight(weights: Floats, heads: Ints) -> float:

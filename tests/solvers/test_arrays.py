@@ -12,7 +12,6 @@ from colgen.solvers.arrays import (
     as_integer,
     as_integers,
     as_offsets,
-    as_output,
     integral_bounds,
 )
 
@@ -173,17 +172,6 @@ class TestSingleNumbers:
         for wrong in (np.nan, np.inf, -1, "1", None, True, 1j, [1.0], 10**400):
             with pytest.raises(ArrayError, match=r"^t: expected a finite number of at least 0, got "):
                 as_float(wrong, "t", low=0)
-
-
-class TestOutput:
-    def test_only_the_very_array_is_written_to(self):
-        out = np.zeros((2, 3))
-        assert as_output(out, "out", shape=(2, 3), dtype=np.float64) is out
-        frozen = np.zeros((2, 3))
-        frozen.flags.writeable = False
-        for wrong in ([0.0], np.zeros((2, 3), np.float32), np.zeros((3, 2)), np.zeros((3, 2)).T, frozen):
-            with pytest.raises(ArrayError, match=r"^out: expected"):
-                as_output(wrong, "out", shape=(2, 3), dtype=np.float64)
 
 
 class TestIntegralBounds:

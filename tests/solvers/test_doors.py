@@ -47,19 +47,10 @@ SAMPLES = {
     "arborescence.arborescence": {"weights": ARCS},
     "arborescence.reduced_costs": {"weights": ARCS},
     "arborescence.checked": {"weights": ARCS},
-    "arborescence.tree_weight": {"weights": ARCS, "heads": np.array([-1, 0, 0])},
     "eisner_grandsibling.best_tree": {"arcs": ARCS, "grandparents": CUBE, "siblings": CUBE},
     "matrix_tree.tree_sums": {"scores": BARE[np.newaxis]},
     "matrix_tree.tree_tangents": {"scores": BARE[np.newaxis], "directions": ARCS[np.newaxis]},
     "sums.chain_sums": CHAINS,
-    "shortest_paths.shortest_paths": {
-        "tails": np.array([0, 0, 1]),
-        "heads": np.array([1, 2, 2]),
-        "costs": np.array([1.0, 3.0, 1.5]),
-        "nodes": 3,
-        "source": 0,
-        "sink": 2,
-    },
     "beliefs.tree_beliefs": {"arcs": BARE, "grandchildren": CUBE, "iterations": 3},
     "rounding.rounded": {
         "coefficients": np.array([[1.0, 2.5], [0.5, -1.0]]),
@@ -140,12 +131,6 @@ SAMPLES = {
         "sides": np.ones(3, dtype=int),
         "least": 0.02,
         "limit": 5,
-    },
-    "lot_sizing.best_lots": {
-        "setup": np.ones(2),
-        "unit": np.ones(2),
-        "hold": np.ones(2),
-        "demand": np.array([2.0, 3.0]),
     },
     "simplex_projection.project": {"q": PROFITS},
     "stable_counted.heaviest_counted": WEIGHTED
@@ -259,7 +244,6 @@ STRUCTURES = {
     "steps.part",
     "steps.renumbered",
     "steps.take",
-    "steps.take_all",
     "steps.take_in_time",
     "probing.enough",
     "probing.in_one",
@@ -306,7 +290,7 @@ STRUCTURES = {
     "eisner_grandsibling.best_of_parts",  # takes what parsers have looked at
     "eisner_sums.projective_sums",  # takes parts, which check themselves
     "matrix_tree.sample_trees",  # by a generator, of scores that tree_sums looks at
-    "shortest_paths.in_order",  # takes what shortest_paths has looked at
+    "shortest_paths.in_order",  # takes arcs of a block
     "weak_duality.least_by_duals",  # takes what programs hold
     "whole_labels.best_scores",  # takes forests, which check themselves
     "compressed.typed",  # compiles kernels
