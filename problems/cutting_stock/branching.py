@@ -115,7 +115,7 @@ class OnArcFlow(OnOriginalVariable):
         width = self.layout.width_of_item
         lengths = [
             (sum(int(width[item]) * copies for item, copies in pattern), pattern, rolls)
-            for pattern, rolls in self.decomposed(solution).items()
+            for pattern, rolls in self.decompose(solution).items()
         ]
         uses = assign([oracle.kind.width for oracle in self.oracles], lengths, solution)
         if uses is None:
@@ -123,7 +123,7 @@ class OnArcFlow(OnOriginalVariable):
         columns = tuple((self.oracles[kind].encode(pattern), float(rolls)) for pattern, rolls, kind in uses)
         return Solution(math.fsum(column.cost * rolls for column, rolls in columns), columns)
 
-    def decomposed(self, solution: Solution) -> dict[Pattern, int]:
+    def decompose(self, solution: Solution) -> dict[Pattern, int]:
         """Patterns, and how often each is cut: follow arcs from position 0 until all are used."""
         leaving: dict[int, list[list[int]]] = {}  # by position: ranks, each with how many rolls are left
         for variable, value in self.values(solution).items():

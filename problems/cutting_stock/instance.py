@@ -321,7 +321,7 @@ class CuttingStockInstance:
             ]
             if found and rolls:
                 raise ValueError(f"pattern {pattern} holds the conflict {found[0]}")
-            if rolls:
+            if rolls and self.patterns is not None:
                 patterns.add(tuple(sorted(copies.items())))
             used[kind] += rolls
             for item, number in copies.items():

@@ -84,7 +84,7 @@ class PatternModel(ColumnModel):
 
     def branching(self) -> Sequence[BranchingRule]:
         flows = OnArcFlow(self.layout, self.oracles)
-        return (flows,) if self.plain else (OnRollsUsed(), flows)
+        return (OnRollsUsed(), flows) if len(self.kinds) > 1 else (flows,)
 
     def separation(self) -> Sequence[Separation]:
         return (FullRollCuts(self.oracles[0]),) if self.plain else ()
@@ -117,16 +117,16 @@ class PatternModel(ColumnModel):
         # priced, it proves the material bound or a better one.
         items, supplies = material_duals(self.instance, self.stock)
         duals: dict[Any, Any] = {"demand": items, **{(SUPPLY, kind): dual for kind, dual in supplies.items()}}
-        plan = self._filled([], self.instance.demands)  # first fit decreasing, where there is one kind
+        plan = self._fill([], self.instance.demands)  # first fit decreasing, where there is one kind
         return WarmStart(duals, () if plan is None else (self.solution(plan),))
 
-    def completed(self, uses: Sequence[Use], left: Sequence[int]) -> list[Use] | None:
+    def complete(self, uses: Sequence[Use], left: Sequence[int]) -> list[Use] | None:
         """A plan with the pieces that are left cut from further rolls; None where there are not enough of them."""
         if not self.plain:
-            return self._filled(uses, left)
+            return self._fill(uses, left)
         return [*uses, *((pattern, rolls, 0) for pattern, rolls in best_fit_decreasing(self.instance, left))]
 
-    def _filled(self, uses: Sequence[Use], left: Sequence[int]) -> list[Use] | None:
+    def _fill(self, uses: Sequence[Use], left: Sequence[int]) -> list[Use] | None:
         widths, used = self.instance.widths, dict[int, int]()
         for _, rolls, kind in uses:
             used[kind] = used.get(kind, 0) + rolls
@@ -187,7 +187,7 @@ class PlanRounding(Heuristic):
                 rolls_left[kind] -= rolls
                 for item, copies in pattern:
                     left[item] -= copies * rolls
-        return self.model.completed(uses, left)
+        return self.model.complete(uses, left)
 
 
 class PatternEnumeration(Enumeration):

@@ -74,7 +74,7 @@ class Merged:
     conflicts: Mask
 
 
-def merged(pieces: Pieces, context: PricingContext, widest: int) -> Merged:
+def merge(pieces: Pieces, context: PricingContext, widest: int) -> Merged:
     """The pieces that the decisions of a node leave."""
     n = len(pieces.items)
     conflicts = pieces.conflicts.copy()
@@ -105,7 +105,7 @@ class MergedPieces:
     def at(self, context: PricingContext) -> Merged:
         """Those of a node, kept for the next call."""
         if self._merged is None or context.decisions != self._decisions:
-            self._merged, self._decisions = merged(self.pieces, context, self._widest), context.decisions
+            self._merged, self._decisions = merge(self.pieces, context, self._widest), context.decisions
         return self._merged
 
 

@@ -84,9 +84,9 @@ class PieceModel(ColumnModel):
         widths, degrees = self.pieces.widths, self.pieces.conflicts.sum(axis=1)
         for share in _MIXES:
             weight = share * widths / widths.mean() + (1.0 - share) * degrees / max(degrees.mean(), 1.0)
-            yield self.filled([], np.argsort(-weight, kind="stable"))
+            yield self.fill([], np.argsort(-weight, kind="stable"))
 
-    def filled(self, sets: Sequence[Packed], order: NDArray[np.int64] | None = None) -> list[Use] | None:
+    def fill(self, sets: Sequence[Packed], order: NDArray[np.int64] | None = None) -> list[Use] | None:
         """A plan from sets that are packed already, each on a kind of roll; None where there are not enough rolls.
 
         Patterns of such plans are of pieces: ``(piece, 1)``.
@@ -102,7 +102,7 @@ class PieceModel(ColumnModel):
             return None
         if len(self.kinds) == 1 and math.isinf(self.stock.limits[0]):
             if sets:
-                numbers = self._beside(sets, open_turn)
+                numbers = self._first_fit(sets, open_turn)
             else:
                 numbers = first_fit(widths, self.stock.widths[0], conflicts, open_turn)
             together = [np.flatnonzero(numbers == n).tolist() for n in range(numbers.max() + 1)]
@@ -117,7 +117,7 @@ class PieceModel(ColumnModel):
         )
         return None if rest is None else move_to_cheapest(widths.tolist(), [*uses, *rest], self.stock)
 
-    def _beside(self, sets: Sequence[Packed], turn: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _first_fit(self, sets: Sequence[Packed], turn: NDArray[np.int64]) -> NDArray[np.int64]:
         """First fit into the rolls of sets, and new ones."""
         widths, conflicts, roll = self.pieces.widths, self.pieces.conflicts, self.stock.widths[0]
         numbers = np.full(len(widths), -1, dtype=np.int64)
@@ -223,7 +223,7 @@ class Filling(Heuristic):
                 taken.update(packed)
                 left[kind] -= 1
                 sets.append((kind, packed))
-        return self.model.filled(sets)
+        return self.model.fill(sets)
 
 
 class SetEnumeration(Enumeration):

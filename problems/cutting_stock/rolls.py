@@ -31,15 +31,18 @@ class RollKind:
         self.number = number
         self.width, self.cost = stock.widths[number], stock.costs[number]
         self.limited = not math.isinf(stock.limits[number])
+        self.alone = len(stock.widths) == 1  # no decision is made on how many rolls of it are used
         # At least one: an oracle needs a positive multiplicity, and the row of the supply says how many there are.
         self.multiplicity = math.inf if self.cost > 0.0 else max(min(stock.limits[number], float(pieces)), 1.0)
 
     def charge(self, duals: Duals, context: PricingContext) -> float:
         """The reduced cost of a roll before anything is cut from it; infinite if none may be used."""
+        cost = context.cost_weight * self.cost - (duals.get((SUPPLY, self.number)) if self.limited else 0.0)
+        if self.alone:
+            return cost
         if self.number in context.forbidden(USED):
             return math.inf
-        paid = duals.get((SUPPLY, self.number)) if self.limited else 0.0
-        return context.cost_weight * self.cost - paid - dict(duals.items(USED)).get(self.number, 0.0)
+        return cost - dict(duals.items(USED)).get(self.number, 0.0)
 
     def rows(self, duals: Duals) -> NDArray[np.int64]:
         """Numbers of the rows besides those of items that a roll of this kind has an entry in."""

@@ -163,7 +163,7 @@ class Runs:
             entries[key] = entries.get(key, 0.0) + float(run.adds[place] * copies)
         return Column(float(rolls), {**entries, (SETUPS, None): 1.0}, structure, ("run", structure))
 
-    def packed(self, rolls: int, pattern: Pattern) -> Run:
+    def pack(self, rolls: int, pattern: Pattern) -> Run:
         """The structure of a pattern that so many rolls are cut by, without pieces that add nothing."""
         run, packing = self.networks()[rolls - 1], list[tuple[int, int]]()
         left = dict(pattern)
@@ -223,7 +223,7 @@ class RunOracle(Pricing):
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         try:
-            priced = list(self.priced(duals, context))
+            priced = list(self.price_networks(duals, context))
         except OutOfBudget:
             return PricingResult(cut_off=True)
         best, found = math.inf, list[tuple[float, Run]]()
@@ -256,7 +256,7 @@ class RunOracle(Pricing):
 
         return PricingResult(columns, best, [reduced for reduced, _ in chosen], marginals=marginals)
 
-    def priced(self, duals: Duals, context: PricingContext) -> list[Priced]:
+    def price_networks(self, duals: Duals, context: PricingContext) -> list[Priced]:
         """The networks that the decisions leave, at dual values."""
         look = context.budget.require
         runs, nets = self.runs.networks(look), self._networks(context)

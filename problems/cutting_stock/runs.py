@@ -40,7 +40,7 @@ from colgen.fixing import ReductionContext
 from colgen.problems.cutting_stock.columns import ColumnModel
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern, Use
 from colgen.problems.cutting_stock.run_pricing import OnLongRuns, OnRunArcs, RunArcFixing, RunOracle, Runs
-from colgen.problems.cutting_stock.setups import improved
+from colgen.problems.cutting_stock.setups import improve_plans
 from colgen.solvers.packing.knapsack import packings_above
 
 _ROUNDS, _BUILDING, _SHARE = 400, 5.0, 0.1
@@ -76,12 +76,12 @@ class RunModel(ColumnModel):
         instance = self.instance
         duals: dict[Any, Any] = {"demand": [width / instance.roll for width in instance.widths]}
         building = budget.capped(min(_BUILDING, _SHARE * budget.seconds_left))
-        plans = improved(instance, self.most, _ROUNDS, lambda: building.expired)
+        plans = improve_plans(instance, self.most, _ROUNDS, lambda: building.expired)
         return WarmStart(duals, tuple(self.solution((pattern, n, 0) for pattern, n in plan) for plan in plans))
 
     def solution(self, uses: Iterable[Use]) -> Solution:
         most = max(self.instance.demands)
-        columns = tuple((self.runs.encode(self.runs.packed(min(n, most), pattern)), 1.0) for pattern, n, _ in uses)
+        columns = tuple((self.runs.encode(self.runs.pack(min(n, most), pattern)), 1.0) for pattern, n, _ in uses)
         return Solution(sum(column.cost for column, _ in columns), columns)
 
     def uses(self, solution: Solution) -> list[Use]:
@@ -102,7 +102,7 @@ class RunModel(ColumnModel):
             return None
         if sum(instance.widths[item] * copies for item, copies in cut) > instance.roll:
             return None
-        return self.runs.encode(self.runs.packed(min(int(rolls), max(instance.demands)), cut))
+        return self.runs.encode(self.runs.pack(min(int(rolls), max(instance.demands)), cut))
 
 
 class RunEnumeration(Enumeration):
@@ -126,7 +126,7 @@ class RunEnumeration(Enumeration):
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
         told, runs, columns = context.pricing, self.model.runs, list[Column]()
         try:
-            priced = self.model.oracle.priced(context.duals, told)
+            priced = self.model.oracle.price_networks(context.duals, told)
             best = min((each.charge - float(each.values[0, 0]) for each in priced), default=0.0)
             spare = context.slack + min(best, 0.0) + TOLERANCES.optimality * max(1.0, context.scale)
             for each in priced:

@@ -20,7 +20,7 @@ _REBUILT = (2, 2, 3)
 """How many patterns of a plan are built anew."""
 
 
-def improved(
+def improve_plans(
     instance: CuttingStockInstance, most: int, rounds: int, over: Callable[[], bool], seed: int = 0
 ) -> list[Plan]:
     """Plans with at most so many patterns, each better than the one before; none where none is found.
@@ -29,13 +29,13 @@ def improved(
     made is built again, as long as there are rounds and time.
     """
     rng = np.random.default_rng(seed)
-    plan = grouped(instance, instance.demands, most)
+    plan = group_items(instance, instance.demands, most)
     found: list[Plan] = [] if plan is None else [plan]
     for number in range(rounds):
         if over():
             break
         if plan is None or number % 4 == 0:
-            other = _built(instance, list(instance.demands), most, rng)
+            other = _build(instance, list(instance.demands), most, rng)
         else:
             count = min(int(rng.choice(_REBUILT)), len(plan))
             out = set(rng.choice(len(plan), count, replace=False).tolist())
@@ -44,7 +44,7 @@ def improved(
             for pattern, rolls in kept:
                 for item, copies in pattern:
                     left[item] = max(left[item] - copies * rolls, 0)
-            rebuilt = _built(instance, left, most - len(kept), rng)
+            rebuilt = _build(instance, left, most - len(kept), rng)
             other = None if rebuilt is None else kept + rebuilt
         if other is None:
             continue
@@ -59,7 +59,7 @@ def _cost(plan: Plan) -> int:
     return sum(rolls for _, rolls in plan)
 
 
-def _built(instance: CuttingStockInstance, left: list[int], most: int, rng: np.random.Generator) -> Plan | None:
+def _build(instance: CuttingStockInstance, left: list[int], most: int, rng: np.random.Generator) -> Plan | None:
     """A plan for what is left, one pattern after the other, each with little waste for its number of rolls."""
     widths, roll, plan = np.array(instance.widths), instance.roll, Plan()
     dear, closing = float(rng.choice([1.0, 2.0, 4.0, 8.0])), 1.0 + 0.3 * rng.random()
@@ -67,18 +67,19 @@ def _built(instance: CuttingStockInstance, left: list[int], most: int, rng: np.r
         if len(plan) == most:
             return None
         patterns = most - len(plan)
-        last = grouped(instance, left, patterns)
+        last = group_items(instance, left, patterns)
         if patterns == 1:
             return None if last is None else plan + last
         material = float(widths @ np.array(left)) / roll
         numbers = {max(1, round(material / patterns * float(f))) for f in rng.uniform(0.3, 2.5, _TRIED)}
         best: tuple[float, Pattern, int] | None = None
         for n in sorted(numbers):
-            pattern = _filled(instance, left, n, closing)
+            pattern = _fill(instance, left, n, closing)
             cut = sum(instance.widths[i] * min(copies * n, left[i]) for i, copies in pattern)
             worth = cut - dear * (n * roll - cut)
             rest = [max(count - dict(pattern).get(i, 0) * n, 0) for i, count in enumerate(left)]
-            if (best is None or worth > best[0]) and grouped(instance, rest, patterns - 1, improve=False) is not None:
+            better = best is None or worth > best[0]
+            if better and group_items(instance, rest, patterns - 1, improve=False) is not None:
                 best = worth, pattern, n
         if best is None:
             return None if last is None else plan + last
@@ -87,13 +88,13 @@ def _built(instance: CuttingStockInstance, left: list[int], most: int, rng: np.r
         for i, copies in pattern:
             left[i] = max(left[i] - copies * n, 0)
         if last is not None and patterns == 2:
-            ending = grouped(instance, left, 1)
+            ending = group_items(instance, left, 1)
             if ending is None or _cost(ending) + n > _cost(last):
                 return plan[:-1] + last
     return plan
 
 
-def _filled(instance: CuttingStockInstance, left: Sequence[int], n: int, closing: float) -> Pattern:
+def _fill(instance: CuttingStockInstance, left: Sequence[int], n: int, closing: float) -> Pattern:
     """The pattern that n rolls are cut by with most material, pieces that complete an item counting more."""
     items = [i for i, count in enumerate(left) if count]
     each = [(i, left[i] // n, n) for i in items] + [(i, 1, left[i] % n) for i in items]
@@ -114,7 +115,9 @@ def _filled(instance: CuttingStockInstance, left: Sequence[int], n: int, closing
 # --- each item in one pattern ----------------------------------------------------------------------------------------
 
 
-def grouped(instance: CuttingStockInstance, demands: Sequence[int], most: int, *, improve: bool = True) -> Plan | None:
+def group_items(
+    instance: CuttingStockInstance, demands: Sequence[int], most: int, *, improve: bool = True
+) -> Plan | None:
     """A plan in which each item has one pattern: items in groups, improved by moving and exchanging them.
 
     Returns

@@ -8,7 +8,7 @@ from colgen import Column, Method, PricingContext, TimeLimit, solve
 from colgen.branching.rules import Bound
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.run_pricing import ARC, LONG, lengths
-from colgen.problems.cutting_stock.setups import grouped, improved
+from colgen.problems.cutting_stock.setups import group_items, improve_plans
 from tests.sweeps import seeds
 from tests.twins.orders import cheapest
 
@@ -93,18 +93,18 @@ def test_arcs_that_are_forbidden_are_in_no_column():
 def test_plans_to_start_from_are_plans(seed):
     order = drawn(seed)
     most = order.patterns
-    plans = improved(order, most, 40, lambda: False, seed)
+    plans = improve_plans(order, most, 40, lambda: False, seed)
     costs = [order.check(plan) for plan in plans]
     assert costs == sorted(costs, reverse=True)
     best = cheapest(order)
     assert all(cost >= best for cost in costs) if best is not None else not costs
-    whole = grouped(order, order.demands, most)
+    whole = group_items(order, order.demands, most)
     assert whole is None or order.check(whole) >= costs[-1]
 
 
 def test_plans_are_not_built_when_the_time_is_over():
     order = few_patterns(10, 7, 0)
-    assert len(improved(order, 7, 10**9, lambda: True)) <= 1
+    assert len(improve_plans(order, 7, 10**9, lambda: True)) <= 1
 
 
 def test_structures_of_other_days():

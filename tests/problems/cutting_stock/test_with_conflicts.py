@@ -4,7 +4,7 @@ import pytest
 from colgen import Duals, Method, PricingContext, Solution, solve
 from colgen.core.decision import Apart, Together
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
-from colgen.problems.cutting_stock.piece_pricing import Pieces, merged
+from colgen.problems.cutting_stock.piece_pricing import Pieces, merge
 from colgen.problems.cutting_stock.pieces import PieceModel
 from tests.twins.orders import cheapest
 
@@ -25,7 +25,7 @@ def test_first_plans_use_the_rolls_that_there_are():
 def test_pieces_wider_than_the_rolls_that_there_are_have_no_plan():
     stock = Stock((5, 3), (1.0, 1.0), (0, None))
     order = CuttingStockInstance(5, (4,), (1,), stock=stock, conflicts=NONE)
-    assert PieceModel(order).filled([]) is None
+    assert PieceModel(order).fill([]) is None
     assert solve(CuttingStock(order)).termination.name == "INFEASIBLE"
 
 
@@ -35,7 +35,7 @@ def test_decisions_merge_pieces_and_their_conflicts():
     assert pieces.conflicts.astype(int).tolist() == [[0, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]
     key = lambda k: ("demand", k)  # noqa: E731
     told = PricingContext(None, decisions=(Together(key(0), key(1)), Apart(key(2), key(3))))
-    node = merged(pieces, told, 10)
+    node = merge(pieces, told, 10)
     place = {tuple(np.flatnonzero(row)): k for k, row in enumerate(node.groups)}
     assert node.widths[place[0, 1]] == 7
     both, third, last = place[0, 1], place[(2,)], place[(3,)]
@@ -44,7 +44,7 @@ def test_decisions_merge_pieces_and_their_conflicts():
     assert node.conflicts[third, last]
     assert not node.conflicts.diagonal().any()
     # Pieces in conflict that are to be together fit onto no roll.
-    assert merged(pieces, PricingContext(None, decisions=(Together(key(1), key(2)),)), 10).widths.max() == 11
+    assert merge(pieces, PricingContext(None, decisions=(Together(key(1), key(2)),)), 10).widths.max() == 11
 
 
 def test_a_piece_that_is_covered_twice_is_cut_once():
