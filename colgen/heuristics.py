@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from colgen.core.decision import fractionality
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import RestrictedMaster
+from colgen.solvers.stopping import after
 
 
 @dataclass(frozen=True)
@@ -161,12 +161,8 @@ class Exchanging(Heuristic):
         run, master, best = context.run, context.master, None
         # At another attempt nothing else would decide the node: no time has to be left for a proof.
         seconds = min(self.seconds, run.seconds_left) if context.attempt else fair(self.seconds, run)
-        deadline = time.monotonic() + seconds
+        stopped = after(seconds, lambda: run.expired)
         rng = np.random.default_rng([self.seed, context.attempt])
-
-        def stopped() -> bool:
-            return run.expired or time.monotonic() >= deadline
-
         noise = _NOISE
         calls = int(self.share * max(master.num_rows, _FEW_ROWS))
         for number in range(self.rounds if context.attempt else min(self.rounds, _FIRST_ROUNDS)):
@@ -310,18 +306,17 @@ class _Dives:
     def __init__(self, rules: Diving, context: HeuristicContext) -> None:
         self._rules, self._context = rules, context
         self._rng = np.random.default_rng(rules.seed + context.attempt)
-        self._deadline = math.inf
-        if math.isfinite(rules.seconds):
-            self._deadline = time.monotonic() + fair(rules.seconds, context.run)
+        seconds = fair(rules.seconds, context.run) if math.isfinite(rules.seconds) else math.inf
+        self._expired = after(seconds, lambda: context.run.expired)
         self.best: Solution | None = None
 
     @property
     def are_over(self) -> bool:
         """Whether there is no time left, or no room for a better answer."""
-        best, run = self.best, self._context.run
+        best = self.best
         if best is not None and (not self._rules.discrepancies or not self._improves(self._context.relaxation)):
             return True
-        return run.expired or time.monotonic() >= self._deadline
+        return self._expired()
 
     def _improves(self, solution: Solution) -> bool:
         """Whether answers under a relaxation may be better than the best one."""
@@ -334,7 +329,7 @@ class _Dives:
         fixed, solution, tabu, level = start
         others: list[_Start] = []
         for _ in range(_STEPS * max(context.master.num_rows, _FEW_ROWS)):
-            if context.run.expired or context.run.reason is not None or time.monotonic() >= self._deadline:
+            if context.run.reason is not None or self._expired():
                 break
             more, up = self._step(solution, fixed, tabu, noise)
             if more == fixed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from colgen.problems.chain_map.kernel_calls import KernelCalls
 from colgen.problems.chain_map.kernels.tree_labels import best_flips, best_labels, runner_up
 from colgen.problems.chain_map.labellings import Labellings, labelled
 from colgen.solvers.chains.tree_domains import Domains, Sweep
+from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ class SweepPricing(Pricing):
             answers=(labelled(self.instance.forest, found),) if possible and found.is_whole else (),
         )
 
-    def label(self, expired: Callable[[], bool] = lambda: False) -> tuple[Labellings, bool]:
+    def label(self, expired: Expired = never) -> tuple[Labellings, bool]:
         """Labellings with their bounds, and whether there was time for all of them.
 
         Parameters

@@ -20,6 +20,7 @@ from colgen.problems.dependency.features.factored_scores import tree_triples
 from colgen.problems.dependency.sentence import Heads, check_tree, is_projective
 from colgen.solvers.arrays import ArrayError, as_booleans, as_numbers
 from colgen.solvers.scaling import power_of_two
+from colgen.solvers.stopping import Expired, never
 
 if TYPE_CHECKING:
     known_once = property  # which a protocol's property can be met by
@@ -404,7 +405,7 @@ def dense_scores(
     siblings: bool = True,
     single_root: bool = False,
     name: str = "",
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
 ) -> GrandparentInstance | None:
     """As :func:`from_scores`; None if ``expired`` says that time is up."""
     size = len(scores) + 1

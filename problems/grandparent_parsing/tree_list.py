@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from colgen.problems.grandparent_parsing.kernels.tree_lists import list_all, lis
 from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of
 from colgen.problems.grandparent_parsing.work import Work
 from colgen.solvers.scaling import power_of_two
+from colgen.solvers.stopping import Expired, never
 from colgen.solvers.trees.backbone import Backbone, NonProjective, Projective, TreeTimeError
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_grandsibling import best_of_parts
@@ -194,9 +195,7 @@ class TreeList:
         return found
 
 
-def first_order(
-    arcs: Floats, k: int, projective: bool, single_root: bool, expired: Callable[[], bool] = lambda: False
-) -> list[Heads]:
+def first_order(arcs: Floats, k: int, projective: bool, single_root: bool, expired: Expired = never) -> list[Heads]:
     """The k best trees by scores of arcs alone, best first, or all if there are fewer; -inf where there is no arc."""
     there = arcs > -math.inf
     largest = float(np.abs(arcs[there]).max(initial=0.0)) or 1.0

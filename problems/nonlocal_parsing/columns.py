@@ -13,7 +13,7 @@ is the best bound min_p max_z ψ(p, z), so that both ways branch on the same nod
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -50,6 +50,7 @@ from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.losses import Losses, Relative, backbone_of
 from colgen.problems.nonlocal_parsing.model import master
 from colgen.problems.nonlocal_parsing.template import NonlocalParsing
+from colgen.solvers.stopping import Expired, never
 from colgen.solvers.trees.backbone import TreeTimeError
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import NEG
@@ -158,7 +159,7 @@ def best(
     instance: NonlocalInstance,
     parts: Parts,
     allowed: NDArray[np.bool_],
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
 ) -> tuple[float, Heads] | None:
     """The best tree of these parts and arcs, of the kind that the instance wants; None if there is none.
 

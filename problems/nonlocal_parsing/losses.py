@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from colgen.problems.nonlocal_parsing.kernels.part_losses import GRANDCHILDREN, 
 from colgen.problems.nonlocal_parsing.kernels.products import loss, start_at
 from colgen.problems.nonlocal_parsing.kernels.tree_bound import NodeScores, bound_node
 from colgen.solvers.scaling import power_of_two
+from colgen.solvers.stopping import Expired, never
 from colgen.solvers.trees.backbone import Backbone, NonProjective, Projective
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import NEG
@@ -53,7 +54,7 @@ class Losses:
         The greatest loss of a part or a factor.
     """
 
-    def __init__(self, instance: NonlocalInstance, expired: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, instance: NonlocalInstance, expired: Expired = never) -> None:
         self.instance, self.expired = instance, expired
         parts, factors, usable = instance.parts, instance.nonlocal_factors, instance.usable
         arcs = np.where(usable, parts.arcs, -np.inf)
@@ -216,7 +217,7 @@ def _smallest(scores: Floats) -> float:
     return float(magnitudes.min(where=magnitudes > 0.0, initial=math.inf))
 
 
-def backbone_of(instance: NonlocalInstance, parts: Parts, expired: Callable[[], bool] = lambda: False) -> Backbone:
+def backbone_of(instance: NonlocalInstance, parts: Parts, expired: Expired = never) -> Backbone:
     """The dynamic program of these parts, for trees of the kind that the instance wants."""
     if instance.projective:
         return Projective(parts, instance.single_root, expired)

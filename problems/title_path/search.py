@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from colgen.problems.title_path.instance import Ints, Path
 from colgen.problems.title_path.scaled import Scaled
 from colgen.solvers.paths.path_beam import guided_beam
 from colgen.solvers.paths.walks import ROUNDS, Graph, Relaxed, ascend, tolerance
+from colgen.solvers.stopping import Expired, never
 
 _FIRST_ROUNDS = 12
 """Subgradient steps before the first path is looked for: enough for penalties that guide a beam."""
@@ -52,7 +52,7 @@ class Start:
         The heaviest path known, None and minus infinity if none is.
     """
 
-    def __init__(self, scaled: Scaled, expired: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, scaled: Scaled, expired: Expired = never) -> None:
         self._graph = possible(scaled.graph)
         self.path: Path | None = None
         self.weight = -math.inf
@@ -78,7 +78,7 @@ class Start:
             if weight > self.weight:
                 self.path, self.weight = tuple(int(v) for v in path), weight
 
-    def _ascend(self, rounds: int, expired: Callable[[], bool], before: Relaxed | None = None) -> Relaxed:
+    def _ascend(self, rounds: int, expired: Expired, before: Relaxed | None = None) -> Relaxed:
         penalties = None if before is None else before.penalties
         relaxed = ascend(self._graph, self.weight, rounds, penalties=penalties, expired=expired)
         self.offer(relaxed.path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from colgen.problems.vehicle_routing.kernels.local_search import improve
 from colgen.problems.vehicle_routing.kernels.ruin import ruin_and_recreate
 from colgen.problems.vehicle_routing.kernels.savings import savings
 from colgen.problems.vehicle_routing.kernels.tours import Data
+from colgen.solvers.stopping import Expired, never
 
 _COOLING = 100.0
 """Times that ruin and recreate ends colder than it begins."""
@@ -40,7 +41,7 @@ def improved(
     steps: int = 0,
     seed: int = 0,
     hot: float = 0.1,
-    expired: Callable[[], bool] = lambda: False,
+    expired: Expired = never,
 ) -> list[Route]:
     """Better routes than those given, by ruin and recreate and then local search.
 
