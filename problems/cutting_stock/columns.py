@@ -54,7 +54,7 @@ class ColumnModel(ABC):
         self.stock = instance.rolls.only(self.kinds)
 
     def master(self) -> pyo.ConcreteModel:
-        """The rows of items, limited kinds and patterns, without any column: artificial variables stand in for them.
+        """Return the rows of items, limited kinds and patterns, with artificial variables in place of columns.
 
         ``cut_down[k]`` is a piece that is used for smaller ones: zero in every answer.
         """
@@ -82,31 +82,31 @@ class ColumnModel(ABC):
 
     @abstractmethod
     def branching(self) -> Sequence[BranchingRule]:
-        """Branching rules, which are complete together."""
+        """Return branching rules that are complete together."""
 
     def separation(self) -> Sequence[Separation]:
         return ()
 
     @abstractmethod
     def method(self) -> Method:
-        """How the model is solved."""
+        """Return how the model is solved."""
 
     @abstractmethod
     def warm_start(self, budget: Budget) -> WarmStart:
-        """Dual values and plans to start from."""
+        """Return dual values and plans to start from."""
 
     @abstractmethod
     def solution(self, uses: Iterable[Use]) -> Solution:
-        """A plan as a solution of the master."""
+        """Return a plan, its kinds of rolls numbered as in the model, as a solution of the master."""
 
     @abstractmethod
     def uses(self, solution: Solution) -> list[Use]:
-        """An integer solution of the master as a plan."""
+        """Return an integer solution of the master as a plan, its kinds numbered as in the instance."""
 
     @abstractmethod
     def written(self, structure: Any) -> Any:
-        """A column's structure as plain data."""
+        """Return a column's structure as plain data."""
 
     @abstractmethod
     def column_of(self, written: Any) -> Column | None:
-        """The column of a structure that another run has written; None if it is no column of this instance."""
+        """Return the column of a structure that another run wrote; None if it is no column of this instance."""

@@ -231,14 +231,11 @@ class PatternEnumeration(Enumeration):
             # Patterns that pay for cuts earn less than the table says, by an unknown amount: all that earn a roll or
             # nearly are listed then.
             if most > charge and not context.duals.terms(Count):
-                # Farley's factor, by which the bound has multiplied the dual values.
                 theta = min(theta, oracle.kind.cost / (oracle.kind.cost + most - charge))
         core = self._core(context) if self.model.plain else len(layout.widths)
         columns: list[Column] = []
         for oracle, charge, net, profits in priced:
-            # θ (charge - earned) + (1 - θ) c_k ≤ slack for every pattern that a better plan can use.
-            spare = context.slack + TOLERANCES.optimality * max(oracle.kind.cost, context.scale)
-            least = charge + (1.0 - theta) / theta * oracle.kind.cost - spare / theta
+            least = oracle.kind.least_earnings(charge, theta, context)
             narrowed = net.first_items(core)
             earning = profits[: narrowed.num_arcs]
             values = best_from(narrowed, earning, look=look)

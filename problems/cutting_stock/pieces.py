@@ -45,7 +45,7 @@ from colgen.problems.cutting_stock.rolls import SUPPLY, OnRollsUsed, assign
 from colgen.solvers.packing.conflicts import first_fit, maximal_compatible
 
 _MIXES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
-"""Shares of the width in what the pieces of first plans are ordered by; the rest is how many conflicts they have."""
+"""Weights of the width in the order of pieces for first plans; the rest is the weight of the number of conflicts."""
 
 
 class PieceModel(ColumnModel):
@@ -80,16 +80,16 @@ class PieceModel(ColumnModel):
         return WarmStart(duals, () if plan is None else (self.solution(plan),))
 
     def _plans(self) -> Iterator[list[Use] | None]:
-        """First plans: pieces in the order of their widths, of their conflicts, and of mixes of these."""
+        """Yield first plans: pieces in the order of their widths, of their conflicts, and of mixes of these."""
         widths, degrees = self.pieces.widths, self.pieces.conflicts.sum(axis=1)
         for share in _MIXES:
             weight = share * widths / widths.mean() + (1.0 - share) * degrees / max(degrees.mean(), 1.0)
             yield self.fill([], np.argsort(-weight, kind="stable"))
 
     def fill(self, sets: Sequence[Packed], order: NDArray[np.int64] | None = None) -> list[Use] | None:
-        """A plan from sets that are packed already, each on a kind of roll; None where there are not enough rolls.
+        """Return a plan that contains sets, each on a kind of roll; None where there are not enough rolls.
 
-        Patterns of such plans are of pieces: ``(piece, 1)``.
+        Its patterns consist of pieces, ``(piece, 1)``.
         """
         widths, conflicts = self.pieces.widths, self.pieces.conflicts
         turn = np.argsort(-widths, kind="stable") if order is None else order
@@ -118,7 +118,7 @@ class PieceModel(ColumnModel):
         return None if rest is None else move_to_cheapest(widths.tolist(), [*uses, *rest], self.stock)
 
     def _first_fit(self, sets: Sequence[Packed], turn: NDArray[np.int64]) -> NDArray[np.int64]:
-        """First fit into the rolls of sets, and new ones."""
+        """Return the roll of each piece by first fit into the rolls of sets and new ones."""
         widths, conflicts, roll = self.pieces.widths, self.pieces.conflicts, self.stock.widths[0]
         numbers = np.full(len(widths), -1, dtype=np.int64)
         room, barred = list[int](), list[NDArray[np.bool_]]()
@@ -144,7 +144,7 @@ class PieceModel(ColumnModel):
         return Solution(math.fsum(column.cost * n for column, n in columns), columns)
 
     def uses(self, solution: Solution) -> list[Use]:
-        # Where a piece is covered twice it is cut once.
+        # A piece that is covered twice is cut once.
         left, widths = set(range(len(self.pieces.items))), self.instance.widths
         uses: Counter[tuple[Pattern, int]] = Counter()
         for column, value in solution.columns:
@@ -153,7 +153,7 @@ class PieceModel(ColumnModel):
             left.difference_update(packed)
             pattern = tuple(sorted(mine.items(), key=lambda piece: (-widths[piece[0]], piece[0])))
             uses[pattern, self.kinds[kind]] += 1
-            if round(value) > 1:  # rolls from which nothing is cut any more, which cost what they cost
+            if round(value) > 1:  # rolls from which nothing more is cut still cost something
                 uses[(), self.kinds[kind]] += round(value) - 1
         return [(pattern, rolls, kind) for (pattern, kind), rolls in uses.items()]
 
@@ -172,19 +172,17 @@ class PieceModel(ColumnModel):
                 return None
             packed += mine[:copies].tolist()
         inside = np.array(packed)
-        fits = self.pieces.widths[inside].sum() <= self.stock.widths[number]
-        return (
-            self.oracles[number].encode(packed)
-            if fits and not self.pieces.conflicts[np.ix_(inside, inside)].any()
-            else None
-        )
+        if self.pieces.widths[inside].sum() > self.stock.widths[number]:
+            return None
+        apart = self.pieces.conflicts[np.ix_(inside, inside)].any()
+        return None if apart else self.oracles[number].encode(packed)
 
 
 class OnPiecePairs(OnPairs):
-    """Two pieces on one roll, or on two; where that is settled, whole sets are put onto the rolls that are used.
+    """Branch on whether two pieces are on one roll or on two.
 
-    Sets that share a piece are the same then, on several kinds of rolls perhaps, of which whole numbers are used: see
-    :func:`~colgen.problems.cutting_stock.rolls.assign`.
+    Where all pairs are decided, sets that share a piece are equal, perhaps on several kinds of rolls of which integer
+    numbers are used; the sets are assigned to these rolls (:func:`~colgen.problems.cutting_stock.rolls.assign`).
     """
 
     def __init__(self, model: PieceModel) -> None:
@@ -200,7 +198,7 @@ class OnPiecePairs(OnPairs):
 
 
 class Filling(Heuristic):
-    """Sets of the relaxation that share no piece, those used most first; the others into gaps and onto new rolls."""
+    """Keep sets of the relaxation that share no piece, those used most first; put the others into gaps or new rolls."""
 
     quick = True
     every = 1
@@ -227,7 +225,7 @@ class Filling(Heuristic):
 
 
 class SetEnumeration(Enumeration):
-    """Sets of small reduced cost to which no piece can be added: rows are ≥ 1, so that every answer has one of such.
+    """Sets of small reduced cost to which no piece can be added: rows are ≥ 1, so some best answer has such sets alone.
 
     Parameters
     ----------
@@ -242,20 +240,19 @@ class SetEnumeration(Enumeration):
         self.limit = limit
 
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
-        told, model = context.pricing, self.model
-        node = model.nodes.at(told)
+        pricing, model = context.pricing, self.model
+        node = model.nodes.at(pricing)
         prices = np.maximum(np.asarray(context.duals[DEMAND], dtype=np.float64), 0.0)
         earned = node.groups @ prices
-        rows: list[NDArray[np.bool_]] = []
         charged: list[tuple[ConflictOracle, float, float]] = []
         theta = 1.0
         for oracle in model.oracles:
-            charge = oracle.kind.charge(context.duals, told)
+            charge = oracle.kind.charge(context.duals, pricing)
             if math.isinf(charge):
                 continue
             if not math.isinf(oracle.multiplicity):
                 return None  # a bound that counts how often a kind is used leaves each of its columns more
-            beta = oracle.price(context.duals, told).bound
+            beta = oracle.price(context.duals, pricing).bound
             if beta is None:
                 return None
             charged.append((oracle, charge, beta))
@@ -264,20 +261,18 @@ class SetEnumeration(Enumeration):
         columns: list[Column] = []
         try:
             for oracle, charge, _ in charged:
-                spare = context.slack + TOLERANCES.optimality * max(oracle.kind.cost, context.scale)
                 listed = maximal_compatible(
                     earned,
                     node.widths,
                     oracle.kind.width,
                     node.conflicts,
-                    least=charge + (1.0 - theta) / theta * oracle.kind.cost - spare / theta,
+                    least=oracle.kind.least_earnings(charge, theta, context),
                     limit=self.limit - len(columns),
                     look=context.budget.require,
                 )
                 if listed is None:
                     return None
-                rows = [row @ node.groups for row in listed]
-                columns += [oracle.encode(np.flatnonzero(row).tolist()) for row in rows]
+                columns += [oracle.encode(np.flatnonzero(row @ node.groups).tolist()) for row in listed]
         except OutOfBudget:
             return None
         plain = all(math.isinf(limit) for limit in model.stock.limits)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import Column, Duals, OnOriginalVariable, PricingContext, Solution
+from colgen.core.tolerances import TOLERANCES
+from colgen.fixing import ReductionContext
 from colgen.problems.cutting_stock.instance import Pattern, Stock, Use
 
 SUPPLY = "supply"
@@ -19,12 +21,14 @@ USED = "used"
 
 
 class RollKind:
-    """One kind of roll as pricing problems see it.
+    """One kind of roll in the pricing problems.
 
     Attributes
     ----------
+    number
+        In the stock of the model.
     multiplicity
-        Farley's bound does without one as long as rolls cost something.
+        Of the kind's columns in an answer.  Infinite where rolls cost something, because Farley's bound needs none.
     """
 
     def __init__(self, number: int, stock: Stock, pieces: int) -> None:
@@ -32,11 +36,11 @@ class RollKind:
         self.width, self.cost = stock.widths[number], stock.costs[number]
         self.limited = not math.isinf(stock.limits[number])
         self.alone = len(stock.widths) == 1  # no decision is made on how many rolls of it are used
-        # At least one: an oracle needs a positive multiplicity, and the row of the supply says how many there are.
+        # At least one: an oracle needs a positive multiplicity; the supply row limits the number of rolls.
         self.multiplicity = math.inf if self.cost > 0.0 else max(min(stock.limits[number], float(pieces)), 1.0)
 
     def charge(self, duals: Duals, context: PricingContext) -> float:
-        """The reduced cost of a roll before anything is cut from it; infinite if none may be used."""
+        """Return the reduced cost of a roll before anything is cut from it; infinite if none may be used."""
         cost = context.cost_weight * self.cost - (duals.get((SUPPLY, self.number)) if self.limited else 0.0)
         if self.alone:
             return cost
@@ -44,25 +48,34 @@ class RollKind:
             return math.inf
         return cost - dict(duals.items(USED)).get(self.number, 0.0)
 
+    def least_earnings(self, charge: float, theta: float, context: ReductionContext) -> float:
+        """Return what a column must earn to be of use to a better plan.
+
+        θ (charge - earned) + (1 - θ) c_k ≤ slack for each such column, with Farley's factor θ, by which the bound has
+        multiplied the dual values.
+        """
+        spare = context.slack + TOLERANCES.optimality * max(self.cost, context.scale)
+        return charge + (1.0 - theta) / theta * self.cost - spare / theta
+
     def rows(self, duals: Duals) -> NDArray[np.int64]:
-        """Numbers of the rows besides those of items that a roll of this kind has an entry in."""
+        """Return the numbers of the rows beside the items' in which a roll of this kind has an entry."""
         if not self.limited:
             return np.zeros(0, dtype=np.int64)
         numbers: NDArray[np.int64] = duals.rows(SUPPLY)[[duals.members(SUPPLY).index(self.number)]]
         return numbers
 
     def coefficients(self) -> Mapping[tuple[str, int], float]:
-        """The same by name, with the entries."""
+        """Return the entries in these rows by name."""
         return {(SUPPLY, self.number): 1.0} if self.limited else {}
 
 
 def kind_of(column: Column) -> Mapping[int, float]:
-    """The kind of roll that a column uses, once: an original variable of the rule below."""
+    """Return the kind of roll that a column uses as an original variable."""
     return {column.structure[0]: 1.0}
 
 
 class OnRollsUsed(OnOriginalVariable):
-    """Branch on how many rolls of a kind are used, for these are whole in every answer, and shape its cost."""
+    """Branch on how many rolls of a kind are used: an integer in every answer, and decisive for its cost."""
 
     def __init__(self) -> None:
         super().__init__(kind_of, block=USED)

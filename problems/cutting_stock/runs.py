@@ -44,7 +44,7 @@ from colgen.problems.cutting_stock.setups import improve_plans
 from colgen.solvers.packing.knapsack import packings_above
 
 _ROUNDS, _BUILDING, _SHARE = 400, 5.0, 0.1
-"""Of building plans to start from: how often, for how many seconds, and for what share of those that there are."""
+"""Limits of building plans to start from: rounds, seconds, and the share of the seconds that are left."""
 
 
 class RunModel(ColumnModel):
@@ -124,9 +124,9 @@ class RunEnumeration(Enumeration):
         self.limit = limit
 
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
-        told, runs, columns = context.pricing, self.model.runs, list[Column]()
+        runs, columns = self.model.runs, list[Column]()
         try:
-            priced = self.model.oracle.price_networks(context.duals, told)
+            priced = self.model.oracle.price_networks(context.duals, context.pricing)
             best = min((each.charge - float(each.values[0, 0]) for each in priced), default=0.0)
             spare = context.slack + min(best, 0.0) + TOLERANCES.optimality * max(1.0, context.scale)
             for each in priced:
