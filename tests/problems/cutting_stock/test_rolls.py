@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from benchmarks.cutting_stock.orders import several_bins, several_lengths
-from colgen import Method, PricingContext, Solution, TimeLimit, solve
+from colgen import InputError, Method, PricingContext, Solution, TimeLimit, solve
+from colgen.certificate.certifier import Certifier
 from colgen.problem import digest_of_problem
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
+from colgen.problems.cutting_stock.bound import verify
 from colgen.problems.cutting_stock.dual_feasible import material_duals
 from colgen.problems.cutting_stock.plans import cost, fill_greedily, move_to_cheapest
 from colgen.problems.cutting_stock.rolls import assign
@@ -125,3 +127,27 @@ def test_a_node_that_the_simplex_method_cannot_decide_ends_no_run(seed, supplies
     result = solve(CuttingStock(order), stop=TimeLimit(10))
     assert order.check(result.answer) == result.objective
     assert result.dual_bound <= result.objective
+
+
+def test_one_useful_kind_is_solved_as_rolls_of_one_width():
+    instance = CuttingStockInstance(10, (6, 4), (3, 2), stock=Stock((10, 8, 6), (1.0, 1.0, 2.0)))
+    problem = CuttingStock(instance)
+    assert problem.model.plain
+    assert len(problem.branching()) == 1
+    assert problem.method().rounding is not None
+    result = solve(problem)
+    assert result.is_optimal
+    assert instance.check(result.answer) == result.objective == 3
+    assert {kind for _, _, kind in result.answer} == {0}
+    # The certificate's instance has no stock: nothing is certified exactly.
+    assert type(problem.certifier()) is Certifier
+    with pytest.raises(InputError, match="without a stock"):
+        verify(instance, result.certificate)
+
+
+def test_a_kind_of_another_cost_is_alone_but_not_plain():
+    problem = CuttingStock(CuttingStockInstance(10, (6, 4), (3, 2), stock=Stock((10,), (2.5,))))
+    assert not problem.model.plain
+    assert problem.objective_step == 2.5
+    assert len(problem.branching()) == 1
+    assert solve(problem, method=Method(heuristics=(), enumeration=())).objective == 7.5
