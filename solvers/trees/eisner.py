@@ -10,8 +10,9 @@ tree is a sum over its local parts, and which parts there are decides the parser
     GRANDCHILD  adjacent siblings, outermost grandchildren              n⁴      n³        eisner_grandchild
     THIRD       all grandchildren, adjacent siblings, grand-siblings    n⁴      n³        eisner_sibling
 
-Every parser gives the best tree, the k best, and max-marginals (the value of the best tree with each arc), under any
-set of allowed arcs: an arc is forbidden by disallowing it, and required by disallowing the other heads of its modifier.
+Every parser gives the best tree and max-marginals (the value of the best tree with each arc), and by
+:class:`colgen.solvers.trees.backbone.Projective` the k best, under any set of allowed arcs: an arc is forbidden by
+disallowing it, and required by disallowing the other heads of its modifier.
 """
 
 from __future__ import annotations
@@ -23,8 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen.solvers.arrays import ArrayError, Shape, as_booleans, as_floats, as_indices, as_integer
-from colgen.solvers.trees import eisner_k_best
+from colgen.solvers.arrays import ArrayError, Shape, as_booleans, as_floats, as_indices
 from colgen.solvers.trees import eisner_search as search
 from colgen.solvers.trees.eisner_items import FIRST, GRANDCHILD, IMPOSSIBLE, NEG, SIBLING, THIRD, Floats, Ints, Rest
 
@@ -183,14 +183,6 @@ class Parts:
         return total
 
 
-@dataclass(frozen=True, eq=False)
-class Trees:
-    """Trees, best first: ``values`` of shape (k,), ``heads`` of shape (k, N) with ``heads[:, 0] == -1``."""
-
-    values: Floats
-    heads: Ints
-
-
 def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> tuple[float, Ints] | None:
     """The best projective tree and its score; None if the allowed arcs hold no tree.
 
@@ -207,15 +199,6 @@ def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bo
     if value < IMPOSSIBLE:
         return None
     return value, heads
-
-
-def k_best_trees(parts: Parts, k: int, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Trees:
-    """The k best projective trees, or all if there are fewer."""
-    k = as_integer(k, "k", low=1)
-    arc, rest, chart = _prepare(parts, allowed, single_root)
-    search.inside(arc, rest, chart, 1, parts.size)
-    values, heads, _ = eisner_k_best.k_best(k, arc, rest, chart)
-    return Trees(values, heads)
 
 
 def max_marginals(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Floats:
