@@ -79,7 +79,7 @@ class PairPricing(Pricing):
                 if full:
                     self._pairs = room_for_pairs(2 * len(self._pairs.nodes))
 
-        pieces = KernelCalls(lambda: context.budget.expired or context.seconds_left() == 0.0)
+        pieces = KernelCalls(context.expired)
         done = pieces.run_trees(look, len(active), too_many)
         finished = duals.finished and done == len(active)
         duals.waiting[active[:done]] = False

@@ -76,7 +76,7 @@ class ClusterPricing(Pricing):
             return None
         if context.cost_weight != 1.0:  # what is settled costs nothing here, and is feasible
             return priced
-        decided, known = self.items.proved(lambda: context.budget.expired), self.items.constant
+        decided, known = self.items.proved(context.expired), self.items.constant
         rows = np.asarray(duals[COVER]) if len(self.items) else np.empty(0)
         most = decided.bound - known - float(rows.sum())
         return most if priced is None else min(priced + decided.worth - known, most)
@@ -151,11 +151,11 @@ class ClusterSearch(ClusterPricing):
             found = _to_the_end(scores, profits, context)
             self._lasts = found.nodes > SHORT
         columns, values = _columns_of(contraction, found, context)
-        if not (found.complete or context.provisional or context.seconds_left() == 0.0 or _any_new(columns, context)):
+        if not (found.complete or context.provisional or context.expired() or _any_new(columns, context)):
             # Clusters that the master holds improve it by rounding alone: they are no reason to end without a proof.
             found = _to_the_end(scores, profits, context, early=False)
             columns, values = _columns_of(contraction, found, context)
-        cut_off = not found.complete and context.seconds_left() == 0.0
+        cut_off = not found.complete and context.expired()
         # A packing may consist of one cluster, so that the bound on packings is one on clusters as well.  That of a
         # search that was cut off before it had found anything would only look like a proof.
         bound = None if context.fixed or (cut_off and not columns) else found.total

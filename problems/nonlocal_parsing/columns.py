@@ -146,7 +146,7 @@ class TreeOracle(Pricing):
                 else:
                     allowed[h, m] = False
         try:
-            found = best(instance, parts, allowed, lambda: context.seconds_left() <= 0.0)
+            found = best(instance, parts, allowed, context.expired)
         except TreeTimeError:
             return PricingResult()
         if found is None:

@@ -53,7 +53,7 @@ class WalkPricing(Pricing):
             self.path, weight = tuple(relaxed.path.tolist()), relaxed.weight
         self.walk, bound, finished = tuple(relaxed.walk.tolist()), relaxed.bound, True
         if bound > weight + tolerance(weight) and duals.remembered is not None:
-            found, finished = self._search(relaxed, duals.remembered, weight, lambda: context.budget.expired)
+            found, finished = self._search(relaxed, duals.remembered, weight, context.expired)
             bound = min(bound, found)
             if self.path is not None:
                 weight = graph.weight(np.array(self.path))
