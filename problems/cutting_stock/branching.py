@@ -15,7 +15,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.fixing import ReducedCostFixing
 from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.cutting_stock.instance import Pattern
-from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout, as_arc
+from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout, as_arc, decompose_flows
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
 from colgen.problems.cutting_stock.rolls import assign
 from colgen.solvers.packing.knapsack import PackingNetwork
@@ -124,26 +124,11 @@ class OnArcFlow(OnOriginalVariable):
         return Solution(math.fsum(column.cost * rolls for column, rolls in columns), columns)
 
     def decompose(self, solution: Solution) -> dict[Pattern, int]:
-        """Patterns, and how often each is cut: follow arcs from position 0 until all are used."""
-        leaving: dict[int, list[list[int]]] = {}  # by position: ranks, each with how many rolls are left
-        for variable, value in self.values(solution).items():
-            rank, position = as_arc(variable)
-            if round(value) > 0:
-                leaving.setdefault(position, []).append([rank, round(value)])
+        """Return the patterns of integer arc flows, and how often each is cut."""
+        flows = [(*as_arc(variable), round(value)) for variable, value in self.values(solution).items()]
         patterns: dict[Pattern, int] = {}
-        while leaving.get(0):
-            path, position = [], 0
-            while leaving.get(position):
-                path.append(leaving[position])
-                position += int(self.layout.widths[path[-1][-1][0]])
-            rolls = min(arcs[-1][1] for arcs in path)
-            copies = np.zeros(len(self.layout.widths), dtype=np.int64)
-            for arcs in path:
-                copies[arcs[-1][0]] += 1
-                arcs[-1][1] -= rolls
-                if not arcs[-1][1]:
-                    arcs.pop()
-            pattern = self.layout.pattern(copies)
+        for ranks, rolls in decompose_flows(flows, self.layout.widths):
+            pattern = self.layout.pattern(np.bincount(ranks, minlength=len(self.layout.widths)))
             patterns[pattern] = patterns.get(pattern, 0) + rolls
         return patterns
 

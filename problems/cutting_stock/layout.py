@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, cast, overload
@@ -25,6 +25,40 @@ Rolled: TypeAlias = tuple[int, Pattern]
 def as_arc(variable: Hashable) -> Arc:
     """An original variable, or the index of a branching row, as the arc that it is (to the engine it is a hashable)."""
     return cast(Arc, variable)
+
+
+def decompose_flows(
+    flows: Iterable[tuple[int, int, int]], widths: NDArray[np.int64]
+) -> Iterator[tuple[list[int], int]]:
+    """Yield the paths of integer arc flows from position 0, and how often each is used.
+
+    Parameters
+    ----------
+    flows
+        Rank, position, and the number of rolls with a piece of this rank there.
+    widths
+        By rank.
+
+    Yields
+    ------
+    tuple
+        The ranks of a path's pieces, and its number of rolls.
+    """
+    leaving: dict[int, list[list[int]]] = {}  # by position: ranks, each with the number of rolls that are left
+    for rank, position, rolls in flows:
+        if rolls > 0:
+            leaving.setdefault(position, []).append([rank, rolls])
+    while leaving.get(0):
+        path, position = [], 0
+        while leaving.get(position):
+            path.append(leaving[position])
+            position += int(widths[path[-1][-1][0]])
+        rolls = min(arcs[-1][1] for arcs in path)
+        yield [arcs[-1][0] for arcs in path], rolls
+        for arcs in path:
+            arcs[-1][1] -= rolls
+            if not arcs[-1][1]:
+                arcs.pop()
 
 
 class LaidOutPatterns(Sequence[Rolled]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
@@ -25,6 +26,7 @@ from colgen.core.budget import OutOfBudget
 from colgen.fixing import ReducedCostFixing
 from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Pattern
+from colgen.problems.cutting_stock.layout import decompose_flows
 from colgen.solvers.packing.arc_values import arc_values
 from colgen.solvers.packing.knapsack import (
     NEVER,
@@ -333,28 +335,14 @@ class OnRunArcs(OnOriginalVariable):
         self._runs = runs
 
     def recover(self, solution: Solution) -> Solution | None:
-        leaving: dict[tuple[int, int], list[list[int]]] = {}  # by rolls and position: places, and how often
+        flows: dict[int, list[tuple[int, int, int]]] = {}  # by rolls: place, position, and how often
         for variable, value in sorted(self.values(solution).items(), key=lambda entry: as_run_arc(entry[0])):
             rolls, place, position = as_run_arc(variable)
-            if round(value) > 0:
-                leaving.setdefault((rolls, position), []).append([place, round(value)])
-        found: dict[Run, int] = {}
-        for run in self._runs.networks():
-            widths = run.net.widths
-            while leaving.get((run.rolls, 0)):
-                path, position = [], 0
-                while leaving.get((run.rolls, position)):
-                    path.append(leaving[run.rolls, position])
-                    position += int(widths[path[-1][-1][0]])
-                times = min(arcs[-1][1] for arcs in path)
-                cut: dict[int, int] = {}
-                for arcs in path:
-                    cut[arcs[-1][0]] = cut.get(arcs[-1][0], 0) + 1
-                    arcs[-1][1] -= times
-                    if not arcs[-1][1]:
-                        arcs.pop()
-                structure = run.rolls, tuple(sorted(cut.items()))
-                found[structure] = found.get(structure, 0) + times
+            flows.setdefault(rolls, []).append((place, position, round(value)))
+        found: Counter[Run] = Counter()
+        for rolls, arcs in flows.items():
+            for places, times in decompose_flows(arcs, self._runs.networks()[rolls - 1].net.widths):
+                found[rolls, tuple(sorted(Counter(places).items()))] += times
         columns = tuple((self._runs.encode(structure), float(times)) for structure, times in found.items())
         return Solution(sum(column.cost * times for column, times in columns), columns)
 
