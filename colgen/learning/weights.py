@@ -27,7 +27,8 @@ class AveragedWeights:
     Parameters
     ----------
     weights
-        Of any shape; places of marks are those in the flattened array.
+        Of any shape; places of marks are those in the flattened array.  An array of one axis may be made longer in
+        place, together with the sums.
 
     Attributes
     ----------
@@ -36,7 +37,7 @@ class AveragedWeights:
     """
 
     def __init__(self, weights: NDArray[Any]) -> None:
-        self.shape, self.weights = weights.shape, weights.reshape(-1)
+        self.shape, self.weights = weights.shape, weights if weights.ndim == 1 else weights.reshape(-1)
         self.sums = np.zeros_like(self.weights)
         self.marks = np.empty(0, dtype=np.int64)
         self.count = self._kept = 0
@@ -65,7 +66,7 @@ class AveragedWeights:
         """Return the average of the weights over so many steps, in their shape."""
         average: NDArray[Any] = self.sums / self.sums.dtype.type(-max(steps, 1.0))
         average += self.weights
-        return average.reshape(self.shape)
+        return average.reshape(self.shape) if len(self.shape) > 1 else average
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Arrays from which :meth:`restore` continues."""

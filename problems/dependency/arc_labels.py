@@ -16,20 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.learning.weights import FeatureWeights, prefixed
+from colgen.learning.weights import AveragedWeights, FeatureWeights, prefixed
 from colgen.problems.dependency.features.arc_label_scores import NOTHING, LabelLists, best_of_arcs, mark_relations
-from colgen.problems.dependency.features.growing import least_kept, lengthen, owned
+from colgen.problems.dependency.features.growing_arcs import least_kept, lengthen, owned
 from colgen.problems.dependency.features.label_scores import HEAD, keys_of_tree, rows_of
 from colgen.problems.dependency.features.relation_scores import RelationIndex, best_relations, relation_index
 from colgen.problems.dependency.features.vocabulary import KIND, Codes, Encoded, Vocabulary
 from colgen.problems.dependency.labels import LABEL_TEMPLATES, Labels, numbered, templates_of
 from colgen.problems.dependency.sentence import Sentence
-from colgen.solvers.averaging import norm_of_marks, settle_marks, step_of_marks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]
-Singles = NDArray[np.float32]
 
 TEMPLATES = tuple(template for template in LABEL_TEMPLATES if template[3] == HEAD)
 """Those that look at head and modifier alone."""
@@ -154,7 +152,6 @@ class GrowingArcLabels:
             at += len(of)
         self._keys, _ = numbered(keys, _NONE)
         self._rows = rows_of(self._keys)
-        self._marks, self._kept = _NONE, 0
         first = np.full(len(self._keys), NOTHING)
         often = self._often(keys)
         first[often] = -2 - np.arange(len(often))
@@ -186,29 +183,26 @@ class GrowingArcLabels:
         Trees are heads and relations by token.
         """
         most = 2 * (len(right[0]) - 1) * len(TEMPLATES)
-        if len(self._marks) < 2 * most:
-            self._marks = np.empty(3 * most, dtype=np.int64)
+        average, num = self._average, len(self.relations)
+        average.begin(most)
         lists, (rows, entries) = self._lists, self._lists.sizes.tolist()
         if entries + most > len(lists.after):
             lengthen(entries + most, lists.after, lists.relations)
-            lengthen(entries + most, lists.weights, self._sums, behind=rows * len(self.relations))
-        count = 0
+            lengthen(entries + most, average.weights, average.sums, behind=rows * num)
         for tree, other, plus in ((right, found, True), (found, right, False)):
-            count = mark_relations(
-                codes, self._templates, self._rows, lists, len(self.relations), tree, other, plus, self._marks, count
+            average.count = mark_relations(
+                codes, self._templates, self._rows, lists, num, tree, other, plus, average.marks, average.count
             )
-        self._kept = settle_marks(self._marks, count)
-        return norm_of_marks(self._marks, self._kept)
+        return average.settle()
 
     def step(self, step: float, number: float) -> None:
         """Take a step along what was marked."""
-        step_of_marks(self._lists.weights, self._sums, self._marks, self._kept, step, number)
+        self._average.step(step, number)
 
     def averaged(self, steps: float, cutoff: float = 0.0) -> ArcLabels:
         """The average of the weights over all steps so far, those above a share of the 99th hundredth's."""
         lists, num, (rows, entries) = self._lists, len(self.relations), self._lists.sizes.tolist()
-        held = rows * num + entries
-        weights = (lists.weights[:held] - self._sums[:held] / np.float32(steps)).astype(np.float32)
+        weights = self._average.mean(steps)[: rows * num + entries]
         feature, entry = np.empty(entries, dtype=np.int32), lists.first.astype(np.int64)
         of_rows = np.empty(rows, dtype=np.int32)
         of_rows[-2 - entry[entry < NOTHING]] = np.flatnonzero(entry < NOTHING)
@@ -224,29 +218,28 @@ class GrowingArcLabels:
         kept = kept[np.argsort(feature[kept], kind="stable")]
         used, starts = np.unique(feature[kept], return_index=True)
         starts = np.append(starts, len(kept)).astype(np.int64)
-        held = FeatureWeights(self._keys[used], starts, which[kept], weights[kept], num)
-        return ArcLabels(self.relations, self._sizes, held)
+        table = FeatureWeights(self._keys[used], starts, which[kept], weights[kept], num)
+        return ArcLabels(self.relations, self._sizes, table)
 
     def begun_at_average(self, steps: float) -> GrowingArcLabels:
-        """One that goes on from the average over all steps so far, with steps of its own; this one stays as it is."""
+        """One that begins at the average over all steps so far, with steps of its own; this one stays as it is."""
         fresh = copy.copy(self)
         kept = self.state()
         mean = kept["weights"] - kept["sums"] / np.float32(steps)
         fresh.restore({**kept, "weights": mean, "sums": np.zeros_like(mean)})
-        fresh._marks = _NONE
         return fresh
 
-    # --- to go on later ----------------------------------------------------------------------------------------------
+    # --- to continue later -------------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """What has to be kept to go on after this step."""
+        """Arrays from which :meth:`restore` continues."""
         lists, (rows, entries) = self._lists, self._lists.sizes.tolist()
         held = rows * len(self.relations) + entries
-        arrays = lists.after[:entries], lists.relations[:entries], lists.weights[:held], self._sums[:held]
+        arrays = lists.after[:entries], lists.relations[:entries], lists.weights[:held], self._average.sums[:held]
         return dict(zip(self.KEPT, (lists.first, *arrays), strict=True))
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put back what :meth:`state` gave."""
+        """Continue from what :meth:`state` returned."""
         entries, held = len(arrays["after"]), len(arrays["weights"])
         self._lists = LabelLists(
             np.array([(held - entries) // max(len(self.relations), 1), entries]),
@@ -255,4 +248,5 @@ class GrowingArcLabels:
             owned(arrays["relations"], np.int32, entries),
             owned(arrays["weights"], np.float32, held),
         )
-        self._sums: Singles = owned(arrays["sums"], np.float32, held)
+        self._average = AveragedWeights(self._lists.weights)
+        self._average.sums = owned(arrays["sums"], np.float32, held)

@@ -7,18 +7,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from colgen.cli.option import Number, Option
 from colgen.cli.template import Figure, TrainOptions
 from colgen.learning import training as learning
 from colgen.learning.training import SavedTraining, Say
 from colgen.problems.dependency.corpus import corpus_of
 from colgen.problems.dependency.evaluation import Attachment, attachment, attachment_figures
+from colgen.problems.dependency.features.vocabulary import Encoded
 from colgen.problems.dependency.labels import learn_labels
 from colgen.problems.dependency.learning import RELATIONS, MiraLearner, MiraSettings
 from colgen.problems.dependency.scorer import Weights
 from colgen.problems.dependency.sentence import Sentence
-from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
+from colgen.problems.grandparent_parsing.kernels.second_order import narrowed, restricted
+from colgen.problems.grandparent_parsing.kernels.tree_parts import lazy_parts
 from colgen.problems.grandparent_parsing.parser import parse_sentences
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 EPOCHS = 15
 AGGRESSIVENESS = MiraSettings.aggressiveness
@@ -48,6 +56,31 @@ OPTIONS = {
         RELATIONS,
     ),
 }
+
+
+class NarrowDecoder:
+    """The best tree of the most promising arcs, as far as a few iterations of the Lagrangian find it.
+
+    Bounds would have to follow every step of the learning, so there is no proof, nor need for one.
+
+    Parameters
+    ----------
+    width
+        Heads a modifier, by the arcs' own scores; the right heads are always among the candidates.
+    iterations
+        Of the Lagrangian.
+    """
+
+    def __init__(self, width: int = 8, iterations: int = 25) -> None:
+        self.width = width
+        self.iterations = iterations
+
+    def __call__(self, encoded: Encoded, arcs: Floats, weights: Weights, right: Ints) -> Ints:
+        candidates = narrowed(arcs, self.width)
+        candidates[right[1:], np.arange(1, len(right))] = True
+        parts = lazy_parts(encoded.codes, weights.grandparents, weights.siblings, keep=False)
+        heads, _, _ = restricted(arcs, candidates, parts, self.iterations, weights.single_root, 1.0)
+        return heads
 
 
 def train(

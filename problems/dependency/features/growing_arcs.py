@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from colgen.problems.dependency.features.factored_scores import (
     NUM_DISTANCES,
@@ -21,7 +21,6 @@ from colgen.problems.dependency.features.factored_scores import (
     WeightTable,
     distance_bin,
 )
-from colgen.problems.dependency.features.growing import least_kept, lengthen, owned
 from colgen.problems.dependency.features.hashed_keys import hash_of
 from colgen.problems.dependency.features.tags_between import score_all_between
 from colgen.solvers.averaging import settle_marks
@@ -31,6 +30,27 @@ Singles = NDArray[np.float32]
 Shorts = NDArray[np.int32]
 
 _FREE = np.int32(-1)
+
+_GROWTH = 1.05
+"""By so much arrays are longer after they have become too short: what is free in them takes room as well."""
+
+
+def owned(values: ArrayLike, dtype: type, *shape: int) -> NDArray[Any]:
+    """A copy that is no other array's part, so that it can be made longer."""
+    array: NDArray[Any] = np.empty(shape, dtype=dtype)
+    array[:] = np.reshape(values, shape)
+    return array
+
+
+def lengthen(needed: int, *arrays: NDArray[Any], behind: int = 0) -> None:
+    """Make arrays long enough for so many rows, and some to spare, behind those that are there for good."""
+    for array in arrays:
+        array.resize((behind + int(_GROWTH * needed), *array.shape[1:]), refcheck=False)
+
+
+def least_kept(sizes: NDArray[Any], cutoff: float) -> float:
+    """What an averaged weight has to be to be kept: a share of the 99th hundredth of those that there are."""
+    return cutoff * float(np.quantile(sizes, 0.99)) if len(sizes) else 0.0
 
 
 class Features(NamedTuple):

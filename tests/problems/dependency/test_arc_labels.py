@@ -13,8 +13,7 @@ from colgen.problems.dependency import MiraLearner, MiraSettings, Vocabulary, We
 from colgen.problems.dependency.arc_labels import TEMPLATES, ArcLabels, GrowingArcLabels
 from colgen.problems.dependency.features.label_scores import PLACES
 from colgen.problems.grandparent_parsing import parse
-from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
-from colgen.problems.grandparent_parsing.training import measured, train
+from colgen.problems.grandparent_parsing.training import NarrowDecoder, measured, train
 from colgen.solvers.arrays import ArrayError
 from tests.problems.dependency.treebank import labelled, random_weights, sentence, sentences
 from tests.problems.grandparent_parsing.trees import all_trees

@@ -4,8 +4,7 @@ import pytest
 from colgen import InputError
 from colgen.learning import train
 from colgen.problems.dependency import MiraLearner, MiraSettings, Sentence
-from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
-from colgen.problems.grandparent_parsing.training import accuracy
+from colgen.problems.grandparent_parsing.training import NarrowDecoder, accuracy
 from tests.problems.dependency.treebank import sentences
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from colgen.learning import train
 from colgen.problems.dependency import MiraLearner, MiraSettings, Sentence
-from colgen.problems.grandparent_parsing.decoding import NarrowDecoder
+from colgen.problems.grandparent_parsing.training import NarrowDecoder
 
 _WORDS = {
     "N": ("cat", "dog", "tree", "house"),
