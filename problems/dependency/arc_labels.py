@@ -69,6 +69,10 @@ class ArcLabels:
         """All but the index, which another process makes for itself."""
         return {name: value for name, value in vars(self).items() if name != "_index"}
 
+    def forget(self) -> None:
+        """Drop what is only there to find relations fast; it is made again when it is needed."""
+        vars(self).pop("_index", None)
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a model's file keeps besides the names."""
         return prefixed("arc_labels", self.weights.arrays())

@@ -126,6 +126,13 @@ class Weights(SavedModel):
         """All but what another process makes of the tables for itself."""
         return {name: value for name, value in vars(self).items() if name not in ("arc_index", "lists")}
 
+    def forget(self) -> None:
+        """Drop what is only there to score fast; it is made again when it is needed."""
+        for name in ("arc_index", "lists", "bounds"):
+            vars(self).pop(name, None)
+        if self.arc_labels is not None:
+            self.arc_labels.forget()
+
     def scorer(self, sentence: Sentence) -> SentenceScorer:
         """The scores of a sentence's parts."""
         return self.encoded_scorer(self.vocabulary.encode(sentence))
@@ -135,8 +142,6 @@ class Weights(SavedModel):
         return SentenceScorer(self, encoded)
 
     def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        # A training that saves its best model has no room for these beside the copies that are made here.
-        vars(self).pop("arc_index", None)
         arrays: dict[str, NDArray[Any]] = {"between": self.between}
         for name in _TABLES:
             table: WeightTable = getattr(self, name)

@@ -119,6 +119,7 @@ def train(
 def _share_right(sentences: Sequence[Sentence], weights: Weights) -> float:
     """What chooses among epochs: heads that are right, with their relations where arcs' scores have these as well."""
     found = measured(sentences, weights)
+    weights.forget()  # the best weights are kept while more is learned
     return found.uas if weights.arc_labels is None or found.las is None else found.las
 
 
