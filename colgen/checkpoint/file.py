@@ -25,7 +25,7 @@ from colgen.core.files import check_destination
 from colgen.core.numbers import real
 from colgen.core.serialization import IMPOSSIBLE, Sealed, before, of_plain, read_sealed
 
-FORMAT = "colgen checkpoint 1"
+FORMAT = "colgen checkpoint 2"
 
 EVERY = 60.0
 """Seconds from one checkpoint to the next, unless somebody says otherwise."""
