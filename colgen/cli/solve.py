@@ -1,4 +1,4 @@
-"""``colgen solve``: one instance with a report of the run, or many, one after the other."""
+"""``colgen solve`` and ``resume``: one instance with a report of the run, or many, one after the other."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from colgen.checkpoint.file import read_checkpoint
 from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, NARROWER, NO_ANSWER, NOT_PROVED, PROVED
 from colgen.cli.many import Tally, write_all
 from colgen.cli.option import option_values
 from colgen.cli.output import explain, say, write_json
-from colgen.cli.requests import check_destinations, checkpoint_of, options_of, skip_of
+from colgen.cli.requests import ASKED, check_destinations, checkpoint_of, options_of, skip_of
 from colgen.cli.template import Material, Solved, Template
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable, write_figure, writing
@@ -61,6 +62,33 @@ def solve_file(arguments: argparse.Namespace) -> int:
     except (MemoryError, RecursionError) as error:
         raise InputError(f"{source}: expected an instance that fits into the memory") from error
     return _solve_one(arguments, template, instance, stop)
+
+
+def resume_file(arguments: argparse.Namespace) -> int:
+    """Continue the run of a checkpoint."""
+    found = read_checkpoint(arguments.checkpoint)
+    if found is None:
+        raise InputError(f"{arguments.checkpoint}: expected a checkpoint, there is no such file")
+    asked = found.asked
+    if not asked:
+        raise InputError(
+            f"{arguments.checkpoint} was written by a program, not by `colgen solve`: let that program go on, by "
+            "solve(problem, checkpoint=...)"
+        )
+    for name, kind in ASKED.items():
+        if not isinstance(asked.get(name), kind):
+            raise InputError(f"{arguments.checkpoint} does not say which {name} it was written for")
+    if not all(isinstance(option, str) for option in asked["option"]):
+        raise InputError(f"{arguments.checkpoint} does not say which options it was written for")
+    every = asked["every"] if arguments.every is None else arguments.every
+    request = argparse.Namespace(
+        **{**vars(arguments), **{name: asked[name] for name in ASKED}, "every": every, "certificate": None}
+    )
+    request.file = Path(request.file)
+    request.files, request.cluster, request.subtrees = [request.file], None, None
+    request.skip_bad = request.all_heads = False  # the options say the latter
+    request.model = None if request.model is None else Path(request.model)
+    return solve_file(request)
 
 
 def _check_request(arguments: argparse.Namespace, template: Template) -> None:
