@@ -18,8 +18,7 @@ from colgen import InputError
 from colgen.core.array_files import is_archive, read_array, read_arrays
 from colgen.core.files import writing
 from colgen.core.tolerances import power_of_two
-from colgen.problems.coreference.clusters import Cluster, as_clusters
-from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.document import Cluster, Document, as_clusters
 from colgen.solvers.arrays import ArrayError, as_numbers
 
 Floats: TypeAlias = NDArray[np.float64]

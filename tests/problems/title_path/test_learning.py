@@ -10,11 +10,10 @@ from colgen.problems.title_path import TitlePath, random, write
 from colgen.problems.title_path.command import TEMPLATE, docstring_graph
 from colgen.problems.title_path.language import estimate
 from colgen.problems.title_path.learning import TitleModel, title_graph, train
-from colgen.problems.title_path.rouge import rouge_l
 from colgen.problems.title_path.sections import Section
 from colgen.problems.title_path.selection import FEATURES, background_of, features, fit, log_loss, stems_of, title_stems
 from colgen.problems.title_path.text import words
-from colgen.problems.title_path.training import train_from_folder
+from colgen.problems.title_path.training import rouge_l, train_from_folder
 from tests.cli.stub import scored
 from tests.problems.title_path import texts
 
