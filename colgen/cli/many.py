@@ -207,14 +207,13 @@ def _written(arguments: argparse.Namespace, template: Template, instance: Any, o
     if result is None:
         lines = [f"{name}: {Termination.FAULT.value} {one.fault}", ""]
         return Solved(lines, None, Termination.FAULT, float("nan"), float("nan"), "", name)
-    answered = result.solution is not None and not arguments.relaxation
     reading = template.reading(instance)
-    said = [f"{name}: {_describe(result)}", *([f"read as {reading}"] if reading else [])]
-    lines = [*said, *(template.lines(instance, template.answer(instance, result)) if answered else ()), ""]
-    data = template.data(instance, template.answer(instance, result)) if answered else None
-    scope = template.scope(instance)
-    found = (result.termination, result.objective, result.dual_bound)
-    return Solved(lines, data, *found, scope, name, bound_source=result.bound_source)
+    head = [f"{name}: {_describe(result)}", *([f"read as {reading}"] if reading else [])]
+    if result.solution is None or arguments.relaxation:
+        return Solved.of(result, [*head, ""], None, scope=template.scope(instance), file=name)
+    answer = template.answer(instance, result)
+    lines = [*head, *template.lines(instance, answer), ""]
+    return Solved.of(result, lines, template.data(instance, answer), scope=template.scope(instance), file=name)
 
 
 def _describe(result: Result) -> str:

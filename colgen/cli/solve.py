@@ -240,15 +240,14 @@ def _exit_code(result: Result, scope: str) -> int:
 def _report(arguments: argparse.Namespace, template: Template, instance: Any, result: Result) -> None:
     """Print the answer and write the files that were asked for."""
     answered = result.solution is not None and not arguments.relaxation
+    answer = template.answer(instance, result) if answered else None
     if arguments.json != "-":
-        for line in template.lines(instance, template.answer(instance, result)) if answered else ():
-            print(line)
         if answered:
-            print()
+            print("\n".join([*template.lines(instance, answer), ""]))
         for line in _summary(result, arguments.relaxation, template.scope(instance), template.reading(instance)):
             print(line)
     failures: list[Exception] = []
-    for write in _files(arguments, template, instance, result, answered):
+    for write in _files(arguments, template, instance, result, answered, answer):
         try:
             write()
         except BrokenPipeError:
@@ -262,7 +261,7 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
 
 
 def _files(
-    arguments: argparse.Namespace, template: Template, instance: Any, result: Result, answered: bool
+    arguments: argparse.Namespace, template: Template, instance: Any, result: Result, answered: bool, answer: Any
 ) -> Iterator[Callable[[], None]]:
     """What writes each of the files that were asked for."""
 
@@ -272,7 +271,7 @@ def _files(
         content["file"] = str(arguments.file)
         content["scope"] = template.scope(instance) or None
         content["reading"] = template.reading(instance) or None
-        content["answer"] = template.data(instance, template.answer(instance, result)) if answered else None
+        content["answer"] = template.data(instance, answer) if answered else None
         write_json(content, arguments.json)
 
     def plot() -> None:
@@ -282,7 +281,7 @@ def _files(
 
     def picture() -> None:
         assert template.draw is not None  # checked before any work
-        write_figure(template.draw(instance, template.answer(instance, result)), arguments.picture)
+        write_figure(template.draw(instance, answer), arguments.picture)
 
     if arguments.json is not None:
         yield json
@@ -296,7 +295,7 @@ def _files(
     def page() -> None:
         drawn = None
         if template.draw is not None and answered and can_draw():
-            drawn = template.draw(instance, template.answer(instance, result))
+            drawn = template.draw(instance, answer)
         title = f"{template.name}: {arguments.file}"
         about = _about(arguments, template)
         if template.reading(instance):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from colgen.cli.option import Option, option_values
 from colgen.core.errors import ColgenError, InputError
@@ -112,6 +112,33 @@ class TrainOptions:
     options: Mapping[str, Any] = field(default_factory=dict)
     skip: Callable[[str], None] | None = None
 
+    @property
+    def state(self) -> Path:
+        """The file from which an interrupted training continues."""
+        return self.model.with_name(f"{self.model.name}.training")
+
+
+class Saves(Protocol):
+    """Anything that can be written to a file."""
+
+    def save(self, path: Path) -> object:
+        """Write it."""
+        ...
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model that was trained.
+
+    Attributes
+    ----------
+    measure
+        Measures how good it is; called once the model is written.
+    """
+
+    model: Saves
+    measure: Callable[[], Iterable[Figure]]
+
 
 @dataclass(frozen=True)
 class Material:
@@ -208,6 +235,12 @@ class Solved:
     given: str = ""
     bound_source: str = OWN
 
+    @classmethod
+    def of(cls, result: Result, lines: Sequence[str], data: Any, *, scope: str, file: str = "") -> Solved:
+        """Return what a run has found."""
+        found = (result.termination, result.objective, result.dual_bound)
+        return cls(lines, data, *found, scope, file, bound_source=result.bound_source)
+
 
 Text = TypeVar("Text")
 
@@ -280,8 +313,7 @@ class Texts(ABC, Generic[Text]):
             result = solve(template.problem(instance), stop=stop)
             answer = template.answer(instance, result)
             data = None if result.answer is None else template.data(instance, answer)
-            found = (result.termination, result.objective, result.dual_bound)
-            yield Solved(self.lines(instance, answer), data, *found, template.scope(instance))
+            yield Solved.of(result, self.lines(instance, answer), data, scope=template.scope(instance))
 
 
 @dataclass(frozen=True)
@@ -316,7 +348,7 @@ class Template:
     texts
         Makes instances of texts by a trained model; None where the template takes no model.
     train, train_options
-        For ``colgen train NAME``: writes a model and returns figures of how good it is.
+        For ``colgen train NAME``: returns a model, which the command writes.
     train_files
         Whether it takes single files (``--train``, ``--dev``) as well as a folder.
     skips
@@ -346,7 +378,7 @@ class Template:
     answer: Callable[[Any, Result], Any] = lambda instance, result: result.answer
     scope: Callable[[Any], str] = lambda instance: ""
     texts: type[Texts[Any]] | None = None
-    train: Callable[[TrainOptions], Sequence[Figure]] | None = None
+    train: Callable[[TrainOptions], TrainedModel] | None = None
     train_options: Mapping[str, Option] = field(default_factory=dict)
     train_files: bool = False
     skips: bool = False

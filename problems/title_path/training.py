@@ -5,15 +5,14 @@ Source: C.-Y. Lin, *ROUGE: a package for automatic evaluation of summaries*, Tex
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from colgen.cli.template import Figure, TrainOptions
+from colgen.cli.template import Figure, TrainedModel, TrainOptions
 from colgen.problems.title_path.baseline import exact
 from colgen.problems.title_path.instance import PathInstance
-from colgen.problems.title_path.learning import train
+from colgen.problems.title_path.learning import TitleModel, train
 from colgen.problems.title_path.outcome import PathResult
 from colgen.problems.title_path.sections import Section, read_sections, split
 from colgen.problems.title_path.selection import log_loss
@@ -23,12 +22,11 @@ _QUICK = 30
 """Sections of a file in a quick training."""
 
 
-def train_from_folder(options: TrainOptions) -> list[Figure]:
-    """Train on the first two thirds of each file's sections, test on the last third; write the model.
+def train_from_folder(options: TrainOptions) -> TrainedModel:
+    """Train on the first two thirds of each file's sections, test on the last third.
 
     Nothing in it is drawn at random, so that the seed does not matter.
     """
-    started = time.perf_counter()
     files = read_sections(options.data)
     learn, test = split([file[:_QUICK] for file in files] if options.quick else files)
     options.say(f"{len(learn)} sections to train on, {len(test)} to test on")
@@ -36,8 +34,11 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
         options.say("no stemmer is installed: each word is a class of its own (pip install colgen[learning])")
     # The source estimates the bigrams from the body text of its whole corpus; titles are not part of it.
     model = train(learn, test, say=options.say)
-    model.save(options.model)
-    options.say(f"{options.model} is written")
+    return TrainedModel(model, lambda: measured(model, learn, test))
+
+
+def measured(model: TitleModel, learn: Sequence[Section], test: Sequence[Section]) -> list[Figure]:
+    """Return how good a model is that was trained on some sections, measured on others."""
     loss, constant, count = log_loss(model.selection, test)
     graphs = [model.instance(one.text, one.num_content_words) for one in test]
     scores = [title_score(graph, exact(graph), one) for graph, one in zip(graphs, test, strict=True)]
@@ -47,7 +48,6 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
         Figure("test.log_loss", loss, "nat", count, "mean over the stems of the texts: in the title or not"),
         Figure("test.log_loss_constant", constant, "nat", count, "knowing the rate alone"),
         Figure("test.rouge_l", fmean(scores), "", len(scores), "mean F measure of the optimal titles"),
-        Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"),
     ]
 
 

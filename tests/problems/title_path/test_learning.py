@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
+from colgen.cli.bench import train_model
 from colgen.cli.main import main as cli
 from colgen.cli.template import Material, TrainOptions, load_template
 from colgen.problems.title_path import TitlePath, random, write
@@ -150,7 +151,7 @@ def test_train_and_solve(tmp_path, capsys, monkeypatch):
     texts.write(texts.invented(60), tmp_path / "book.jsonl")
     model = tmp_path / "model.npz"
     said = []
-    figures = {f.name: f for f in train_from_folder(TrainOptions(tmp_path, model, say=said.append))}
+    figures = {f.name: f for f in train_model(train_from_folder, TrainOptions(tmp_path, model, say=said.append))}
     assert figures["sections"].value == 40
     assert figures["test.log_loss"].value < figures["test.log_loss_constant"].value
     assert 0.3 < figures["test.rouge_l"].value <= 1.0
