@@ -1,4 +1,4 @@
-"""What the fields of a checkpoint may be: all of them are looked at when it is read, before any is used."""
+"""The fields of a checkpoint and their domains: all are checked when it is read, before any is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Check = Callable[[Any], bool]
 
 
 def check_fields(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse what no run has written.
+    """Refuse fields that no run has written.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def check_fields(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
 
 
 def _check_tree(said: Mapping[str, Any]) -> None:
-    """Links that come after those above them, and nodes that end with one of them."""
+    """Check that links follow those above them, and that each node ends with one of them."""
     for number, (above, _) in enumerate(said["links"]):
         if above >= number:
             raise InputError(f"expected link {number} of 'links' to follow the link above it, got {above}")
@@ -122,7 +122,7 @@ _LEARNT = _is_list(_is_row_of(_is_any, _GAINS, _is_row_of(_is_whole, _is_whole))
 
 
 def _is_learnt(value: Any) -> bool:
-    """What pseudo-costs have learnt of relaxations, and of linear programs, which learn of nothing more."""
+    """Return whether a value is what pseudo-costs have learnt of relaxations, and perhaps of linear programs."""
     if not (isinstance(value, list) and len(value) == 2 and _LEARNT(value[0])):
         return False
     linear = value[1]

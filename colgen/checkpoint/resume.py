@@ -1,4 +1,4 @@
-"""Goes on from a checkpoint."""
+"""Restores a search from a checkpoint."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def resume(
     made: Plainly,
     fits: Callable[[Column], bool] | None,
 ) -> None:
-    """Bring a search where a checkpoint was written: answer, columns, rows, open nodes, bounds.
+    """Restore the state of a search from a checkpoint: answer, columns, rows, open nodes, bounds.
 
     Parameters
     ----------
     made
         Makes a column's structure of plain data.
     fits
-        Whether a column is one of the instance; None: nobody can say.
+        Whether a column is one of the instance; None: nothing can tell.
 
     Raises
     ------
     InputError
-        If the checkpoint is of another restricted master, or says what nobody understands.
+        If the checkpoint is of another restricted master, or its fields are impossible.
     """
     path, said = checkpoint.path, checkpoint.said
     if said.get("master") != master_digest(search.master):
@@ -120,7 +120,7 @@ def _bring(
 
 
 def _rows(data: Sequence[Any], separation: Sequence[Separation]) -> tuple[list[Row], int]:
-    """The rows that were separated, and how many of them nobody can state again."""
+    """Return the rows that were separated, and how many of them no separation states again."""
 
     def revived(key: Key, lower: float, upper: float) -> Row | None:
         found = (one.revived(key, lower, upper) for one in separation)
@@ -134,7 +134,7 @@ def _rows(data: Sequence[Any], separation: Sequence[Separation]) -> tuple[list[R
 def _add_columns(
     checkpoint: SavedRun, search: BranchAndPrice, made: Plainly, fits: Callable[[Column], bool] | None
 ) -> int:
-    """Add the columns, pricing problem by pricing problem; how many of them are none of the instance."""
+    """Add the columns, pricing problem by pricing problem; return how many of them are none of the instance."""
     told, arrays = checkpoint.said["columns"], checkpoint.arrays
     if told is None or as_linear(search.master) is None or not told["count"]:
         return 0

@@ -37,7 +37,7 @@ _NAMED = 5
 
 @dataclass
 class Tally:
-    """How many instances have been solved, and which of them without a proof that the answer is optimal.
+    """The number of instances that have been solved, and those of them whose answers are not proved optimal.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def write_all(
     tally
         Counts them; it is right also when solving ends with an error.
     say
-        Called with the lines of each answer, joined; None if nobody reads them.
+        Called with the lines of each answer, joined; None: they are not written.
     records
         Gets one JSON object a line, one an instance.
     live
@@ -202,7 +202,7 @@ def _solved(arguments: argparse.Namespace, template: Template, stop: Sequence[St
 
 
 def _written(arguments: argparse.Namespace, template: Template, instance: Any, one: OneOfMany) -> Solved:
-    """One line that says what is proved of a file, and its answer below."""
+    """Return what is proved of a file in one line, and its answer below."""
     name, result = str(arguments.files[one.number]), one.result
     if result is None:
         lines = [f"{name}: {Termination.FAULT.value} {one.fault}", ""]

@@ -1,4 +1,4 @@
-"""What a problem template offers to the command line; found through the entry-point group ``colgen.templates``."""
+"""Templates as the command line sees them; they are found by the entry-point group ``colgen.templates``."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class DemoLine:
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """What ``colgen train`` was asked for.
+    """The arguments of ``colgen train``.
 
     Attributes
     ----------
@@ -93,13 +93,13 @@ class TrainOptions:
     options
         The values of ``--option`` by name; the template says which options it has.
     seed
-        Of everything that is drawn at random.
+        Of all random numbers.
     quick
-        Little data and little training, to see that it runs.
+        Whether to learn little from few data, only to see that training runs.
     say
-        Called with a line of text as the training goes on.
+        Called with lines of text that report progress.
     skip
-        Told of each document that is malformed, which is then left out; None: that is an error.
+        Called with a message for each malformed document, which is left out; None: that is an error.
     """
 
     data: Path
@@ -149,7 +149,7 @@ class Material:
     path
         The file; None for the standard input.
     skip
-        Told of each document that is malformed, which is then left out; None: that is an error.
+        Called with a message for each malformed document, which is left out; None: that is an error.
     """
 
     path: Path | None = None
@@ -162,7 +162,7 @@ class Material:
 
     @property
     def is_typed(self) -> bool:
-        """Whether somebody types it, and waits for an answer to every line."""
+        """Whether the text is typed on a terminal, so that each line needs an answer at once."""
         return self.path is None and sys.stdin.isatty()
 
     def lines(self) -> Iterator[str]:
@@ -197,13 +197,13 @@ class Material:
 
     @cached_property
     def text(self) -> str:
-        """All of it, kept, so that it can be looked at twice."""
+        """All of the text; it is kept, as the standard input can be read once only."""
         return "\n".join(self.lines())
 
 
 @dataclass(frozen=True)
 class Solved:
-    """What was found of one instance of several.
+    """The answer to one of several instances.
 
     Attributes
     ----------
@@ -212,17 +212,17 @@ class Solved:
     data
         The answer as plain data for JSON; None if there is none.
     termination
-        ``OPTIMAL`` says that the answer is proved optimal.
+        Why the search ended; ``OPTIMAL``: the answer is proved optimal.
     objective, dual_bound
         Infinite where there is none.
     scope
-        Which answers all this is about, as of :class:`Template`.
+        Which answers were looked at, as of :class:`Template`.
     file
         Whose instance it is, where there are several files.
     given
-        What the problem takes as given that was found on the way, in a few words that can follow "proved optimal".
+        Earlier steps that the problem takes as given, in a few words that can follow "proved optimal".
     bound_source
-        Whose the dual bound is, as of :class:`~colgen.core.result.Result`.
+        What has proved the dual bound, as of :class:`~colgen.core.result.Result`.
     """
 
     lines: Sequence[str]
@@ -419,12 +419,12 @@ _ROLE = re.compile(r":\w+:`~?([^`]+)`")
 
 
 def template_names() -> list[str]:
-    """Names of the installed templates, without importing any of them."""
+    """Return the names of the installed templates, without importing any of them."""
     return sorted(point.name for point in entry_points(group=GROUP))
 
 
 def load_template(name: str) -> Template:
-    """The template of this name."""
+    """Return the template of this name."""
     for point in entry_points(group=GROUP):
         if point.name == name:
             try:
