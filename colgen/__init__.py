@@ -107,8 +107,10 @@ def __dir__() -> list[str]:
 
 def _moved(name: str) -> str:
     """Return a note on where a name is that was here before; empty if it was not."""
-    from colgen.core.renamed import MOVED
+    from colgen.core.renamed import GONE, MOVED
 
+    if name in GONE:
+        return f": write {GONE[name]}"
     return f": write from {MOVED[name]} import {name}" if name in MOVED else ""
 
 

@@ -1,6 +1,7 @@
 """The options of solve and stop rules: each value out of its domain is one sentence that names the option."""
 
 import dataclasses
+import importlib
 import inspect
 import math
 import re
@@ -9,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import colgen
 from colgen import (
     Checkpoint,
     ColumnGeneration,
@@ -32,7 +34,7 @@ from colgen import (
     solve,
     solve_many,
 )
-from colgen.core.renamed import RENAMED
+from colgen.core.renamed import GONE, MOVED, RENAMED
 from colgen.core.stop import Stalled
 from colgen.enumeration import PathEnumeration
 from colgen.fixing import ReducedCostFixing
@@ -146,6 +148,16 @@ def test_an_old_keyword_of_solve_is_refused_elsewhere_too(function, name):
             **({} if function is solve_many else {"methods" if function is ablation else "ways": {}}),
             **{name: 3},
         )
+
+
+def test_old_names_of_colgen_are_refused_with_what_to_write_instead():
+    for name, module in MOVED.items():
+        assert hasattr(importlib.import_module(module), name)
+        with pytest.raises(AttributeError, match=re.escape(f"write from {module} import {name}")):
+            getattr(colgen, name)
+    for name, new in GONE.items():
+        with pytest.raises(AttributeError, match=re.escape(f"write {new}")):
+            getattr(colgen, name)
 
 
 def test_an_unknown_keyword_is_refused():

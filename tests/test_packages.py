@@ -20,6 +20,7 @@ WITHOUT_MIRROR = {
     "colgen.core.renamed": "tests/test_options.py asks for each old name",
     "colgen.method": "tests/test_options.py",
     "colgen.core.type_variables": "names for the type checker, which reads tests/typed_programs.py",
+    "colgen.checkpoint.pools": "tests/checkpoint/test_persistence.py and tests/problems/test_pools.py",
     "colgen.core.decision_data": "read back by whole runs, and refused: tests/checkpoint/test_persistence.py",
     "colgen.checkpoint.file": "whole runs: tests/checkpoint/test_persistence.py",
     "colgen.checkpoint.writer": "whole runs: tests/checkpoint/test_persistence.py",

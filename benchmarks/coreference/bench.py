@@ -33,8 +33,7 @@ from colgen import InputError
 from colgen.cli.template import Figure
 from colgen.core.files import write_figure
 from colgen.problems.coreference.baseline import closure, greedy_joining, link_best, link_first
-from colgen.problems.coreference.clusters import Cluster
-from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.document import Cluster, Document
 from colgen.problems.coreference.instance import CoreferenceInstance
 from colgen.problems.coreference.learning import (
     KINDS,

@@ -10,7 +10,7 @@ from functools import partial
 from benchmarks.harness import Run, check_agreement, repeat_if_brief, run_of, run_program
 from colgen import Problem, Sense, TimeLimit, solve
 from colgen.problems.coreference.baseline import all_link_in_highs
-from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, random, random_signs
 from colgen.problems.coreference.items import Items
 from colgen.problems.coreference.lazy import LazyAllLink

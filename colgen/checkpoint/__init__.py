@@ -1,1 +1,1 @@
-"""Checkpoints: a run's state in a file, and how a run goes on from it."""
+"""Files between runs: checkpoints, from which a run continues, and pools of columns, from which another one starts."""

@@ -1,4 +1,4 @@
-"""What the fields of a checkpoint may be: all of them are looked at when it is read, before any is used."""
+"""The fields of a checkpoint and their domains: all are checked when it is read, before any is used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.column_files import check_arrays
+from colgen.checkpoint.columns import check_columns, check_solution
 from colgen.core.errors import InputError
 from colgen.core.result import Termination
 
@@ -20,7 +20,7 @@ Check = Callable[[Any], bool]
 
 
 def check_fields(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse what no run has written.
+    """Refuse fields that no run has written.
 
     Raises
     ------
@@ -33,14 +33,20 @@ def check_fields(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) ->
         if not check(said[name]):
             raise InputError(f"expected {expected} as {name!r}, got {_shown(said[name])}")
     _check_tree(said)
-    _check_columns(said["columns"], arrays)
+    if said["columns"] is not None:
+        check_columns("columns", said["columns"], arrays)
+        origins, count = arrays.get("columns.origins"), said["columns"]["count"]
+        if origins is None or origins.dtype.kind not in "iu" or origins.shape != (count,):
+            raise InputError(f"expected {count} integers as 'columns.origins'")
+    if said["incumbent"] is not None:
+        check_solution("incumbent", said["incumbent"], arrays)
     duals = arrays.get("duals")
     if duals is not None and not (duals.ndim == 1 and duals.dtype.kind == "f" and np.isfinite(duals).all()):
         raise InputError("expected finite numbers in one axis as dual values")
 
 
 def _check_tree(said: Mapping[str, Any]) -> None:
-    """Links that come after those above them, and nodes that end with one of them."""
+    """Check that links follow those above them, and that each node ends with one of them."""
     for number, (above, _) in enumerate(said["links"]):
         if above >= number:
             raise InputError(f"expected link {number} of 'links' to follow the link above it, got {above}")
@@ -53,22 +59,6 @@ def _check_tree(said: Mapping[str, Any]) -> None:
         if link >= len(said["links"]):
             raise InputError(f"expected node {number} to have one of {len(said['links'])} links, got {link}")
         numbers.add(number)
-
-
-def _check_columns(told: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Arrays of as many columns as are said, with entries in rows that are named."""
-    if told is None:
-        return
-    count, rows = told["count"], len(told["rows"])
-    columns = {name.removeprefix("columns."): a for name, a in arrays.items() if name.startswith("columns.")}
-    check_arrays(columns, count, rows)
-    origins = columns.get("origins")
-    if origins is None or origins.dtype.kind not in "iu" or origins.shape != (count,):
-        raise InputError(f"expected {count} integers as 'columns.origins'")
-    for name in ("structures", *(["keys"] if told["named"] else [])):
-        text = columns.get(name)
-        if text is None or text.dtype != np.uint8 or text.ndim != 1:
-            raise InputError(f"expected a text as 'columns.{name}'")
 
 
 # --- kinds of fields -------------------------------------------------------------------------------------------------
@@ -121,13 +111,6 @@ def _is_finite(value: Any) -> bool:
 
 
 _PAIRS = _is_list(_is_row_of(_is_any, _is_finite))
-_COLUMN = _is_row_of(_is_finite, _PAIRS, _is_any, _is_any, _is_number, _is_number, _is_bool)
-_ANSWER = _has(
-    objective=_is_finite,
-    columns=_is_list(_is_row_of(_COLUMN, _is_finite)),
-    variables=_PAIRS,
-    integer=_is_list(),
-)
 _DECISION = _is_row_of(_is_text, lambda value: isinstance(value, dict))
 _LINK = _is_row_of(lambda value: _is_whole(value, -1), _is_list(_DECISION))
 _MOVED = _has(tuple=_is_row_of(_is_any, _is_whole, _is_number, _is_number))
@@ -139,7 +122,7 @@ _LEARNT = _is_list(_is_row_of(_is_any, _GAINS, _is_row_of(_is_whole, _is_whole))
 
 
 def _is_learnt(value: Any) -> bool:
-    """What pseudo-costs have learnt of relaxations, and of linear programs, which learn of nothing more."""
+    """Return whether a value is what pseudo-costs have learnt of relaxations, and perhaps of linear programs."""
     if not (isinstance(value, list) and len(value) == 2 and _LEARNT(value[0])):
         return False
     linear = value[1]
@@ -161,12 +144,12 @@ _FIELDS: dict[str, tuple[Check, str]] = {
     "compares": (_is_bool, "true or false"),
     "next_number": (_is_whole, "the number of a node"),
     "generated": (_is_row_of(_is_whole, _is_whole), "numbers of columns and rows"),
-    "incumbent": (_optional(_ANSWER), "an answer"),
+    "incumbent": (_is_any, "an answer"),
     "links": (_is_list(_LINK), "links of decisions"),
     "nodes": (_is_list(_NODE), "nodes"),
     "rows": (_is_list(_is_row_of(_is_any, _is_number, _is_number, _optional(_PAIRS))), "rows"),
     "pseudo_costs": (_is_learnt, "gains"),
-    "columns": (_optional(_has(count=_is_whole, rows=_is_list(), named=_is_bool)), "columns"),
+    "columns": (_is_any, "columns"),
     "duals": (_is_any, "dual values"),
 }
 

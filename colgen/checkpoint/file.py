@@ -1,11 +1,10 @@
-"""A checkpoint: all that a run needs to go on where it was, as a file.
+"""A checkpoint: a file with all that a run needs to continue.
 
-What is read of it falls into two kinds.  Columns, answers and dual values are guesses, like every warm start: the
-engine checks the answer, prices, and proves.  *Open nodes with their bounds, the bounds of leaves that were left, and
-rows that were separated are believed*: what was proved before rests on them, and nobody can look at it again.  They are
-guarded by a checksum over every byte, by the digest of the instance and by that of the restricted master; so a file
-that is damaged, or of another instance, is refused.  Against one that somebody has forged they guard nothing: resume
-your own.  Nothing in a file runs when it is read.
+Its content is of two kinds.  Columns, answers and dual values are guesses, like every warm start: the engine checks the
+answer, prices, and proves.  *Open nodes with their bounds, the bounds of leaves that were left, and separated rows are
+trusted*: earlier proofs rest on them, and cannot be repeated.  A checksum over every byte and the digests of the
+instance and of the restricted master protect them: a file that is damaged, or of another instance, is refused.  None of
+these protects against forgery: resume your own files only.  Reading a file executes nothing of it.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from colgen.core.files import check_destination
 from colgen.core.numbers import real
 from colgen.core.serialization import IMPOSSIBLE, Sealed, before, of_plain, read_sealed
 
-FORMAT = "colgen checkpoint 1"
+FORMAT = "colgen checkpoint 2"
 
 EVERY = 60.0
-"""Seconds from one checkpoint to the next, unless somebody says otherwise."""
+"""Seconds from one checkpoint to the next by default."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a run is written while it goes on, and how often.
+    """The file that a run writes its state to, and how often.
 
-    If the file is there already, the run goes on from it.  Ctrl-C and SIGTERM write a last one.  Answers and columns in
-    the file are checked; its open nodes, their bounds and its cuts are what proofs rest on, and are believed.  The file
+    If the file exists, the run continues from it.  Ctrl-C and SIGTERM write a last checkpoint.  Answers and columns in
+    the file are checked; its open nodes, their bounds and its cuts are trusted, since proofs rest on them.  The file
     has a checksum and the digest of the instance: one that is damaged, or of another instance, is refused.
 
     Attributes
@@ -76,17 +75,17 @@ class SavedRun:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What the command that wrote it had been asked for; empty if it was no command."""
+        """The arguments of the command that wrote it; empty if a program did."""
         found = self.said.get("asked", {})
         return dict(found) if isinstance(found, dict) else {}
 
     def check(self, digest: str, relaxation: bool) -> None:
-        """That it is of this instance, and of such a run.
+        """Refuse a checkpoint of another instance, or of another kind of run.
 
         Raises
         ------
         InputError
-            If it is not.
+            Naming the file.
         """
         if self.said.get("digest") != digest:
             raise InputError(
@@ -97,20 +96,20 @@ class SavedRun:
             raise InputError(f"{self.path} is a checkpoint of {kind}: ask for the same, or name another file")
 
     def value(self, name: str) -> Any:
-        """Something that it says, as it was before it became plain data."""
+        """Return a field as it was before it became plain data."""
         try:
             return of_plain(self.said[name])
         except (*IMPOSSIBLE, ColgenError) as error:
-            raise InputError(f"{self.path} says nothing that can be read of its {name!r} ({error})") from None
+            raise InputError(f"{self.path} has no readable field {name!r} ({error})") from None
 
 
 def read_checkpoint(path: Path | str) -> SavedRun | None:
-    """A checkpoint from a file, from the previous one where that is damaged; None where there is neither.
+    """Read a checkpoint, the previous one if the file is damaged; return None if there is neither.
 
     Raises
     ------
     InputError
-        If there is something, but nothing that can be read.
+        If there are files, but none that can be read.
     """
     place, former = Path(path), before(path)
     if not place.exists() and not former.exists():
@@ -131,7 +130,7 @@ def _opened(place: Path, sealed: Sealed, note: str = "") -> SavedRun:
 
 
 def versions() -> dict[str, str]:
-    """Of what the run is made of: for people who look at a file."""
+    """Return the versions of the packages that a run depends on, for people who look at a file."""
     found = {}
     for name in ("colgen", "numpy", "highspy"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):

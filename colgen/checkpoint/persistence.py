@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from colgen.checkpoint.file import Checkpoint, read_checkpoint
+from colgen.checkpoint.pools import Origin, kept_pool, read_pool
 from colgen.checkpoint.resume import resume
 from colgen.checkpoint.writer import Keeper
-from colgen.core.column_files import Origin, kept_pool, read_pool
 from colgen.core.columns import Codec, Column, Key
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.pool import Pool
@@ -126,7 +126,7 @@ class Pooled:
         rows = [row for row in found if row is not None]
         duals = known or own.duals
         self.note = (
-            f"Of {len(kept.structures)} columns and {len(kept.rows)} cuts of the pool, {len(columns)} and {len(rows)} "
+            f"Of {len(kept.columns)} columns and {len(kept.rows)} cuts of the pool, {len(columns)} and {len(rows)} "
             "are of this instance."
         )
         answers = own.answers if answer is None else [*own.answers, answer]
@@ -138,7 +138,7 @@ class Pooled:
         kept, problem = self._kept.answer, self._problem
         if kept is None or self._codec is None or as_linear(master) is None:
             return None
-        columns = list(_read([structure for structure, _ in kept.columns], self._codec))
+        columns = list(_read(self._kept.structures(column for column, _ in kept.columns), self._codec))
         if len(columns) < len(kept.columns):
             return None
         uses = tuple(zip(columns, [value for _, value in kept.columns], strict=True))
@@ -152,11 +152,9 @@ class Pooled:
 
     def _columns(self, master: RestrictedMaster) -> list[Column]:
         best = self._kept.best(max(_COLUMNS * master.num_rows, _FEW)).tolist()
-        columns: Iterable[Column]
-        if self._codec is None:
-            columns = (self._kept.columns[k] for k in best)
-        else:
-            columns = _read([self._kept.structures[k] for k in best], self._codec)
+        columns: Iterable[Column] = [self._kept.columns[k] for k in best]
+        if self._codec is not None:
+            columns = _read(self._kept.structures(columns), self._codec)
         return [column for column in columns if all(map(master.has_row, column.coefficients))]
 
 

@@ -1,17 +1,16 @@
-"""Goes on from a checkpoint."""
+"""Restores a search from a checkpoint."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from colgen.checkpoint.columns import Plainly, read_columns, read_solution, row_of_data
 from colgen.checkpoint.fields import check_fields
 from colgen.checkpoint.file import SavedRun
 from colgen.checkpoint.writer import master_digest
-from colgen.core.column_files import ARRAYS, Plainly, batch_of_data, row_of_data, solution_of_data
 from colgen.core.columns import Column, Key, Row
 from colgen.core.decision_data import DecisionWriter
 from colgen.core.errors import ColgenError, InputError
@@ -37,19 +36,19 @@ def resume(
     made: Plainly,
     fits: Callable[[Column], bool] | None,
 ) -> None:
-    """Bring a search where a checkpoint was written: answer, columns, rows, open nodes, bounds.
+    """Restore the state of a search from a checkpoint: answer, columns, rows, open nodes, bounds.
 
     Parameters
     ----------
     made
         Makes a column's structure of plain data.
     fits
-        Whether a column is one of the instance; None: nobody can say.
+        Whether a column is one of the instance; None: nothing can tell.
 
     Raises
     ------
     InputError
-        If the checkpoint is of another restricted master, or says what nobody understands.
+        If the checkpoint is of another restricted master, or its fields are impossible.
     """
     path, said = checkpoint.path, checkpoint.said
     if said.get("master") != master_digest(search.master):
@@ -76,8 +75,9 @@ def _bring(
     rows, lost = _rows(said["rows"], search.answers.separation)
     search.master.add((), rows)
     dropped = _add_columns(checkpoint, search, made, fits)
-    answer: Solution | None = None if said["incumbent"] is None else solution_of_data(said["incumbent"], made)
-    if answer is not None:
+    answer: Solution | None = None
+    if said["incumbent"] is not None:
+        answer = read_solution("incumbent", said["incumbent"], checkpoint.arrays, made)
         search.answers.take_with_columns(answer, f"the checkpoint {checkpoint.path}")
         if run.incumbent is None or not run.meets(answer.objective, run.objective):
             raise InputError(
@@ -120,7 +120,7 @@ def _bring(
 
 
 def _rows(data: Sequence[Any], separation: Sequence[Separation]) -> tuple[list[Row], int]:
-    """The rows that were separated, and how many of them nobody can state again."""
+    """Return the rows that were separated, and how many of them no separation states again."""
 
     def revived(key: Key, lower: float, upper: float) -> Row | None:
         found = (one.revived(key, lower, upper) for one in separation)
@@ -134,16 +134,11 @@ def _rows(data: Sequence[Any], separation: Sequence[Separation]) -> tuple[list[R
 def _add_columns(
     checkpoint: SavedRun, search: BranchAndPrice, made: Plainly, fits: Callable[[Column], bool] | None
 ) -> int:
-    """Add the columns, pricing problem by pricing problem; how many of them are none of the instance."""
+    """Add the columns, pricing problem by pricing problem; return how many of them are none of the instance."""
     told, arrays = checkpoint.said["columns"], checkpoint.arrays
     if told is None or as_linear(search.master) is None or not told["count"]:
         return 0
-    structures = [made(of_plain(text)) for text in _lines(arrays["columns.structures"])]
-    keys = [of_plain(key) for key in _lines(arrays["columns.keys"])] if told["named"] else None
-    names: list[Key] = [of_plain(key) for key in told["rows"]]
-    if len(set(names)) < len(names):
-        raise InputError("expected each name of a row once")
-    batch = batch_of_data({name: arrays[f"columns.{name}"] for name in ARRAYS}, names, structures, keys)
+    batch = read_columns("columns", told, arrays, made)
     origins = arrays["columns.origins"]
     known = range(GIVEN, len(search.pricing))
     if len(origins) and not known.start <= origins.min() <= origins.max() < known.stop:
@@ -163,8 +158,3 @@ def _fits(fits: Callable[[Column], bool], column: Column) -> bool:
         return fits(column)
     except (ColgenError, ValueError, KeyError, IndexError, TypeError):
         return False
-
-
-def _lines(text: Any) -> list[Any]:
-    found: list[Any] = json.loads(b"[" + bytes(text).rstrip(b"\n").replace(b"\n", b",") + b"]")
-    return found

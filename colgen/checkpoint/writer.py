@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Sequence
 from threading import Thread
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from colgen.bounding.run import Run
+from colgen.checkpoint.columns import ColumnWriter, Plainly, row_data, write_solution
 from colgen.checkpoint.file import FORMAT, Checkpoint, versions
-from colgen.core.column_files import ARRAYS, Plainly, row_data, solution_data
 from colgen.core.decision_data import DecisionWriter
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
 from colgen.core.serialization import as_plain, digest_of, parts_of, write_parts
-from colgen.master.linear_master import LinearMaster, as_linear
+from colgen.master.linear_master import as_linear
 from colgen.master.protocol import RestrictedMaster
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.node import Node
@@ -69,7 +67,7 @@ class Keeper:
         self._saving, self._digest, self._search, self._relaxation = saving, digest, search, relaxation
         self._run: Run = search.run
         self.writer = DecisionWriter([*search.search.branching, *search.search.reductions])
-        self._columns = _Columns(as_linear(search.master), plainly)
+        self._columns = ColumnWriter("columns", plainly)
         self._plainly = plainly
         self._rows: list[Any] = []
         self._paths = PathWriter(self.writer)
@@ -170,14 +168,20 @@ class Keeper:
             "compares": tree.compares and self._alone,
             "next_number": tree.next_number,
             "generated": [run.columns_generated, run.rows_generated],
-            "incumbent": None if run.incumbent is None else solution_data(run.incumbent, self._plainly),
+            "incumbent": None,
+            "columns": None,
             "links": links,
             "nodes": [node_data(node, link) for node, link in zip(nodes, listed, strict=True)],
             "rows": self._separated(search.master),
             "pseudo_costs": search.costs.as_plain(),
         }
         arrays: dict[str, _Array] = {}
-        self._columns.add(said, arrays)
+        if run.incumbent is not None:
+            said["incumbent"], arrays = write_solution("incumbent", run.incumbent, self._plainly)
+        master = as_linear(search.master)
+        if master is not None:
+            said["columns"], columns = self._columns.write(master.columns, master.names.keys)
+            arrays |= columns | {"columns.origins": master.origins}
         self._add_duals(said, arrays)
         return said, arrays
 
@@ -195,42 +199,6 @@ class Keeper:
         elif duals is not None:
             with contextlib.suppress(InputError):
                 said["duals"] = as_plain(duals, "dual values")
-
-
-class _Columns:
-    """The generated columns of a linear master; what has been made text of is not looked at again."""
-
-    def __init__(self, master: LinearMaster | None, plainly: Plainly) -> None:
-        self._master, self._plainly = master, plainly
-        self._structures = bytearray()
-        self._keys = bytearray()
-        self._count = self._named = 0
-        self._names: list[Any] = []
-
-    def add(self, said: dict[str, Any], arrays: dict[str, _Array]) -> None:
-        said["columns"] = None
-        master = self._master
-        if master is None:
-            return
-        batch = master.columns
-        for k in range(self._count, len(batch)):
-            self._structures += _line(self._plainly(batch.meanings.of(k)), "the structure of a column")
-            key = None if batch.keys is None else batch.keys[k]
-            self._named += key is not None
-            self._keys += _line(key, "the key of a column")
-        self._count = len(batch)
-        names = master.names.keys
-        self._names += [as_plain(key, "the name of a row") for key in names[len(self._names) :]]
-        said["columns"] = {"count": self._count, "rows": self._names, "named": bool(self._named)}
-        arrays.update({f"columns.{name}": np.asarray(getattr(batch, name)) for name in ARRAYS})
-        arrays["columns.origins"] = master.origins
-        arrays["columns.structures"] = np.frombuffer(bytes(self._structures), dtype=np.uint8)
-        if self._named:
-            arrays["columns.keys"] = np.frombuffer(bytes(self._keys), dtype=np.uint8)
-
-
-def _line(value: Any, what: str) -> bytes:
-    return json.dumps(as_plain(value, what), separators=(",", ":")).encode() + b"\n"
 
 
 def master_digest(master: RestrictedMaster) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import gc
 import importlib
@@ -15,8 +16,8 @@ from colgen.core.text import is_terminal
 
 _COMMANDS = {
     "solve": ("solve", "solve_file"),
-    "resume": ("resume", "resume_file"),
-    "check": ("check", "check_file"),
+    "resume": ("solve", "resume_file"),
+    "check": ("main", "check_file"),
     "train": ("bench", "train"),
     "ablation": ("ablation", "ablate"),
     "demo": ("demo", "demo"),
@@ -75,6 +76,17 @@ def _run(argv: Sequence[str] | None) -> int:
         from colgen.cli.output import explain
 
         return explain(error, arguments.traceback)
+
+
+def check_file(arguments: argparse.Namespace) -> int:
+    """Check a certificate, against an instance's file if one is named; the exit codes are those of the checker."""
+    from colgen.certificate import checker
+    from colgen.core.files import check_readable
+
+    paths = [path for path in (arguments.file, arguments.instance) if path is not None]
+    for path in paths:
+        check_readable(path)
+    return checker.main(list(map(str, paths)))
 
 
 def _interrupted() -> int:

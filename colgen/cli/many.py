@@ -37,7 +37,7 @@ _NAMED = 5
 
 @dataclass
 class Tally:
-    """How many instances have been solved, and which of them without a proof that the answer is optimal.
+    """The number of instances that have been solved, and those of them whose answers are not proved optimal.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def write_all(
     tally
         Counts them; it is right also when solving ends with an error.
     say
-        Called with the lines of each answer, joined; None if nobody reads them.
+        Called with the lines of each answer, joined; None: they are not written.
     records
         Gets one JSON object a line, one an instance.
     live
@@ -202,19 +202,18 @@ def _solved(arguments: argparse.Namespace, template: Template, stop: Sequence[St
 
 
 def _written(arguments: argparse.Namespace, template: Template, instance: Any, one: OneOfMany) -> Solved:
-    """One line that says what is proved of a file, and its answer below."""
+    """Return what is proved of a file in one line, and its answer below."""
     name, result = str(arguments.files[one.number]), one.result
     if result is None:
         lines = [f"{name}: {Termination.FAULT.value} {one.fault}", ""]
         return Solved(lines, None, Termination.FAULT, float("nan"), float("nan"), "", name)
-    answered = result.solution is not None and not arguments.relaxation
     reading = template.reading(instance)
-    said = [f"{name}: {_describe(result)}", *([f"read as {reading}"] if reading else [])]
-    lines = [*said, *(template.lines(instance, template.answer(instance, result)) if answered else ()), ""]
-    data = template.data(instance, template.answer(instance, result)) if answered else None
-    scope = template.scope(instance)
-    found = (result.termination, result.objective, result.dual_bound)
-    return Solved(lines, data, *found, scope, name, bound_source=result.bound_source)
+    head = [f"{name}: {_describe(result)}", *([f"read as {reading}"] if reading else [])]
+    if result.solution is None or arguments.relaxation:
+        return Solved.of(result, [*head, ""], None, scope=template.scope(instance), file=name)
+    answer = template.answer(instance, result)
+    lines = [*head, *template.lines(instance, answer), ""]
+    return Solved.of(result, lines, template.data(instance, answer), scope=template.scope(instance), file=name)
 
 
 def _describe(result: Result) -> str:

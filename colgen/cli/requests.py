@@ -1,4 +1,4 @@
-"""What was asked for, checked before any work."""
+"""Arguments of commands, checked before any work."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ASKED = {
     "node_batch": int | None,
     "every": float,
 }
-"""What is asked again; where output goes is not, for a file from elsewhere shall not say what is written to."""
+"""Arguments that a resumed run repeats; not the files that it writes, which a file from elsewhere must not choose."""
 
 
 def checkpoint_of(arguments: argparse.Namespace) -> Checkpoint | None:
-    """Where the checkpoints of a command go, with what it was asked for."""
+    """Return the checkpoint that a command asks for, with its arguments."""
     if arguments.checkpoint is None:
         if arguments.every is not None:
             raise InputError("--every says how often checkpoints are written: name their file with --checkpoint FILE")
@@ -37,7 +37,7 @@ def checkpoint_of(arguments: argparse.Namespace) -> Checkpoint | None:
     if str(arguments.file) == "-":
         raise InputError("--checkpoint needs a file that can be read again: name one instead of the standard input (-)")
     if arguments.certificate is not None:
-        raise InputError("--certificate: a run that goes on has not seen all proofs: leave --checkpoint out")
+        raise InputError("--certificate: a resumed run has not seen all proofs: leave --checkpoint out")
     every = EVERY if arguments.every is None else arguments.every
     if not every:
         raise InputError("--every: expected more than no seconds")
@@ -48,7 +48,7 @@ def checkpoint_of(arguments: argparse.Namespace) -> Checkpoint | None:
 
 
 def skip_of(arguments: argparse.Namespace, template: Template) -> Callable[[str], None] | None:
-    """What ``--skip-bad`` names malformed documents to; None: they are errors."""
+    """Return the function that reports documents left out by ``--skip-bad``; None: they are errors."""
     if not arguments.skip_bad:
         return None
     if not template.skips:
@@ -57,7 +57,7 @@ def skip_of(arguments: argparse.Namespace, template: Template) -> Callable[[str]
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, str]:
-    """The pairs of ``--option``."""
+    """Return the pairs of ``--option``."""
     options: dict[str, str] = {}
     for option in arguments.option:
         name, equals, value = option.partition("=")

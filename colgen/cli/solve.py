@@ -1,4 +1,4 @@
-"""``colgen solve``: one instance with a report of the run, or many, one after the other."""
+"""``colgen solve`` and ``resume``: one instance with a report of the run, or many, one after the other."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from colgen.checkpoint.file import read_checkpoint
 from colgen.cli import template as templates
 from colgen.cli.arguments import DIAGNOSTIC, NARROWER, NO_ANSWER, NOT_PROVED, PROVED
 from colgen.cli.many import Tally, write_all
 from colgen.cli.option import option_values
 from colgen.cli.output import explain, say, write_json
-from colgen.cli.requests import check_destinations, checkpoint_of, options_of, skip_of
+from colgen.cli.requests import ASKED, check_destinations, checkpoint_of, options_of, skip_of
 from colgen.cli.template import Material, Solved, Template
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.files import check_readable, write_figure, writing
@@ -61,6 +62,33 @@ def solve_file(arguments: argparse.Namespace) -> int:
     except (MemoryError, RecursionError) as error:
         raise InputError(f"{source}: expected an instance that fits into the memory") from error
     return _solve_one(arguments, template, instance, stop)
+
+
+def resume_file(arguments: argparse.Namespace) -> int:
+    """Continue the run of a checkpoint."""
+    found = read_checkpoint(arguments.checkpoint)
+    if found is None:
+        raise InputError(f"{arguments.checkpoint}: expected a checkpoint, there is no such file")
+    asked = found.asked
+    if not asked:
+        raise InputError(
+            f"{arguments.checkpoint} was written by a program, not by `colgen solve`: let that program go on, by "
+            "solve(problem, checkpoint=...)"
+        )
+    for name, kind in ASKED.items():
+        if not isinstance(asked.get(name), kind):
+            raise InputError(f"{arguments.checkpoint} does not say which {name} it was written for")
+    if not all(isinstance(option, str) for option in asked["option"]):
+        raise InputError(f"{arguments.checkpoint} does not say which options it was written for")
+    every = asked["every"] if arguments.every is None else arguments.every
+    request = argparse.Namespace(
+        **{**vars(arguments), **{name: asked[name] for name in ASKED}, "every": every, "certificate": None}
+    )
+    request.file = Path(request.file)
+    request.files, request.cluster, request.subtrees = [request.file], None, None
+    request.skip_bad = request.all_heads = False  # the options say the latter
+    request.model = None if request.model is None else Path(request.model)
+    return solve_file(request)
 
 
 def _check_request(arguments: argparse.Namespace, template: Template) -> None:
@@ -212,15 +240,14 @@ def _exit_code(result: Result, scope: str) -> int:
 def _report(arguments: argparse.Namespace, template: Template, instance: Any, result: Result) -> None:
     """Print the answer and write the files that were asked for."""
     answered = result.solution is not None and not arguments.relaxation
+    answer = template.answer(instance, result) if answered else None
     if arguments.json != "-":
-        for line in template.lines(instance, template.answer(instance, result)) if answered else ():
-            print(line)
         if answered:
-            print()
+            print("\n".join([*template.lines(instance, answer), ""]))
         for line in _summary(result, arguments.relaxation, template.scope(instance), template.reading(instance)):
             print(line)
     failures: list[Exception] = []
-    for write in _files(arguments, template, instance, result, answered):
+    for write in _files(arguments, template, instance, result, answered, answer):
         try:
             write()
         except BrokenPipeError:
@@ -234,7 +261,7 @@ def _report(arguments: argparse.Namespace, template: Template, instance: Any, re
 
 
 def _files(
-    arguments: argparse.Namespace, template: Template, instance: Any, result: Result, answered: bool
+    arguments: argparse.Namespace, template: Template, instance: Any, result: Result, answered: bool, answer: Any
 ) -> Iterator[Callable[[], None]]:
     """What writes each of the files that were asked for."""
 
@@ -244,7 +271,7 @@ def _files(
         content["file"] = str(arguments.file)
         content["scope"] = template.scope(instance) or None
         content["reading"] = template.reading(instance) or None
-        content["answer"] = template.data(instance, template.answer(instance, result)) if answered else None
+        content["answer"] = template.data(instance, answer) if answered else None
         write_json(content, arguments.json)
 
     def plot() -> None:
@@ -254,7 +281,7 @@ def _files(
 
     def picture() -> None:
         assert template.draw is not None  # checked before any work
-        write_figure(template.draw(instance, template.answer(instance, result)), arguments.picture)
+        write_figure(template.draw(instance, answer), arguments.picture)
 
     if arguments.json is not None:
         yield json
@@ -268,7 +295,7 @@ def _files(
     def page() -> None:
         drawn = None
         if template.draw is not None and answered and can_draw():
-            drawn = template.draw(instance, template.answer(instance, result))
+            drawn = template.draw(instance, answer)
         title = f"{template.name}: {arguments.file}"
         about = _about(arguments, template)
         if template.reading(instance):

@@ -1,4 +1,4 @@
-"""What a problem template offers to the command line; found through the entry-point group ``colgen.templates``."""
+"""Templates as the command line sees them; they are found by the entry-point group ``colgen.templates``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from colgen.cli.option import Option, option_values
 from colgen.core.errors import ColgenError, InputError
@@ -80,7 +80,7 @@ class DemoLine:
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """What ``colgen train`` was asked for.
+    """The arguments of ``colgen train``.
 
     Attributes
     ----------
@@ -93,13 +93,13 @@ class TrainOptions:
     options
         The values of ``--option`` by name; the template says which options it has.
     seed
-        Of everything that is drawn at random.
+        Of all random numbers.
     quick
-        Little data and little training, to see that it runs.
+        Whether to learn little from few data, only to see that training runs.
     say
-        Called with a line of text as the training goes on.
+        Called with lines of text that report progress.
     skip
-        Told of each document that is malformed, which is then left out; None: that is an error.
+        Called with a message for each malformed document, which is left out; None: that is an error.
     """
 
     data: Path
@@ -112,6 +112,33 @@ class TrainOptions:
     options: Mapping[str, Any] = field(default_factory=dict)
     skip: Callable[[str], None] | None = None
 
+    @property
+    def state(self) -> Path:
+        """The file from which an interrupted training continues."""
+        return self.model.with_name(f"{self.model.name}.training")
+
+
+class Saves(Protocol):
+    """Anything that can be written to a file."""
+
+    def save(self, path: Path) -> object:
+        """Write it."""
+        ...
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model that was trained.
+
+    Attributes
+    ----------
+    measure
+        Measures how good it is; called once the model is written.
+    """
+
+    model: Saves
+    measure: Callable[[], Iterable[Figure]]
+
 
 @dataclass(frozen=True)
 class Material:
@@ -122,7 +149,7 @@ class Material:
     path
         The file; None for the standard input.
     skip
-        Told of each document that is malformed, which is then left out; None: that is an error.
+        Called with a message for each malformed document, which is left out; None: that is an error.
     """
 
     path: Path | None = None
@@ -135,7 +162,7 @@ class Material:
 
     @property
     def is_typed(self) -> bool:
-        """Whether somebody types it, and waits for an answer to every line."""
+        """Whether the text is typed on a terminal, so that each line needs an answer at once."""
         return self.path is None and sys.stdin.isatty()
 
     def lines(self) -> Iterator[str]:
@@ -170,13 +197,13 @@ class Material:
 
     @cached_property
     def text(self) -> str:
-        """All of it, kept, so that it can be looked at twice."""
+        """All of the text; it is kept, as the standard input can be read once only."""
         return "\n".join(self.lines())
 
 
 @dataclass(frozen=True)
 class Solved:
-    """What was found of one instance of several.
+    """The answer to one of several instances.
 
     Attributes
     ----------
@@ -185,17 +212,17 @@ class Solved:
     data
         The answer as plain data for JSON; None if there is none.
     termination
-        ``OPTIMAL`` says that the answer is proved optimal.
+        Why the search ended; ``OPTIMAL``: the answer is proved optimal.
     objective, dual_bound
         Infinite where there is none.
     scope
-        Which answers all this is about, as of :class:`Template`.
+        Which answers were looked at, as of :class:`Template`.
     file
         Whose instance it is, where there are several files.
     given
-        What the problem takes as given that was found on the way, in a few words that can follow "proved optimal".
+        Earlier steps that the problem takes as given, in a few words that can follow "proved optimal".
     bound_source
-        Whose the dual bound is, as of :class:`~colgen.core.result.Result`.
+        What has proved the dual bound, as of :class:`~colgen.core.result.Result`.
     """
 
     lines: Sequence[str]
@@ -207,6 +234,12 @@ class Solved:
     file: str = ""
     given: str = ""
     bound_source: str = OWN
+
+    @classmethod
+    def of(cls, result: Result, lines: Sequence[str], data: Any, *, scope: str, file: str = "") -> Solved:
+        """Return what a run has found."""
+        found = (result.termination, result.objective, result.dual_bound)
+        return cls(lines, data, *found, scope, file, bound_source=result.bound_source)
 
 
 Text = TypeVar("Text")
@@ -280,8 +313,7 @@ class Texts(ABC, Generic[Text]):
             result = solve(template.problem(instance), stop=stop)
             answer = template.answer(instance, result)
             data = None if result.answer is None else template.data(instance, answer)
-            found = (result.termination, result.objective, result.dual_bound)
-            yield Solved(self.lines(instance, answer), data, *found, template.scope(instance))
+            yield Solved.of(result, self.lines(instance, answer), data, scope=template.scope(instance))
 
 
 @dataclass(frozen=True)
@@ -316,7 +348,7 @@ class Template:
     texts
         Makes instances of texts by a trained model; None where the template takes no model.
     train, train_options
-        For ``colgen train NAME``: writes a model and returns figures of how good it is.
+        For ``colgen train NAME``: returns a model, which the command writes.
     train_files
         Whether it takes single files (``--train``, ``--dev``) as well as a folder.
     skips
@@ -346,7 +378,7 @@ class Template:
     answer: Callable[[Any, Result], Any] = lambda instance, result: result.answer
     scope: Callable[[Any], str] = lambda instance: ""
     texts: type[Texts[Any]] | None = None
-    train: Callable[[TrainOptions], Sequence[Figure]] | None = None
+    train: Callable[[TrainOptions], TrainedModel] | None = None
     train_options: Mapping[str, Option] = field(default_factory=dict)
     train_files: bool = False
     skips: bool = False
@@ -387,12 +419,12 @@ _ROLE = re.compile(r":\w+:`~?([^`]+)`")
 
 
 def template_names() -> list[str]:
-    """Names of the installed templates, without importing any of them."""
+    """Return the names of the installed templates, without importing any of them."""
     return sorted(point.name for point in entry_points(group=GROUP))
 
 
 def load_template(name: str) -> Template:
-    """The template of this name."""
+    """Return the template of this name."""
     for point in entry_points(group=GROUP):
         if point.name == name:
             try:

@@ -10,7 +10,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.core.column_files import Origin, write_pool
 from colgen.core.columns import Column, Key
 from colgen.core.errors import InputError
 from colgen.core.lazy_imports import behind
@@ -39,8 +38,8 @@ class Pool(Sequence[Column]):
         positions: NDArray[np.int64],
     ) -> None:
         self._columns = columns
-        self.origin: Origin | None = None
-        """Where it comes from; a run says so, and results that have travelled to another process do not."""
+        self.origin: Any = None
+        """Where it comes from, a ``colgen.checkpoint.pools.Origin``; None for results of another process."""
         self.positions = positions
         self.reduced_costs = reduced_costs
         self._find_basic = basic  # found out if somebody asks: most never do
@@ -72,7 +71,7 @@ class Pool(Sequence[Column]):
         """
         if self.origin is None:
             raise InputError("pool: expected that of a run in this process; those of others are saved where they ran")
-        write_pool(path, self._columns, self.reduced_costs, self.origin)
+        behind("checkpoint.pools", "write_pool")(path, self._columns, self.reduced_costs, self.origin)
 
     def __len__(self) -> int:
         return len(self._columns)

@@ -138,13 +138,17 @@ MOVED = {
     "Volume": "colgen.bounding.volume",
     "compile_model": "colgen.model.formulation",
     "find_blocks": "colgen.decomposition.detection",
-    "load_columns": "colgen.core.column_files",
     "replace_parts": "colgen.reporting.methods",
-    "save_columns": "colgen.core.column_files",
     "seeds_from": "colgen.parallel.executor",
     "solve_complete": "colgen.reporting.compared",
 }
 """Names that were in ``colgen`` itself, and the modules that they are imported from now."""
+
+GONE = {
+    "load_columns": "solve(problem, start=path)",
+    "save_columns": "result.pool.save(path)",
+}
+"""Names that were in ``colgen`` itself, and what to write instead."""
 
 
 def refuse_old(function: Callable[..., Any], names: Iterable[str]) -> None:

@@ -13,9 +13,9 @@ from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Part
 from colgen.core.decision import fractionality
 from colgen.core.tolerances import ROUNDING, TOLERANCES
 from colgen.problems.assignment.decisions import ASSIGN, USE
+from colgen.problems.assignment.heuristics import Way
 from colgen.problems.assignment.kernels.ascent import ascend, distinct
 from colgen.problems.assignment.pricing import KnapsackOracle
-from colgen.problems.assignment.warm_start import Way
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

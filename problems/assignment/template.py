@@ -36,12 +36,11 @@ from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.assignment.bound import KnapsackAscent
 from colgen.problems.assignment.branching import AssignmentFixing, OnAssignments
 from colgen.problems.assignment.decisions import ASSIGN, USE
-from colgen.problems.assignment.heuristics import Shifting
+from colgen.problems.assignment.heuristics import Shifting, Way, ascended, likely, scale_of, searched, too_dear
 from colgen.problems.assignment.instance import AssignmentInstance
 from colgen.problems.assignment.model import master
 from colgen.problems.assignment.pricing import KnapsackOracle
 from colgen.problems.assignment.proof import AssignmentCertifier
-from colgen.problems.assignment.warm_start import Way, ascended, likely, scale_of, searched, too_dear
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

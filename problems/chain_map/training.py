@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from colgen.cli.option import Number, Option
-from colgen.cli.template import Figure, TrainOptions
+from colgen.cli.template import Figure, TrainedModel, TrainOptions
 from colgen.core.errors import InputError
 from colgen.problems.chain_map.corpus import TASKS, Tagged, Task, read_tagged
 from colgen.problems.chain_map.learning import TaggedExamples, train_perceptron, train_svm
@@ -41,9 +40,8 @@ def examples_of(sentences: list[Tagged], task: Task) -> TaggedExamples:
     return TaggedExamples.of(sentences, task.tags(tag for sentence in sentences for tag in sentence.tags))
 
 
-def train_from_folder(options: TrainOptions) -> list[Figure]:
-    """Train, test on the development and on the test sentences, and write the model."""
-    started = time.perf_counter()
+def train_from_folder(options: TrainOptions) -> TrainedModel:
+    """Train, and test on the development and on the test sentences."""
     chosen = options.options
     strength = {name: chosen[name] for name in ("emission_l2", "transition_l2") if name in chosen}
     if strength and chosen.get("learner") != "svm":
@@ -65,12 +63,10 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
         tagger = train_perceptron(task.name, examples, seed=options.seed, say=options.say, **epochs)
     else:
         tagger = train_svm(task.name, examples, seed=options.seed, say=options.say, **epochs, **strength)
-    tagger.save(options.model)
-    options.say(f"{options.model} is written")
-    return [
-        *(
+    return TrainedModel(
+        tagger,
+        lambda: (
             Figure(f"accuracy_{part}", 100.0 * tagger.accuracy(sentences), "%", len(sentences), "of the tokens")
             for part, sentences in parts.items()
         ),
-        Figure("seconds", time.perf_counter() - started, "s", 1, "all of it"),
-    ]
+    )

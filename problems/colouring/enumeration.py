@@ -12,8 +12,8 @@ from colgen.core.columns import Key
 from colgen.core.tolerances import TOLERANCES
 from colgen.enumeration import Enumerated, Enumeration
 from colgen.fixing import ReductionContext
+from colgen.problems.colouring.heuristics import classes
 from colgen.problems.colouring.pricing import StableSetOracle
-from colgen.problems.colouring.warm_start import classes
 from colgen.problems.colouring.zykov import VERTEX, Zykov, whole_numbers
 from colgen.solvers.graphs.fewest_colours import fewest_colours
 from colgen.solvers.graphs.stable_listing import maximal

@@ -34,13 +34,12 @@ from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.colouring.branching import OnPairs
 from colgen.problems.colouring.critical import critical
 from colgen.problems.colouring.enumeration import StableSetEnumeration
-from colgen.problems.colouring.heuristics import Recolouring, as_solution
+from colgen.problems.colouring.heuristics import Recolouring, as_solution, classes, colourings
 from colgen.problems.colouring.instance import ColouringInstance
 from colgen.problems.colouring.model import master_of
 from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.proof import ColouringCertifier
 from colgen.problems.colouring.reduction import Reduced, reduced
-from colgen.problems.colouring.warm_start import classes, colourings
 from colgen.problems.colouring.zykov import VERTEX, maximal
 
 if TYPE_CHECKING:

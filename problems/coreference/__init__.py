@@ -28,7 +28,7 @@ and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations 
 """
 
 from colgen.problems.coreference.clustering import Clustering, cluster
-from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import (
     CoreferenceInstance,
     communities,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from colgen.problems.coreference.clusters import Cluster, as_clusters
+from colgen.problems.coreference.document import Cluster, as_clusters
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.problems.coreference.model import as_duals
 from colgen.solvers.linear.lp import LPStatus

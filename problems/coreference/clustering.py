@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen import Termination, solve
 from colgen.core.errors import InputError
 from colgen.core.stop import StopRule
-from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance
 from colgen.problems.coreference.template import Coreference
 from colgen.solvers.arrays import ArrayError, as_batch

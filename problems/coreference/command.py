@@ -17,9 +17,8 @@ from colgen.core.result import Termination
 from colgen.core.stop import StopRule
 from colgen.core.warm_start import WarmStart
 from colgen.problems.coreference.baseline import all_link_in_highs
-from colgen.problems.coreference.clusters import Cluster
 from colgen.problems.coreference.conll import conll_lines, parse_conll, read_conll
-from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.document import Cluster, Document
 from colgen.problems.coreference.drawing import draw_clustering, draw_matrix
 from colgen.problems.coreference.instance import (
     CoreferenceInstance,

@@ -1,4 +1,4 @@
-"""Documents: words in sentences, and mentions."""
+"""Clusters of mentions, and documents: words in sentences, and mentions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from colgen import InputError
-from colgen.problems.coreference.clusters import Cluster, as_clusters
+
+Cluster: TypeAlias = tuple[int, ...]
+"""The mentions of one entity, by number, ascending."""
+
+
+def as_clusters(cluster_of: ArrayLike) -> list[Cluster]:
+    """A clustering from the number of each mention's cluster: clusters by first mention, mentions ascending."""
+    members: dict[int, list[int]] = {}
+    for mention, number in enumerate(np.asarray(cluster_of).tolist()):
+        members.setdefault(number, []).append(mention)
+    return [tuple(cluster) for cluster in members.values()]
+
 
 Row: TypeAlias = tuple[str, ...]
 """The columns of one word but the last: document, part, number, word, part of speech, ..."""

@@ -17,8 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from colgen import InputError
 from colgen.core.array_files import is_archive, read_array, read_arrays
 from colgen.core.files import writing
-from colgen.problems.coreference.clusters import Cluster, as_clusters
-from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.document import Cluster, Document, as_clusters
 from colgen.solvers.arrays import ArrayError, as_numbers
 from colgen.solvers.scaling import power_of_two
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from colgen import Column, Decision
 from colgen.core.decision import Apart, Together
-from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.solvers.clusters.dual_proof import settle
 from colgen.solvers.clusters.persistency import contracted as contracted_alone

@@ -39,7 +39,7 @@ from colgen.core.columns import Key
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from colgen.problems.coreference.baseline import clusters_of, greedy_joining
-from colgen.problems.coreference.clusters import Cluster, as_clusters
+from colgen.problems.coreference.document import Cluster, as_clusters
 from colgen.problems.coreference.instance import CoreferenceInstance
 from colgen.problems.coreference.model import costs_of_pairs, pairs_alone
 from colgen.problems.coreference.separation import Transitivity, TwoPartition, values

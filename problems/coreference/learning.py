@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from colgen import InputError
 from colgen.learning.models import SavedModel
-from colgen.problems.coreference.clusters import Cluster, as_clusters
-from colgen.problems.coreference.document import Document
+from colgen.problems.coreference.document import Cluster, Document, as_clusters
 from colgen.problems.coreference.features import Floats, PairFeatures, pair_features
 from colgen.problems.coreference.instance import CoreferenceInstance
 from colgen.problems.coreference.metrics import Agreement, agreement

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen import InputError, artificial
 from colgen.core.lazy_imports import Late
-from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 
 if TYPE_CHECKING:

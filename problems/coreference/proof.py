@@ -19,7 +19,7 @@ from colgen.certificate.certifier import Certifier, Record, as_exact
 from colgen.certificate.scaling import listed, places, whole_numbers
 from colgen.certificate.witness import WitnessPoint
 from colgen.core.tolerances import TOLERANCES
-from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.solvers.clusters.contraction import components
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus

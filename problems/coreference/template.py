@@ -31,7 +31,7 @@ from colgen.core.columns import Codec
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from colgen.problem import rows_of, states_anew
-from colgen.problems.coreference.clusters import Cluster
+from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.problems.coreference.items import COVER, SMALL, Items
 from colgen.problems.coreference.model import master

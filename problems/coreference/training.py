@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen import InputError
-from colgen.cli.template import Figure, TrainOptions
+from colgen.cli.template import Figure, TrainedModel, TrainOptions
 from colgen.problems.coreference.conll import Skip, read_conll
 from colgen.problems.coreference.document import Document
 from colgen.problems.coreference.learning import KINDS, NUM_NETWORKS, NUM_PAIRS, MentionScorer, evaluate, train
@@ -42,9 +41,8 @@ def split(documents: Sequence[Document]) -> tuple[list[Document], list[Document]
     return list(documents[: -2 * tenth]), list(documents[-2 * tenth : -tenth]), list(documents[-tenth:])
 
 
-def train_from_folder(options: TrainOptions) -> list[Figure]:
-    """Train, tune and test on the documents of a folder; write the model."""
-    started = time.perf_counter()
+def train_from_folder(options: TrainOptions) -> TrainedModel:
+    """Train, tune and test on the documents of a folder."""
     documents = read_corpus(options.data, options.skip)
     if options.quick:
         documents = documents[:_QUICK]
@@ -58,17 +56,12 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
         num_networks=1 if options.quick else NUM_NETWORKS,
         say=options.say,
     )
-    scorer.save(options.model)
-    options.say(f"{options.model} is written")
-    figures = [
+    size = [
         Figure("documents", len(learn), "", 1, "learned from"),
         Figure("mentions", sum(len(document.mentions) for document in learn), "", len(learn)),
         Figure("features", 2 * len(scorer.unary_names) + len(scorer.pair_names), "", 1),
     ]
-    for name, part in (("tune", tune), ("test", test)):
-        figures += quality(name, scorer, part)
-    figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training, tuning and testing"))
-    return figures
+    return TrainedModel(scorer, lambda: [*size, *quality("tune", scorer, tune), *quality("test", scorer, test)])
 
 
 def quality(name: str, scorer: MentionScorer, documents: Sequence[Document]) -> list[Figure]:

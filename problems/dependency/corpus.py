@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from colgen import InputError
-from colgen.cli.template import TrainOptions
+from colgen.cli.template import Figure, TrainOptions
 from colgen.problems.dependency.conll import read_conll
 from colgen.problems.dependency.sentence import Sentence
 
@@ -27,6 +27,13 @@ class Corpus:
     def cut(self, learn: int | None, rest: int | None) -> Corpus:
         """The first so many sentences of each part."""
         return Corpus(self.name, self.learn[:learn], self.tune[:rest], self.test[:rest])
+
+    def figures(self, learned: int, measure: Callable[[str, list[Sentence]], Iterable[Figure]]) -> Iterator[Figure]:
+        """Yield how many sentences were learned from, and the figures of each part that was not."""
+        yield Figure("sentences", learned, "", 1, "learned from")
+        for name, part in (("tune", self.tune), ("test", self.test)):
+            if part:
+                yield from measure(name, part)
 
     def check_heads(self) -> None:
         """Refuse sentences that nobody has parsed.

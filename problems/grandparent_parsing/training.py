@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.cli.option import Number, Option
-from colgen.cli.template import Figure, TrainOptions
+from colgen.cli.template import Figure, TrainedModel, TrainOptions
 from colgen.learning import training as learning
 from colgen.learning.training import SavedTraining, Say
 from colgen.problems.dependency.corpus import corpus_of
@@ -134,9 +133,8 @@ def measured(sentences: Sequence[Sentence], weights: Weights) -> Attachment:
     return attachment(zip(sentences, parsed, strict=True))
 
 
-def train_from_files(options: TrainOptions) -> Sequence[Figure]:
-    """Train on the sentences of a folder or a file, test, and write the model."""
-    started = time.perf_counter()
+def train_from_files(options: TrainOptions) -> TrainedModel:
+    """Train on the sentences of a folder or of files."""
     chosen = options.options
     settings = MiraSettings(
         chosen.get("epochs", 1 if options.quick else EPOCHS),
@@ -150,13 +148,9 @@ def train_from_files(options: TrainOptions) -> Sequence[Figure]:
     corpus.check_heads()
     chooses = f", {len(corpus.tune)} to choose the epoch on" if corpus.tune else ""
     options.say(f"{len(corpus.learn)} sentences to learn from{chooses}")
-    state = options.model.with_name(options.model.name + ".training")
-    weights = train(corpus.learn, settings, tune=corpus.tune, state=state, say=options.say)
-    weights.save(options.model)
-    options.say(f"{options.model} is written")
-    figures = [Figure("sentences", len(corpus.learn), "", 1, "learned from")]
-    for name, part in (("tune", corpus.tune), ("test", corpus.test)):
-        if part:
-            figures += attachment_figures(measured(part, weights), len(part), f"{name}.{{}}".format)
-    figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"))
-    return figures
+    weights = train(corpus.learn, settings, tune=corpus.tune, state=options.state, say=options.say)
+
+    def measure(name: str, part: list[Sentence]) -> list[Figure]:
+        return attachment_figures(measured(part, weights), len(part), f"{name}.{{}}".format)
+
+    return TrainedModel(weights, lambda: corpus.figures(len(corpus.learn), measure))

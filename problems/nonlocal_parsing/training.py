@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-
 from colgen import InputError
 from colgen.cli.option import Number, Option
-from colgen.cli.template import Figure, TrainOptions
+from colgen.cli.template import Figure, TrainedModel, TrainOptions
 from colgen.problems.dependency.corpus import corpus_of
 from colgen.problems.dependency.evaluation import attachment, attachment_figures
 from colgen.problems.dependency.learning import RELATIONS
+from colgen.problems.dependency.sentence import Sentence
 from colgen.problems.nonlocal_parsing.decoding import labelled, parse, usable
 from colgen.problems.nonlocal_parsing.families import COMBINATION, FAMILIES
 from colgen.problems.nonlocal_parsing.learning import NonlocalSettings, train
@@ -75,24 +73,18 @@ def settings_of(options: TrainOptions) -> NonlocalSettings:
     )
 
 
-def train_from_files(options: TrainOptions) -> Sequence[Figure]:
-    """Train on the sentences of a folder or a file, test, and write the model."""
-    started = time.perf_counter()
+def train_from_files(options: TrainOptions) -> TrainedModel:
+    """Train on the sentences of a folder or of files."""
     settings = settings_of(options)
     corpus = corpus_of(options, NEEDED)
     learn_from = usable(corpus.learn)
     options.say(f"{len(learn_from)} of {len(corpus.learn)} sentences are projective with a single root: learned from")
-    state = options.model.with_name(options.model.name + ".training")
-    model = train(corpus.learn, settings, state=state, say=options.say)
-    model.save(options.model)
-    options.say(f"{options.model} is written")
-    figures = [Figure("sentences", len(learn_from), "", 1, "learned from")]
-    for name, part in (("tune", corpus.tune), ("test", corpus.test)):
-        if part:
-            found = parse(model, part)
-            reached = attachment(zip(part, labelled(model, part, found), strict=True))
-            figures += attachment_figures(reached, len(part), f"{name}.{{}}".format)
-            without = reached.uas_without_punctuation
-            figures.append(Figure(f"{name}.accuracy_words", without, "%", len(part), "without punctuation"))
-    figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"))
-    return figures
+    model = train(corpus.learn, settings, state=options.state, say=options.say)
+
+    def measure(name: str, part: list[Sentence]) -> list[Figure]:
+        reached = attachment(zip(part, labelled(model, part, parse(model, part)), strict=True))
+        figures = attachment_figures(reached, len(part), f"{name}.{{}}".format)
+        words = reached.uas_without_punctuation
+        return [*figures, Figure(f"{name}.accuracy_words", words, "%", len(part), "without punctuation")]
+
+    return TrainedModel(model, lambda: corpus.figures(len(learn_from), measure))

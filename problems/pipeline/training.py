@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from colgen.cli.option import Number, Option
-from colgen.cli.template import Figure, TrainOptions
+from colgen.cli.template import Figure, TrainedModel, TrainOptions
 from colgen.problems.chain_map.corpus import Tagged
 from colgen.problems.chain_map.learning import TaggedExamples, Tagger, train_perceptron
 from colgen.problems.dependency.corpus import corpus_of
@@ -117,9 +116,8 @@ def measured(pipeline: Pipeline, sentences: Sequence[Sentence]) -> PipelineScore
     return compare(sentences, (found.sentence for found in pipeline.analyse(texts)))
 
 
-def train_from_files(options: TrainOptions) -> list[Figure]:
-    """Train on the sentences of a folder or a file, test on raw text, and write the model."""
-    started = time.perf_counter()
+def train_from_files(options: TrainOptions) -> TrainedModel:
+    """Train on the sentences of a folder or of files, and test on their raw text."""
     chosen = options.options
     corpus = corpus_of(options)
     corpus.check_heads()
@@ -133,14 +131,9 @@ def train_from_files(options: TrainOptions) -> list[Figure]:
         seed=options.seed,
         say=options.say,
     )
-    pipeline.save(options.model)
-    options.say(f"{options.model} is written")
-    figures = [Figure("sentences", len(corpus.learn), "", 1, "learned from")]
-    for name, part in (("tune", corpus.tune), ("test", corpus.test)):
-        if part:
-            reached = measured(pipeline, part)
-            figures += [
-                Figure(f"{name}.{what}", value, "%", len(part), "F1 on raw text") for what, value in reached.items()
-            ]
-    figures.append(Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"))
-    return figures
+
+    def measure(name: str, part: list[Sentence]) -> list[Figure]:
+        reached = measured(pipeline, part)
+        return [Figure(f"{name}.{what}", value, "%", len(part), "F1 on raw text") for what, value in reached.items()]
+
+    return TrainedModel(pipeline, lambda: corpus.figures(len(corpus.learn), measure))

@@ -1,16 +1,19 @@
-"""``colgen train title_path``: a model from a folder of sections with titles, and how good it is."""
+"""``colgen train title_path``: a model from a folder of sections with titles, and how good it is by ROUGE-L.
+
+Source: C.-Y. Lin, *ROUGE: a package for automatic evaluation of summaries*, Text Summarization Branches Out (2004).
+"""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Hashable, Sequence
 from statistics import fmean
+from typing import NamedTuple
 
-from colgen.cli.template import Figure, TrainOptions
+from colgen.cli.template import Figure, TrainedModel, TrainOptions
 from colgen.problems.title_path.baseline import exact
 from colgen.problems.title_path.instance import PathInstance
-from colgen.problems.title_path.learning import train
+from colgen.problems.title_path.learning import TitleModel, train
 from colgen.problems.title_path.outcome import PathResult
-from colgen.problems.title_path.rouge import rouge_l
 from colgen.problems.title_path.sections import Section, read_sections, split
 from colgen.problems.title_path.selection import log_loss
 from colgen.problems.title_path.text import has_stemmer, words
@@ -19,12 +22,11 @@ _QUICK = 30
 """Sections of a file in a quick training."""
 
 
-def train_from_folder(options: TrainOptions) -> list[Figure]:
-    """Train on the first two thirds of each file's sections, test on the last third; write the model.
+def train_from_folder(options: TrainOptions) -> TrainedModel:
+    """Train on the first two thirds of each file's sections, test on the last third.
 
     Nothing in it is drawn at random, so that the seed does not matter.
     """
-    started = time.perf_counter()
     files = read_sections(options.data)
     learn, test = split([file[:_QUICK] for file in files] if options.quick else files)
     options.say(f"{len(learn)} sections to train on, {len(test)} to test on")
@@ -32,8 +34,11 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
         options.say("no stemmer is installed: each word is a class of its own (pip install colgen[learning])")
     # The source estimates the bigrams from the body text of its whole corpus; titles are not part of it.
     model = train(learn, test, say=options.say)
-    model.save(options.model)
-    options.say(f"{options.model} is written")
+    return TrainedModel(model, lambda: measured(model, learn, test))
+
+
+def measured(model: TitleModel, learn: Sequence[Section], test: Sequence[Section]) -> list[Figure]:
+    """Return how good a model is that was trained on some sections, measured on others."""
     loss, constant, count = log_loss(model.selection, test)
     graphs = [model.instance(one.text, one.num_content_words) for one in test]
     scores = [title_score(graph, exact(graph), one) for graph, one in zip(graphs, test, strict=True)]
@@ -43,7 +48,6 @@ def train_from_folder(options: TrainOptions) -> list[Figure]:
         Figure("test.log_loss", loss, "nat", count, "mean over the stems of the texts: in the title or not"),
         Figure("test.log_loss_constant", constant, "nat", count, "knowing the rate alone"),
         Figure("test.rouge_l", fmean(scores), "", len(scores), "mean F measure of the optimal titles"),
-        Figure("seconds", time.perf_counter() - started, "s", 1, "reading, training and testing"),
     ]
 
 
@@ -51,3 +55,38 @@ def title_score(instance: PathInstance, result: PathResult, section: Section) ->
     """F measure of ROUGE-L of the title that a path spells, zero where there is no path."""
     proposed = [] if result.path is None else instance.words(result.path)
     return rouge_l(proposed, words(section.title)).f
+
+
+class RougeL(NamedTuple):
+    """Shares of the longest common subsequence: in the true title, in the proposed one, and their F measure."""
+
+    recall: float
+    precision: float
+    f: float
+
+
+def rouge_l(proposed: Sequence[Hashable], true: Sequence[Hashable], beta: float = 1.0) -> RougeL:
+    """ROUGE-L of one title.
+
+    Parameters
+    ----------
+    proposed, true
+        Words.
+    beta
+        Weight of recall: F = (1 + β²) R P / (R + β² P); one weighs both alike.
+    """
+    common = longest_common_subsequence(proposed, true)
+    if not common:
+        return RougeL(0.0, 0.0, 0.0)
+    recall, precision = common / len(true), common / len(proposed)
+    return RougeL(recall, precision, (1.0 + beta**2) * recall * precision / (recall + beta**2 * precision))
+
+
+def longest_common_subsequence(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
+    """Its length."""
+    row = [0] * (len(b) + 1)
+    for x in a:
+        diagonal = 0
+        for k, y in enumerate(b, 1):
+            diagonal, row[k] = row[k], diagonal + 1 if x == y else max(row[k], row[k - 1])
+    return row[-1]

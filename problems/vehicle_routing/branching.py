@@ -13,9 +13,8 @@ from colgen import Column, Decision, OnOriginalVariable, Solution
 from colgen.branching.rules import Bound
 from colgen.fixing import ReducedCostFixing
 from colgen.pricing.oracles import PricedMarginals
-from colgen.problems.vehicle_routing.decisions import RouteArcsForbidden
 from colgen.problems.vehicle_routing.instance import Route
-from colgen.problems.vehicle_routing.pricing import ARC, EDGE, VEHICLES, RouteOracle, as_arc
+from colgen.problems.vehicle_routing.pricing import ARC, EDGE, VEHICLES, RouteArcsForbidden, RouteOracle, as_arc
 
 
 def arcs_of(column: Column) -> Mapping[Hashable, float]:

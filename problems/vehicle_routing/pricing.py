@@ -1,21 +1,43 @@
-"""The pricing problem of vehicle routing: routes of best reduced cost, by labelling."""
+"""The pricing problem of vehicle routing: routes of best reduced cost, by labelling; arcs that nodes forbid."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen import Column, Columns, Duals, Pricing, PricingContext, PricingResult
+from colgen import Column, Columns, Decision, Duals, Pricing, PricingContext, PricingResult
 from colgen.branching.rules import Bound
 from colgen.core.terms import Count, Linear
 from colgen.pricing.oracles import PricedMarginals
-from colgen.problems.vehicle_routing.decisions import RouteArcsForbidden
 from colgen.problems.vehicle_routing.instance import Route
 from colgen.problems.vehicle_routing.layout import Arc, RouteLayout
 from colgen.solvers.paths.labelling import RankOneDuals, Routes
+
+
+@dataclass(frozen=True, eq=False)
+class RouteArcsForbidden(Decision):
+    """No route may drive the arcs that are not open.
+
+    Attributes
+    ----------
+    open_arcs
+        One entry an arc of the network.
+    """
+
+    layout: RouteLayout = field(repr=False)
+    open_arcs: NDArray[np.bool_] = field(repr=False)
+    exhaustive: bool = True
+
+    def allows(self, column: Column) -> bool:
+        return all(number >= 0 and self.open_arcs[number] for number in self.layout.arcs(column.structure))
+
+    def __str__(self) -> str:
+        return f"{int((~self.open_arcs).sum())} arcs forbidden"
+
 
 Mode = Literal["exact", "relaxed", "sparse"]
 

@@ -28,13 +28,13 @@ from colgen.model.formulation import Formulation
 from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing
 from colgen.problems.vehicle_routing.enumeration import RouteEnumeration
+from colgen.problems.vehicle_routing.heuristics import first_routes
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.problems.vehicle_routing.layout import RouteLayout
 from colgen.problems.vehicle_routing.model import master
 from colgen.problems.vehicle_routing.pricing import RouteOracle
 from colgen.problems.vehicle_routing.proof import RoutesCertifier
 from colgen.problems.vehicle_routing.separation import capacity_then_rank_one
-from colgen.problems.vehicle_routing.warm_start import first_routes
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

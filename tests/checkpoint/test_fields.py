@@ -10,8 +10,8 @@ import pytest
 
 from colgen import Checkpoint, InputError, Method, NodeLimit, solve
 from colgen.checkpoint.file import FORMAT
-from colgen.core.column_files import FORMAT as POOL
-from colgen.core.column_files import read_pool
+from colgen.checkpoint.pools import FORMAT as POOL
+from colgen.checkpoint.pools import read_pool
 from colgen.core.serialization import read_sealed, write_sealed
 from tests.sweeps import seeds
 from tests.zoo import Facilities, Partitioning

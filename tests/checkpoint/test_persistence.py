@@ -23,6 +23,7 @@ from colgen import (
     solve,
 )
 from colgen.checkpoint.file import FORMAT, read_checkpoint
+from colgen.checkpoint.pools import FORMAT as POOL
 from colgen.core.columns import Codec
 from colgen.core.serialization import before, read_sealed, write_sealed
 from colgen.problem import codec_of
@@ -166,7 +167,7 @@ def test_the_answer_in_a_file_is_checked(tmp_path):
     sealed = read_sealed(path, FORMAT)
     incumbent = sealed.said["incumbent"]
     assert incumbent is not None
-    write_sealed(path, FORMAT, {**sealed.said, "incumbent": {**incumbent, "columns": []}}, sealed.arrays)
+    write_sealed(path, FORMAT, sealed.said, {**sealed.arrays, "incumbent.uses": 0.0 * sealed.arrays["incumbent.uses"]})
     with pytest.raises(InputError):
         bare(Partitioning(9, 3, cuts=False), checkpoint=path)
 
@@ -326,10 +327,10 @@ def test_a_pool_of_another_instance_is_refused_where_nobody_can_make_it_anew(tmp
 def test_columns_of_nonsense_are_left_out(tmp_path):
     first = bare(Restated(7, 4))
     first.pool.save(tmp_path / "pool")
-    sealed = read_sealed(tmp_path / "pool", "colgen pool 2")
+    sealed = read_sealed(tmp_path / "pool", POOL)
     nonsense = [{"tuple": [99]}, "x", None, 3, {"tuple": [0, 0, 0]}]
     structures = [nonsense[k % len(nonsense)] for k in range(len(first.pool))]
-    text = np.frombuffer(json.dumps(structures).encode(), dtype=np.uint8)
-    write_sealed(tmp_path / "pool", "colgen pool 2", sealed.said, {**sealed.arrays, "structures": text})
+    text = np.frombuffer("\n".join(map(json.dumps, structures)).encode(), dtype=np.uint8)
+    write_sealed(tmp_path / "pool", POOL, sealed.said, {**sealed.arrays, "columns.structures": text})
     warm = bare(Restated(7, 4), start=tmp_path / "pool")
     assert (warm.objective, warm.termination) == (first.objective, first.termination)

@@ -6,7 +6,7 @@ from benchmarks.harness import BenchOptions
 from colgen import InputError, Termination
 from colgen.cli import main as cli
 from colgen.cli.option import Option, option_values
-from colgen.cli.template import DemoLine, Figure, Material, Solved, Template, Texts, TrainOptions
+from colgen.cli.template import DemoLine, Figure, Material, Solved, Template, Texts, TrainedModel, TrainOptions
 from tests.assignment import Assignment, assignment
 
 
@@ -51,11 +51,20 @@ def engine(options: BenchOptions) -> list[Figure]:
     ]
 
 
-def train(options: TrainOptions) -> list[Figure]:
-    """Learns nothing, and writes what it was asked for."""
+class Nothing:
+    """A model of what was asked for."""
+
+    def __init__(self, options: TrainOptions) -> None:
+        self.text = f"{options.data.name} {options.seed} {options.quick}"
+
+    def save(self, path: Path) -> None:
+        path.write_text(self.text, encoding="utf-8")
+
+
+def train(options: TrainOptions) -> TrainedModel:
+    """Learns nothing."""
     options.say("learning")
-    options.model.write_text(f"{options.data.name} {options.seed} {options.quick}", encoding="utf-8")
-    return [Figure("accuracy", 0.75, "", 4, "of four")]
+    return TrainedModel(Nothing(options), lambda: [Figure("accuracy", 0.75, "", 4, "of four")])
 
 
 class Whole(Texts[str]):

@@ -15,11 +15,13 @@ def test_train(capsys, learning, tmp_path):
     code, out, err = run(
         capsys, "train", "stub", "--data", tmp_path, "--model", model, "--seed", "7", "--quick", "--json", figures
     )
-    assert (code, err) == (0, "learning\n")
+    assert (code, err) == (0, f"learning\n{model} is written\n")
     assert "accuracy" in out
     assert "of four" in out
     assert model.read_text(encoding="utf-8") == f"{tmp_path.name} 7 True"
-    assert json.loads(figures.read_text(encoding="utf-8")) == [{"name": "accuracy", "value": 0.75, "unit": "", "n": 4}]
+    accuracy, seconds = json.loads(figures.read_text(encoding="utf-8"))
+    assert accuracy == {"name": "accuracy", "value": 0.75, "unit": "", "n": 4}
+    assert (seconds["name"], seconds["unit"]) == ("seconds", "s")
 
 
 def test_train_json_on_standard_output_stands_alone(capsys, learning, tmp_path):

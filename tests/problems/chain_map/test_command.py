@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.chain_map.bench import bench_chain_map
 from benchmarks.harness import BenchOptions
+from colgen.cli.bench import train_model
 from colgen.cli.main import main
 from colgen.cli.option import option_values
 from colgen.cli.template import TrainOptions
@@ -112,14 +113,16 @@ def test_bad_input_is_refused(model, tmp_path, capsys, monkeypatch):
 def test_options_of_training_are_checked(folder, tmp_path, options, words):
     model = tmp_path / "m.npz"
     with pytest.raises(InputError, match=words):
-        train_from_folder(TrainOptions(folder, model, options=option_values(options, OPTIONS)))
+        train_model(train_from_folder, TrainOptions(folder, model, options=option_values(options, OPTIONS)))
     assert not model.exists()
 
 
 def test_single_files_train_too(folder, tmp_path):
     files = {"train": folder / "toy-train.tsv", "dev": folder / "toy-dev.tsv"}
     options = {"learner": "svm", "epochs": 3, "transition_l2": 1.0}
-    figures = train_from_folder(TrainOptions(folder, tmp_path / "m.npz", say=[].append, options=options, **files))
+    figures = train_model(
+        train_from_folder, TrainOptions(folder, tmp_path / "m.npz", say=[].append, options=options, **files)
+    )
     assert [figure.name for figure in figures] == ["accuracy_dev", "seconds"]
     assert figures[0].value > 90.0
 

@@ -22,7 +22,7 @@ from colgen.problems.coreference import (
     read_matrix,
     write_matrix,
 )
-from colgen.problems.coreference.clusters import as_clusters
+from colgen.problems.coreference.document import as_clusters
 from colgen.problems.coreference.pricing import ClusterPricing
 from tests.problems.coreference.strategies import instances
 from tests.twins.coreference import partitions, symmetric

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
+from colgen.cli.bench import train_model
 from colgen.cli.main import main as cli
 from colgen.cli.template import Material, TrainOptions
 from colgen.problems.coreference import Coreference
@@ -214,7 +215,7 @@ def folder(tmp_path):
 def test_train_from_a_folder(folder, tmp_path):
     pytest.importorskip("sklearn")
     said = []
-    figures = train_from_folder(TrainOptions(folder, tmp_path / "model.npz", quick=True, say=said.append))
+    figures = train_model(train_from_folder, TrainOptions(folder, tmp_path / "model.npz", quick=True, say=said.append))
     assert said[0] == "8 documents to learn from, 1 to tune on, 1 to test on"
     assert any("network 1 of 1" in line for line in said)
     values = {figure.name: figure.value for figure in figures}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen.problems.coreference.clusters import as_clusters
+from colgen.problems.coreference.document import as_clusters
 from colgen.problems.coreference.metrics import MEASURES, Agreement, agreement, b_cubed, blanc, ceaf_e, ceaf_m, lea, muc
 from colgen.problems.coreference.training import read_corpus
 

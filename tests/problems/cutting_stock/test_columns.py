@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.cutting_stock.orders import conflicting, few_patterns, several_bins
 from colgen import IterationLimit, Method, Termination, TimeLimit, WarmStart, solve
-from colgen.core.column_files import load_columns, save_columns
+from colgen.checkpoint.columns import read_columns, write_columns
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
 from colgen.testing.conformance import check_problem
 
@@ -37,12 +37,11 @@ def test_a_run_that_is_cut_short_goes_on(order, tmp_path):
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)
-def test_columns_of_one_run_start_another(order, tmp_path):
-    path = tmp_path / "columns.npz"
+def test_columns_of_one_run_start_another(order):
     problem = CuttingStock(order)
     result = solve(problem, stop=TimeLimit(60))
-    save_columns(path, [column for column, _ in result.solution.columns])
-    again = solve(CuttingStock(order), start=WarmStart(columns=load_columns(path)), stop=TimeLimit(60))
+    written = write_columns("c", [column for column, _ in result.solution.columns], lambda structure: structure)
+    again = solve(CuttingStock(order), start=WarmStart(columns=read_columns("c", *written)), stop=TimeLimit(60))
     assert again.is_optimal
     assert again.objective == result.objective
 

@@ -13,6 +13,7 @@ from benchmarks.harness import BenchOptions
 from benchmarks.nonlocal_parsing.bench import bench_nonlocal_parsing
 from benchmarks.nonlocal_parsing.search import compare_with_mip, measure_kernels, measure_speed, parse_instance
 from colgen import InputError, solve
+from colgen.cli.bench import train_model
 from colgen.cli.main import main
 from colgen.cli.option import option_values
 from colgen.cli.template import Material, TrainOptions
@@ -58,7 +59,10 @@ def test_a_text_needs_a_model(folder):
 
 def test_training_then_parsing(folder, tmp_path, monkeypatch, capsys):
     model = tmp_path / "model.npz"
-    figures = {f.name: f.value for f in train_from_files(TrainOptions(folder, model, quick=True, say=lambda s: None))}
+    figures = {
+        f.name: f.value
+        for f in train_model(train_from_files, TrainOptions(folder, model, quick=True, say=lambda s: None))
+    }
     assert figures["test.accuracy"] > 90.0
     assert figures["test.accuracy"] >= figures["test.las"] > 80.0
     assert figures["sentences"] == 60
@@ -97,7 +101,7 @@ def small_model(folder, tmp_path_factory):
     """A model of arcs and one family."""
     path = tmp_path_factory.mktemp("model") / "model"
     options = {"backbone": "first", "families": "siblings+combs", "epochs": 1, "family-epochs": 1, "least": 1}
-    train_from_files(TrainOptions(folder, path, quick=True, say=lambda s: None, options=options))
+    train_model(train_from_files, TrainOptions(folder, path, quick=True, say=lambda s: None, options=options))
     return path
 
 
@@ -107,7 +111,7 @@ def test_options_of_training(folder, small_model, tmp_path):
     file = folder / "xx-ud-train.conllu"
     options = TrainOptions(folder, tmp_path / "m", train=file, options={"families": "none", "candidates": 4})
     assert settings_of(options) == NonlocalSettings(families=(), candidates=4)
-    train_from_files(dataclasses.replace(options, quick=True, say=lambda s: None))
+    train_model(train_from_files, dataclasses.replace(options, quick=True, say=lambda s: None))
     assert Model.load(tmp_path / "m").families == ()
     for given in ({"backbone": "fourth"}, {"families": "cousins"}, {"least": "0"}, {"epochs": "many"}):
         with pytest.raises(InputError, match=f"option {next(iter(given))}"):
@@ -212,7 +216,7 @@ def test_the_kind_of_trees_is_chosen(folder, small_model, kind, best, tmp_path, 
 def test_kinds_of_trees_that_a_model_cannot_hold(folder, small_model, tmp_path, capsys):
     path, model = folder / "xx-ud-test.conllu", tmp_path / "model"
     options = {"backbone": "sibling", "families": "none", "epochs": 1, "least": 1}
-    train_from_files(TrainOptions(folder, model, quick=True, say=lambda s: None, options=options))
+    train_model(train_from_files, TrainOptions(folder, model, quick=True, say=lambda s: None, options=options))
     command = ["solve", "nonlocal_parsing", str(path), "--model"]
     assert main([*command, str(model), "--option", "projective=no"]) == 2
     assert "needs a model of arcs and factors" in capsys.readouterr().err

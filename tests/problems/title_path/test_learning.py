@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from colgen import InputError, solve
+from colgen.cli.bench import train_model
 from colgen.cli.main import main as cli
 from colgen.cli.template import Material, TrainOptions, load_template
 from colgen.problems.title_path import TitlePath, random, write
 from colgen.problems.title_path.command import TEMPLATE, docstring_graph
 from colgen.problems.title_path.language import estimate
 from colgen.problems.title_path.learning import TitleModel, title_graph, train
-from colgen.problems.title_path.rouge import rouge_l
 from colgen.problems.title_path.sections import Section
 from colgen.problems.title_path.selection import FEATURES, background_of, features, fit, log_loss, stems_of, title_stems
 from colgen.problems.title_path.text import words
-from colgen.problems.title_path.training import train_from_folder
+from colgen.problems.title_path.training import rouge_l, train_from_folder
 from tests.cli.stub import scored
 from tests.problems.title_path import texts
 
@@ -151,7 +151,7 @@ def test_train_and_solve(tmp_path, capsys, monkeypatch):
     texts.write(texts.invented(60), tmp_path / "book.jsonl")
     model = tmp_path / "model.npz"
     said = []
-    figures = {f.name: f for f in train_from_folder(TrainOptions(tmp_path, model, say=said.append))}
+    figures = {f.name: f for f in train_model(train_from_folder, TrainOptions(tmp_path, model, say=said.append))}
     assert figures["sections"].value == 40
     assert figures["test.log_loss"].value < figures["test.log_loss_constant"].value
     assert 0.3 < figures["test.rouge_l"].value <= 1.0

@@ -1,9 +1,9 @@
 import pytest
 
 from colgen import InputError
-from colgen.problems.title_path.rouge import longest_common_subsequence, rouge_l
 from colgen.problems.title_path.sections import Section, docstrings, read_file, read_sections, split
 from colgen.problems.title_path.text import FUNCTION_WORDS, has_stemmer, is_content, sentences, stem, words
+from colgen.problems.title_path.training import longest_common_subsequence, rouge_l
 
 # --- words -----------------------------------------------------------------------------------------------------------
 
