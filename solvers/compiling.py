@@ -1,6 +1,6 @@
-"""Whether kernels are compiled, and how long that has taken in this process: what their first calls take, no others.
+"""The time that this process has spent compiling and loading kernels.
 
-Nothing is imported for it: who has no kernels has no numba.
+Numba is not imported here, as a program without kernels does not need it.
 """
 
 from __future__ import annotations
@@ -11,21 +11,6 @@ from typing import Any
 
 _EVENT = "numba:compiler_lock"
 """What numba announces when it begins to load or to compile a kernel, and when it is done."""
-
-_STEPS_OF_ALL = 1_200_000
-"""Of loops, half a second or so, that kernels are interpreted for in a process before all of them are compiled."""
-
-
-class Interpreting:
-    """How many steps are left of these; see :mod:`colgen.solvers.tiers`."""
-
-    steps = _STEPS_OF_ALL
-
-
-def compile_at_once() -> None:
-    """Interpret no kernel from now on in this process: for whoever measures how fast they are."""
-    Interpreting.steps = 0
-
 
 _LISTENERS: list[Any] = []
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_float, as_integer
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 from colgen.solvers.packing.network import PORTION, Floats, Ints, PackingNetwork, arc_at, look_away
 from colgen.solvers.packing.network_arguments import Arcs, arcs_of, check
 
