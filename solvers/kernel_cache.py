@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     def njit(function: _F, /) -> Dispatcher[_F]: ...
     @overload
     def njit(*, cache: bool = ..., borrows: bool = ..., **options: Any) -> Callable[[_F], Dispatcher[_F]]: ...
-    def njit(*arguments: Any, **options: Any) -> Any:
+    def njit(function: Any = None, /, **options: Any) -> Any:
         """See below."""
 else:
 
@@ -74,11 +74,11 @@ def _compile(cache: bool, options: dict[str, Any], function: Callable[..., Any])
 def _refuse_python(kernel: Any) -> None:
     """Raise an error where Python calls a kernel that has no wrapper for it; Numba itself ends with a crash."""
 
-    def refuse(*_arguments: Any) -> None:
+    def refuse() -> None:
         raise TypeError(f"{kernel.py_func.__qualname__} is compiled without a wrapper: only kernels can call it")
 
     kernel._insert = lambda *_overload: None  # no call from Python finds compiled code
-    kernel._compile_for_args = refuse
+    kernel._compile_for_args = lambda *_arguments: refuse()
 
 
 def _refuse_arrays(kernel: Any) -> None:
