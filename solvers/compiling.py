@@ -1,6 +1,6 @@
-"""Whether kernels are compiled, and how long that has taken in this process: what their first calls take, no others.
+"""The kernel that this process is compiling, and the time that it has spent compiling and loading kernels.
 
-Nothing is imported for it: who has no kernels has no numba.
+Numba is not imported here, as a program without kernels does not need it.
 """
 
 from __future__ import annotations
@@ -9,58 +9,65 @@ import sys
 import time
 from typing import Any
 
-_EVENT = "numba:compiler_lock"
-"""What numba announces when it begins to load or to compile a kernel, and when it is done."""
-
-_STEPS_OF_ALL = 1_200_000
-"""Of loops, half a second or so, that kernels are interpreted for in a process before all of them are compiled."""
-
-
-class Interpreting:
-    """How many steps are left of these; see :mod:`colgen.solvers.tiers`."""
-
-    steps = _STEPS_OF_ALL
-
-
-def compile_at_once() -> None:
-    """Interpret no kernel from now on in this process: for whoever measures how fast they are."""
-    Interpreting.steps = 0
-
+_LOCK, _COMPILE = "numba:compiler_lock", "numba:compile"
+"""Numba's events: it begins or ends to load or compile a kernel; to compile one."""
 
 _LISTENERS: list[Any] = []
 
 
 def compile_seconds() -> float:
-    """Seconds that kernels have taken to be compiled or loaded, counted from the first look on."""
-    for listener in _LISTENERS:
-        seconds: float = listener.seconds
-        return seconds
+    """Return the seconds spent compiling and loading kernels since the first call of a function of this module."""
+    listener = _listener()
+    return 0.0 if listener is None else float(listener.seconds)
+
+
+def compiled_now() -> str:
+    """Return the name of the kernel that is being compiled, without its package; empty if there is none."""
+    listener = _listener()
+    names = [] if listener is None else [name for name in listener.kernels if not name.startswith("numba.")]
+    return names[-1].partition(".")[2] if names else ""
+
+
+def working_clock() -> float:
+    """Return ``time.perf_counter()`` without the time spent compiling and loading kernels."""
+    return time.perf_counter() - compile_seconds()
+
+
+def _listener() -> Any:
+    """Return the listener to Numba's events, which is registered once Numba is imported; None before."""
     events = sys.modules.get("numba.core.event")
-    if events is not None:
-        _LISTENERS.append(_listener(events.Listener))
-        events.register(_EVENT, _LISTENERS[0])
-    return 0.0
+    if not _LISTENERS and events is not None and hasattr(events, "register"):
+        _LISTENERS.append(_make_listener(events.Listener))
+        for event in (_LOCK, _COMPILE):
+            events.register(event, _LISTENERS[0])
+    return _LISTENERS[0] if _LISTENERS else None
 
 
-def _listener(kind: Any) -> Any:
-    """A listener of numba's that adds seconds up; kernels that others need count once."""
-
+def _make_listener(kind: Any) -> Any:
     class Compiling(kind):  # type: ignore[misc]
-        seconds, depth, began = 0.0, 0, 0.0
+        """The seconds between outermost starts and ends, and the names of the kernels in between, outermost first."""
+
+        def __init__(self) -> None:
+            self.seconds, self.depth, self.began = 0.0, 0, 0.0
+            self.kernels: list[str] = []
 
         def on_start(self, event: Any) -> None:
+            if event.kind == _COMPILE:
+                function = event.data["dispatcher"].py_func
+                self.kernels.append(f"{function.__module__}.{function.__name__}")
+                return
             if not self.depth:
                 self.began = time.perf_counter()
             self.depth += 1
 
         def on_end(self, event: Any) -> None:
+            if event.kind == _COMPILE:
+                del self.kernels[-1:]  # there is none if the start came before the registration
+                return
             self.depth -= 1
-            if not self.depth:
+            if self.depth < 0:  # the start came before the registration
+                self.depth = 0
+            elif not self.depth:
                 self.seconds += time.perf_counter() - self.began
 
     return Compiling()
-
-
-def working_clock() -> float:
-    """``time.perf_counter()`` that stands still while kernels are compiled or loaded."""
-    return time.perf_counter() - compile_seconds()

@@ -121,6 +121,17 @@ examples:
 exit code 4: column generation and brute force disagree, or a demo failed
 """
 
+_WARM = """\
+examples:
+  colgen warm                              all templates
+  colgen warm vehicle_routing coreference  these templates
+
+Solves the example of each template in a process of its own, as many at a time as
+there are processors. Later runs load what these have compiled.
+
+exit code 4: an example could not be solved
+"""
+
 _WATCH = """\
 examples:
   colgen solve cutting_stock rolls.txt --log run.csv &
@@ -315,6 +326,11 @@ def _add_demo(add: _Add) -> None:
     command.add_argument("--all", action="store_true", help="also templates that take minutes to compile, once")
 
 
+def _add_warm(add: _Add) -> None:
+    command = add("warm", "compile kernels ahead of time", "Compile and store the kernels that examples need.", _WARM)
+    command.add_argument("templates", metavar="TEMPLATE", nargs="*", help="only the kernels of these templates")
+
+
 def _add_example(add: _Add) -> None:
     command = add("example", "write a small instance", "Write a small instance to the standard output.", _EXAMPLE)
     command.add_argument("template", metavar="TEMPLATE", help="its name, as `colgen templates` lists it")
@@ -347,6 +363,7 @@ _COMMANDS = (
     _add_train,
     _add_ablation,
     _add_demo,
+    _add_warm,
     _add_example,
     _add_bench,
     _add_templates,

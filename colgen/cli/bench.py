@@ -17,7 +17,6 @@ from colgen.cli.output import say, show_figures
 from colgen.cli.requests import check_data, check_destinations, options_of, skip_of
 from colgen.cli.template import Figure, TrainedModel, TrainOptions
 from colgen.core.errors import InputError
-from colgen.solvers.compiling import compile_at_once
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 """The repository, if this package is not an installed one."""
@@ -39,7 +38,6 @@ def bench(arguments: argparse.Namespace) -> int:
     if arguments.seed is not None and name not in benchmarks.SEEDED:
         others = ", ".join(benchmarks.SEEDED)
         say(f"colgen: the benchmark {name!r} always measures the same: --seed is read by {others}")
-    compile_at_once()
     options = benchmarks.BenchOptions(
         arguments.data,
         arguments.quick,

@@ -47,14 +47,8 @@ _MANY = 10**7
 """Numbers of columns from here on are written by their powers of ten."""
 
 
-def demonstrate(arguments: argparse.Namespace, ready: Callable[[], object] = lambda: None) -> int:
-    """Solve small instances in both ways, and show each as soon as it is solved.
-
-    Parameters
-    ----------
-    ready
-        Called before the first row is shown.
-    """
+def demonstrate(arguments: argparse.Namespace) -> int:
+    """Solve small instances in both ways, and show each as soon as it is solved."""
     chosen, waiting, broken = _chosen(arguments)
     disagreeing: list[str] = []
     interrupted, failed = False, bool(broken)
@@ -69,7 +63,6 @@ def demonstrate(arguments: argparse.Namespace, ready: Callable[[], object] = lam
                     failed = True
                     explain(error, arguments.traceback, f"colgen, {template.name}: ")
                     continue
-                ready()
                 _show(rows(template.name, line, beside))
                 beside = line.brute_force
                 if _contradicts(line):

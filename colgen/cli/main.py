@@ -21,6 +21,7 @@ _COMMANDS = {
     "train": ("bench", "train"),
     "ablation": ("ablation", "ablate"),
     "demo": ("demo", "demo"),
+    "warm": ("warm", "warm"),
     "bench": ("bench", "bench"),
     "example": ("templates", "example"),
     "watch": ("watch", "watch"),

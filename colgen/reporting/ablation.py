@@ -33,7 +33,7 @@ from colgen.reporting.methods import (
     without,
 )
 from colgen.reporting.tables import aligned, count, table
-from colgen.solvers.compiling import compile_at_once, compile_seconds
+from colgen.solvers.compiling import compile_seconds
 from colgen.solving import solve
 
 if TYPE_CHECKING:
@@ -328,7 +328,6 @@ def _measured(
     source: Source, method: Variant, time_limit: float, relaxation: bool, *, first: bool
 ) -> tuple[Result, float]:
     """A run, and its seconds of the processor; once more if much of them was of a first call."""
-    compile_at_once()
     for again in (True, False):
         problem, chosen = applied(source, method)
         compiled, started = compile_seconds(), time.process_time()

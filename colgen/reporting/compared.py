@@ -19,7 +19,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.model.formulation import Formulation, compile_model
 from colgen.problem import Problem
-from colgen.solvers.compiling import compile_at_once, compile_seconds, working_clock
+from colgen.solvers.compiling import compile_seconds, working_clock
 from colgen.solvers.linear.lp import LPStatus
 from colgen.solvers.linear.mip import MIPSolution, solve_mip
 from colgen.solvers.linear.program import Program
@@ -193,7 +193,6 @@ def measured(
     first
         Whether nothing has been solved before: a short run is then one to warm up in any case.
     """
-    compile_at_once()
     run = _clocked(name, way, instance, time_limit, relaxation)
     compiling = run.compiling
     cold = run.seconds < _SHORT and (first or compiling > _COMPILED * run.seconds)

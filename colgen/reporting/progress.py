@@ -23,6 +23,7 @@ from colgen.core.result import Iteration
 from colgen.core.sense import Sense
 from colgen.core.text import counted, number, percent
 from colgen.reporting.live_log import LogFile
+from colgen.solvers.compiling import compile_seconds, compiled_now
 
 logger = logging.getLogger("colgen")
 
@@ -88,12 +89,14 @@ def _logging(log: LogFile, sense: Sense) -> Iterator[Callable[[Iteration], None]
 
 @contextmanager
 def _live(console: Console, sense: Sense) -> Iterator[Callable[[Iteration], None]]:
-    """The newest round under a header, redrawn a few times a second; the last one stays."""
+    """Show the newest round under a header, redrawn a few times a second, and the kernel that is being compiled."""
     newest: list[Iteration] = []
     nodes: set[int] = set()
 
     def picture() -> Text:
-        lines = (line(i, sense, len(nodes)) for i in newest)
+        lines = [line(i, sense, len(nodes)) for i in newest]
+        if kernel := compiled_now():
+            lines.append(f"compiling {kernel} (once per machine; {compile_seconds():.0f} s so far)")
         return Text("\n".join([HEADER, *lines]), no_wrap=True, overflow="crop")
 
     def listen(iteration: Iteration) -> None:

@@ -53,5 +53,5 @@ TEMPLATE = Template(
     draw=draw_colouring,
     variants={"cuts": {"with cuts": lambda problem: Colouring(problem.instance, cuts=True)}},
     demo=DEMO,
-    compiling=3.0,
+    compiling=4.0,
 )

@@ -126,5 +126,5 @@ TEMPLATE = Template(
         }
     },
     demo=DEMO,
-    compiling=1.0,
+    compiling=8.0,
 )

@@ -190,5 +190,5 @@ TEMPLATE = Template(
     train_files=True,
     skips=True,
     demo=DEMO,
-    compiling=1.0,
+    compiling=16.0,
 )

@@ -159,5 +159,5 @@ TEMPLATE = Template(
     texts=Sections,
     train=train_from_folder,
     demo=DEMO,
-    compiling=1.0,
+    compiling=8.0,
 )

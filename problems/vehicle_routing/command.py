@@ -79,5 +79,5 @@ TEMPLATE = Template(
     data=_data,
     draw=draw_routes,
     demo=DEMO,
-    compiling=6.0,
+    compiling=18.0,
 )

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_integer
 from colgen.solvers.chains.viterbi import Ints, Offsets, Scores, Values, checked, longest
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 
 
 def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: int) -> tuple[Ints, Values]:
@@ -39,7 +39,7 @@ def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: in
     return labels, values
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _keep_best(row: NDArray[Any], count: int, where: NDArray[np.int64]) -> None:
     """The places of the greatest numbers, in no order: a list of the best so far and its least member."""
     for k in range(count):

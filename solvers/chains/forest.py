@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from colgen.solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
@@ -142,7 +141,6 @@ def _check_parents(starts: Offsets, parent: Ints) -> None:
         )
 
 
-@tiered(narrow=True)
 @njit(cache=True)
 def _are_children(parent: Ints, first_child: Ints, next_sibling: Ints) -> bool:
     """Whether the lists of children hold each node that has a parent once, in its parent's list."""

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from colgen.solvers.chains.vectors import row_argmax, row_least
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.tiers import tiered
 
 
 def largest(array: NDArray[Any]) -> float:
@@ -33,7 +32,6 @@ def largest(array: NDArray[Any]) -> float:
     return math.nan if bits > infinity else float(kind(bits).view(array.dtype))
 
 
-@tiered
 @njit(cache=True)
 def _largest(bits: NDArray[Any], infinity: Any, magnitude: Any, forbidden: Any) -> Any:
     most = infinity ^ infinity
@@ -97,7 +95,6 @@ def low_step(*parts: NDArray[Any]) -> float:
     return float(np.partition(steps[:count], tenth)[tenth])
 
 
-@tiered
 @njit(cache=True)
 def _steps(part: NDArray[Any], steps: NDArray[np.float64], count: int) -> int:
     for row in range(len(part)):

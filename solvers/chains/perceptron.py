@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.chains.viterbi import advance, best_sum, longest
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 
 Floats = NDArray[Any]
 Ints = NDArray[np.int32]

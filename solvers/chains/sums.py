@@ -146,7 +146,7 @@ def _are_far(scores: Floats, offsets: Ints, steps: Floats) -> bool:
     return 2.0 * spread > _FAR
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, no_cpython_wrapper=True, fastmath={"contract", "reassoc"})
 def _step_far(earlier: Floats, matrix: Floats, z: Floats) -> None:
     """Logarithms of z from those of the α before."""
     num = len(z)
@@ -218,7 +218,7 @@ def _forward(scores: Floats, highest: float, forwards: _Forwards) -> None:
         log_partition[chain] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _last(far: bool, row: Floats, log_partition: float, out: Floats) -> None:
     """Probabilities of the last token's labels."""
     for y in range(len(row)):
@@ -259,7 +259,7 @@ def _backward(forwards: _Forwards, labels: Floats, pairs: Floats) -> None:
                 labels[i - 1, x] = value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _given(far: bool, before: float, step: float, into: float) -> float:
     """The probability of the label before, given the one after."""
     if far:

@@ -57,10 +57,8 @@ from colgen.solvers.chains.vectors import (
     row_max,
     sum_rows,
 )
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner
-from colgen.solvers.tiers import tiered
+from colgen.solvers.kernels import folded, inner, overwrite
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -117,7 +115,6 @@ def exchange(tables: Scores, require: Callable[[], None] = lambda: None) -> Scor
     return out
 
 
-@tiered
 @njit(cache=True)
 def _exchange(table: Scores, out: Scores, first: int, last: int, finite: bool) -> None:
     """E of the labels from ``first`` to ``last``, which is left out."""
@@ -326,7 +323,6 @@ def add_message(
         out[y] += scratch[y]
 
 
-@tiered(narrow=True)
 @njit(cache=True)
 def _sweep(model: _Model, passed: _Passed, end: int) -> _Passed:
     """Go on to node ``end``."""
@@ -488,7 +484,7 @@ def _by_local_scores(
     return node, error
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _longer(passed: _Passed) -> _Passed:
     """The same with room for twice as many labels."""
     starts, labels, near, below, lowest, position, error = passed

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_floats, as_offsets
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import truth
+from colgen.solvers.kernels import overwrite, truth
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
@@ -74,7 +73,7 @@ def checked(
     return scores, offsets, as_floats(transitions, "transitions", shape=shape, minus_infinity=True, dtype=scores.dtype)
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def advance(before: Scores, transitions: Scores, after: Scores) -> None:
     """``after[y] = max_x before[x] + transitions[x, y]``, four x at a time."""
     num = len(before)
@@ -95,7 +94,7 @@ def advance(before: Scores, transitions: Scores, after: Scores) -> None:
             after[y] = max(after[y], a + ra[y])
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def longest(offsets: Offsets) -> int:
     """Tokens of the longest chain."""
     most = 0
@@ -104,7 +103,7 @@ def longest(offsets: Offsets) -> int:
     return most
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def best_sum(a: Scores, b: Scores) -> int:
     """The index of the greatest a + b, the first of equals."""
     best, where = a[0] + b[0], 0
@@ -255,7 +254,7 @@ def _two_best(
         second_values[chain] = _trace(scores, transposed, first, second, start, n, other, deeper, second_labels)
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _trace(
     scores: Scores,
     transposed: Scores,

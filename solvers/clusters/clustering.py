@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_floats, as_indices, as_integer
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import overwrite, whole
 from colgen.solvers.sorting import order_by
 from colgen.solvers.stopping import Expired, never
 
@@ -94,7 +93,7 @@ def search(scores: Floats, labels: Ints, generator: np.random.Generator, kicks: 
     return state.best
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def descend(scores: Floats, labels: Ints, orders: Floats, largest: float) -> Ints:
     """The kernel of :func:`local_search`, for other kernels: the best partition found, whatever its clusters' numbers.
 
@@ -196,7 +195,7 @@ class _State(NamedTuple):
     order: Ints
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _move(scores: Floats, state: _State, item: int, cluster: int) -> None:
     old = state.labels[item]
     state.sizes[old] -= 1
@@ -210,13 +209,13 @@ def _move(scores: Floats, state: _State, item: int, cluster: int) -> None:
         state.towards[cluster, i] += scores[item, i]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _nothing_gains(state: _State) -> None:
     state.checked[:] = state.clock[0]
     state.clock[1] = state.clock[0]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _renumber(state: _State) -> None:
     """Number the clusters that are not empty from 0, in their order."""
     n = len(state.labels)
@@ -234,7 +233,7 @@ def _renumber(state: _State) -> None:
         state.labels[i] = number[state.labels[i]]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _numbers(sizes: Ints) -> int:
     """The largest number of a cluster that is not empty, plus one."""
     for c in range(len(sizes) - 1, -1, -1):
@@ -243,7 +242,7 @@ def _numbers(sizes: Ints) -> int:
     return 0
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _empty_cluster(sizes: Ints) -> int:
     for c in range(len(sizes)):
         if sizes[c] == 0:
@@ -251,7 +250,7 @@ def _empty_cluster(sizes: Ints) -> int:
     return -1
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _kick(scores: Floats, state: _State, draw: Floats) -> float:
     """Throw some items out of their clusters; returns the (negative) gain.
 
@@ -279,7 +278,7 @@ def _kick(scores: Floats, state: _State, draw: Floats) -> float:
     return gained
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _descend(scores: Floats, state: _State, order: Ints, least: float) -> float:
     """Move items and join clusters until nothing gains; returns the gain.
 
@@ -319,7 +318,7 @@ def _descend(scores: Floats, state: _State, order: Ints, least: float) -> float:
     return gained
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _join(scores: Floats, state: _State, least: float) -> float:
     """Join the two clusters that gain most, one of which has changed; zero if none do."""
     labels, sizes, towards = state.labels, state.sizes, state.towards

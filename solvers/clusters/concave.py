@@ -105,7 +105,7 @@ def curve(scores: Floats, candidates: Ints, m: int, gain: Floats, curvature: Flo
     return _MIXED * m * m + tries * m * m * m // 6
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _homogeneous(scores: Floats, candidates: Ints, m: int, gain: Floats) -> Floats:
     """M with ½ sᵀMs = f(x) but for a constant, s = 2x - 1 and 1 behind the last item."""
     quadratic = np.zeros((m + 1, m + 1))
@@ -118,7 +118,7 @@ def _homogeneous(scores: Floats, candidates: Ints, m: int, gain: Floats) -> Floa
     return quadratic
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _mix(quadratic: Floats, vectors: Floats, length: Floats) -> None:
     """Turn each vector to where it gains most; ``length`` is that of what it is turned to."""
     size, rank = vectors.shape
@@ -140,7 +140,7 @@ def _mix(quadratic: Floats, vectors: Floats, length: Floats) -> None:
                 vectors[i, a] = towards[a] / length[i]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _is_definite(scores: Floats, candidates: Ints, m: int, diagonal: Floats, more: float, pivot: float) -> bool:
     """Whether D - W has a Cholesky factorization, with ``more`` added to D."""
     factor = np.empty((m, m))

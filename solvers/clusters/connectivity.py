@@ -111,7 +111,7 @@ def summed(weights: Floats, labels: Ints, count: int) -> Floats:
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _root(joined: Ints, item: int) -> int:
     while joined[item] != item:
         joined[item] = joined[joined[item]]

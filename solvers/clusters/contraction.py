@@ -50,7 +50,6 @@ from colgen.solvers.arrays import as_floats, as_indices, as_integer
 from colgen.solvers.clusters.connectivity import summed
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.stopping import Expired, never
-from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -117,7 +116,6 @@ def contract(
     return np.unique(first, return_inverse=True)[1]
 
 
-@tiered
 @njit(cache=True)
 def components(scores: Floats) -> Ints:
     """The number of each item's connected component in the graph of positive scores, in the order of first items."""

@@ -36,11 +36,9 @@ from colgen.solvers.arrays import as_floats, as_indices, as_integer
 from colgen.solvers.clusters.clustering import descend, search
 from colgen.solvers.clusters.contraction import components
 from colgen.solvers.clusters.subset import anchored
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import overwrite, whole
 from colgen.solvers.stopping import Expired, never
-from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -213,7 +211,6 @@ def proves(scores: Floats, labels: Ints, *, nodes: int = 20_000) -> bool:
     return bool(_prove(scores, labels, _begin(scores, labels), nodes))
 
 
-@tiered
 @njit(cache=True)
 def _settle(
     scores: Floats,
@@ -273,7 +270,6 @@ def _note(labels: Ints, items: Ints, found: Ints) -> None:
                 break
 
 
-@tiered
 @njit(cache=True)
 def _numbered(found: Ints) -> Ints:
     """Clusters numbered by their first items."""
@@ -345,7 +341,7 @@ def _begin(scores: Floats, labels: Ints) -> _Proof:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def relative_zero(scores: Floats) -> float:
     """Violations up to this count as none."""
     largest = 0.0
@@ -408,7 +404,7 @@ def _relax(proof: _Proof, sweeps: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _sweep(proof: _Proof, zero: float, beyond: float) -> bool:
     """Project on each cut that is violated by more than ``zero``, and beyond it; whether there was none."""
     duals, cuts, worths = proof.duals, proof.cuts, proof.worths

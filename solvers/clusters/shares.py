@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def move_shares(shares: Floats, candidates: Ints, m: int, gain: Floats, share: Floats, tiny: float) -> int:
     """Move shares from items with a surplus to items without, along shortest paths, until none is left.
 

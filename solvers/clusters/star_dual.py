@@ -27,6 +27,7 @@ from colgen.solvers.arrays import as_floats, as_indices
 from colgen.solvers.clusters.transitivity import violated_triangles
 from colgen.solvers.clusters.triangle_dual import Rows, TriangleBound, near_clustering, step_sizes
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
 from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -230,7 +231,7 @@ def _reduced(scores: Floats, stars: Rows, duals: Floats) -> Floats:
     return reduced
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _move(reduced: Floats, star: NDArray[np.int32], step: float) -> None:
     """What a row's dual value takes from its pairs, when it grows by a step; of pairs i < j."""
     k = star[0]

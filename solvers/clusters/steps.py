@@ -40,7 +40,6 @@ from colgen.solvers.clusters.subset_search import anchored
 from colgen.solvers.clusters.triangle_dual import Rows, kept_apart, proved_by
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.stopping import Expired
-from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -327,7 +326,6 @@ def overpriced(scores: Floats, duals: Floats, nodes: int) -> float:
     return float(_overpriced(np.ascontiguousarray(scores, dtype=np.float64), duals, components(scores), nodes))
 
 
-@tiered
 @njit(cache=True)
 def _overpriced(scores: Floats, duals: Floats, component: Ints, nodes: int) -> float:
     count = 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from colgen.solvers.arrays import as_floats, as_indices
 from colgen.solvers.clusters.subsets import LEAST, Subsets, largest_of
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import whole
 from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -124,7 +124,7 @@ def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tu
     return members, values
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def flip_item(scores: Floats, chosen: Mask, gains: Floats, item: int) -> None:
     """Include an item or leave it out; ``gains`` of having each included are kept up to date."""
     if chosen[item]:

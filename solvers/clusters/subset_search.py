@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from colgen.solvers.clusters.concave import concave_bound, curve, not_far_below
 from colgen.solvers.clusters.shares import move_shares
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import folded, inner, whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,7 +32,7 @@ _TRIED, _PAYS, _RARELY = 256, 4, 64
 """A bound is asked for so many times; then while it closes one of so many nodes; and else at one of so many."""
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def anchored(scores: Floats, profits: Floats, least: Floats, nodes: int) -> tuple[Floats, Mask, Mask]:
     """The search, for other kernels: best value and subset of each anchor, and which anchors it has not finished.
 
@@ -253,7 +252,7 @@ def _include(scores: Floats, stack: Stack, d: int, branch: int) -> int:
     return int(m * m) if d < levels else 0
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _worthwhile(place: Ints, bound: int, nodes: int) -> bool:
     """Whether to ask for a bound, which is then counted: one that seldom closes a node costs more than it saves."""
     asked, closed = place[bound], place[bound + 1]
@@ -263,7 +262,7 @@ def _worthwhile(place: Ints, bound: int, nodes: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _curve(stack: Stack, d: int, fresh: bool) -> int:
     """See to a curvature of its own for a level that is new, or has inherited none; how much has been visited."""
     if d < len(stack.curvature) and (fresh or stack.curved[d] < 0):
@@ -284,7 +283,7 @@ def _concave(stack: Stack, d: int, worth: float) -> float:
     return float(most)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _drop(
     scores: Floats,
     shares: Floats,
@@ -322,7 +321,7 @@ def _drop(
     size[d] = m
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _bound(
     candidates: Ints,
     m: int,
@@ -351,7 +350,7 @@ def _bound(
     return bound, branch
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _keep_connected(scores: Floats, candidates: Ints, size: Ints, anchor: int) -> None:
     """Of the candidates of level 1 keep those that a path of positive scores joins to the anchor (fact 2)."""
     m = size[1]

@@ -13,7 +13,7 @@ from colgen.solvers.arrays import as_floats, as_indices, as_integer
 from colgen.solvers.clusters.subset_ascent import flip_item, worthwhile
 from colgen.solvers.clusters.subsets import LEAST, Subsets, largest_of
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import whole
 from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]

@@ -46,8 +46,8 @@ from colgen.solvers.arrays import as_booleans, as_floats, as_indices, as_integer
 from colgen.solvers.clusters.clustering import local_search
 from colgen.solvers.clusters.connectivity import ROUNDED, inseparable, summed
 from colgen.solvers.clusters.triangle_packing import packed_triangles
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -415,6 +415,6 @@ def _sweep(pairs: Floats, rows: Rows, duals: Floats, sweeps: int) -> None:
                 pairs[c, 0] -= step
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _point(reduced: float, steepness: float) -> float:
     return min(max(0.5 + reduced * steepness, 0.0), 1.0)

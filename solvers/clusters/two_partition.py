@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_float, as_floats, as_integer
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

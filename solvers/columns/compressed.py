@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 from numba import types
 
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.tiers import Tiered
 
 
 def _read(kind: types.Type) -> types.Array:
@@ -21,14 +21,31 @@ POSITIONS, FLAGS = _read(types.int64), _read(types.boolean)
 FLOAT, WHOLE = types.float64, types.int64
 
 
-def typed(*signatures: Any) -> Callable[[Callable[..., Any]], Tiered]:
-    """Compile for arguments of these kinds and no others, when they first come and are no longer few.
+def typed(*signatures: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function at its first call, for these types of arguments and no others.
 
-    numba itself would do so when the module is imported: several seconds for those who never solve a linear program.
+    Numba itself compiles for stated types when the module is imported, which takes several seconds.
     """
-    return lambda function: Tiered(
-        function, lambda: njit(list(signatures), cache=True, nogil=True)(function), narrow=True, soon=lambda: True
-    )
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        kernel: Any = njit(cache=True, nogil=True)(function)
+        if not hasattr(kernel, "compile"):  # NUMBA_DISABLE_JIT
+            return function
+
+        @functools.cache
+        def compile_once() -> None:
+            for signature in signatures:
+                kernel.compile(signature)
+            kernel.disable_compile()
+
+        @functools.wraps(function)
+        def call(*arguments: Any) -> Any:
+            compile_once()
+            return kernel(*arguments)
+
+        return call
+
+    return decorate
 
 
 FIRST, SECOND = 1, 2

@@ -20,12 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.solvers.copying import overwrite
 from colgen.solvers.graphs.bits import draw, seeded
-from colgen.solvers.kernels import folded, kernel
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import folded, kernel, overwrite, whole
 from colgen.solvers.stopping import Expired, never
-from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -219,7 +216,6 @@ def _begin(program: WholeProgram, start: Ints, weights: Floats, target: float, s
     )
 
 
-@tiered
 @kernel
 def _go_on(
     program: WholeProgram, entries: _Entries, walk: _Walk, room: float, step: float, bound: float, steps: int

@@ -17,7 +17,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _FAR, _NEAR, _LAST = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _mixed(x):  # type: ignore[no-untyped-def]
     """splitmix64's mixing function."""
     x = (x ^ (x >> _FAR)) * _FIRST

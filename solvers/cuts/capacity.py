@@ -17,11 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_integer
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner
-from colgen.solvers.literals import whole
-from colgen.solvers.tiers import tiered
+from colgen.solvers.kernels import inner, overwrite, whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -105,13 +102,12 @@ def violated_capacity(
     return sets[chosen], violations[chosen]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _vehicles(demand: float, capacity: float) -> float:
     """How many vehicles a demand takes."""
     return float(np.ceil(demand / capacity - _ROUNDING))
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def _search(both: Floats, demands: Floats, capacity: float, least: float, tabu: int, moves: int) -> tuple[Mask, Floats]:
     n = len(demands)
@@ -143,7 +139,7 @@ def _search(both: Floats, demands: Floats, capacity: float, least: float, tabu: 
     return sets[:count], violations[:count]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _component(both: Floats, start: int) -> Ints:
     """The customers that flow leads to from one, and that one."""
     n = len(both)
@@ -161,7 +157,7 @@ def _component(both: Floats, start: int) -> Ints:
     return np.flatnonzero(reached)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _doubled(sets: Mask, violations: Floats) -> tuple[Mask, Floats]:
     """Arrays with room for twice as many sets."""
     count, n = sets.shape

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_integer, as_integers, as_offsets
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import overwrite, whole
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -278,7 +277,7 @@ def _room(columns: int, rows: int, size: int) -> _Room:
     return _Room(sums, np.zeros(rows, dtype=np.bool_), touched, heads, ends, np.zeros(rows), near)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _touch(entries: _Entries, room: _Room, members: Ints) -> int:
     """Merge the columns of the rows that have joined; returns how many there are."""
     users, heads, ends = entries.users, room.heads, room.ends
@@ -302,7 +301,7 @@ def _touch(entries: _Entries, room: _Room, members: Ints) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _gain(entries: _Entries, sums: Ints, row: int, weight: int, divisor: int) -> float:
     """What the activity grows by when a row joins."""
     gain = 0.0
@@ -312,7 +311,7 @@ def _gain(entries: _Entries, sums: Ints, row: int, weight: int, divisor: int) ->
     return gain
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _best_row(
     entries: _Entries, room: _Room, members: Ints, leaving: int, weight: int, divisor: int, rest: int
 ) -> tuple[int, float, float]:
@@ -374,7 +373,7 @@ def _best_row(
     return best, most, stay
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _move(entries: _Entries, room: _Room, row: int, weight: int) -> None:
     """Count a row with a weight, which is negative for a row that leaves."""
     room.used[row] = weight > 0

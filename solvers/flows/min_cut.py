@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_float, as_numbers
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.tiers import tiered
+from colgen.solvers.kernels import overwrite
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -37,7 +36,6 @@ def violated_cuts(weights: ArrayLike, tolerance: float = 1e-6) -> list[tuple[int
     return list(dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in sets))
 
 
-@tiered
 @njit(cache=True)
 def _cuts(weights: Floats, tolerance: float) -> Mask:
     size = weights.shape[0]

@@ -62,7 +62,7 @@ def _places(tails, heads, place):  # type: ignore[no-untyped-def]
     return done == nodes
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _relax(tails, heads, costs, order, distances, arrived):  # type: ignore[no-untyped-def]
     """Shorten distances along arcs until nothing changes; whether that has come to an end."""
     for _ in range(len(distances) + 1):
@@ -77,7 +77,7 @@ def _relax(tails, heads, costs, order, distances, arrived):  # type: ignore[no-u
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _trace(ends, arrived, start, end, path, met):  # type: ignore[no-untyped-def]
     """Mark the arcs between ``end`` and ``start``; False if a node is met twice."""
     v = end

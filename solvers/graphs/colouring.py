@@ -20,9 +20,8 @@ from colgen.solvers.graphs.bits import draw, seeded
 from colgen.solvers.graphs.stable_search import lists_of
 from colgen.solvers.graphs.stable_set import as_graph
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import whole
 from colgen.solvers.stopping import Expired, never
-from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -80,7 +79,6 @@ def with_colours(
             return None
 
 
-@tiered
 @njit(cache=True)
 def _saturated_first(conflict: Mask) -> Ints:
     n = len(conflict)

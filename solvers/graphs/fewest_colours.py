@@ -20,7 +20,7 @@ from colgen.solvers.arrays import as_integer
 from colgen.solvers.graphs.stable_search import lists_of
 from colgen.solvers.graphs.stable_set import as_graph
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import whole
 from colgen.solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -171,7 +171,7 @@ def _go_on(search: _Search, limit: int) -> bool:
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _change(
     starts: Ints, neighbours: Ints, around: Ints, saturation: Ints, free: Ints, v: int, colour: int, by: int
 ) -> None:

@@ -14,13 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_integer
-from colgen.solvers.copying import overwrite
 from colgen.solvers.graphs.bits import draw, seeded
 from colgen.solvers.graphs.stable_set import as_graph, as_weights
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner
-from colgen.solvers.literals import whole
-from colgen.solvers.tiers import tiered
+from colgen.solvers.kernels import inner, overwrite, whole
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -112,7 +109,6 @@ def _climb(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: In
     return total
 
 
-@tiered
 @njit(cache=True)
 def search(
     starts: Ints, neighbours: Ints, weights: Ints, above: int, number: int, kicks: int, state: Ints

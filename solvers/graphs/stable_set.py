@@ -34,7 +34,6 @@ from colgen.solvers.graphs.bits import Words, drop, holds, lowest, num_words, pa
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner
 from colgen.solvers.stopping import Expired, Pace, never
-from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -302,7 +301,6 @@ def next_included(search: StableSetSearch, level: int, above: int) -> int:
     return int(v)
 
 
-@tiered
 @njit(cache=True)
 def go_on(search: StableSetSearch, nodes: int) -> bool:
     """Search for so many nodes more; whether it has come to its end."""

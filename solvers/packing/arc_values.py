@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 from colgen.solvers.packing.chains import chain, slide, successors
 from colgen.solvers.packing.network import Floats, PackingNetwork
 from colgen.solvers.packing.network_arguments import SWEEPS, Arcs, arcs_of, check, in_portions

@@ -11,7 +11,7 @@ import numpy as np
 from colgen.solvers.kernel_cache import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def successors(first, last, tails, heads):  # type: ignore[no-untyped-def]
     """For each of an item's arcs ``first`` to ``last`` the one that continues it, less ``first``; -1 if none does."""
     after = np.full(last - first, -1, np.int64)
@@ -24,7 +24,7 @@ def successors(first, last, tails, heads):  # type: ignore[no-untyped-def]
     return after
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def chain(begin, first, after, tails, heads, profits, taken, states, sums):  # type: ignore[no-untyped-def]
     """Write the states along the chain that begins with an arc, and the profit up to each; returns how many arcs."""
     length, k = 0, begin
@@ -38,7 +38,7 @@ def chain(begin, first, after, tails, heads, profits, taken, states, sums):  # t
     return length
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def slide(ends, states, sums, most, window, best):  # type: ignore[no-untyped-def]
     """Improve ``best`` by the best of the last ``most`` states of a sweep, those at hand included.
 

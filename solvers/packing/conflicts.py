@@ -367,7 +367,7 @@ def _bound(search: _Search, level: int) -> None:
             taken -= search.sizes[items[p]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _deeper(search: _Search, level: int, place: int) -> None:
     """Choose the item at a place of a level's list, and make the list of what can be added behind it."""
     i = search.lists[level, place]

@@ -30,9 +30,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_floats, as_integers
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, kernel
+from colgen.solvers.kernels import folded, kernel, overwrite
 from colgen.solvers.packing.zero_one import checked, fill, trace
 from colgen.solvers.stopping import Look, look_away
 

@@ -21,10 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_float, as_floats, as_indices, as_integer, as_integers, as_offsets
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner, kernel
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import folded, inner, kernel, overwrite, whole
 from colgen.solvers.packing.arc_values import NEVER
 from colgen.solvers.packing.network import Floats, Ints, PackingNetwork
 from colgen.solvers.packing.network_arguments import Arcs, arcs_of, check

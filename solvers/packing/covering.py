@@ -27,9 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_indices, as_integer, as_integers, as_offsets
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner
+from colgen.solvers.kernels import inner, overwrite
 from colgen.solvers.stopping import Expired, never
 
 Ints = NDArray[np.int64]
@@ -212,7 +211,7 @@ def go_on(search: CoverSearch, work: int) -> bool:
     return bool(level < 0)
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _prepare(search: CoverSearch, level: int) -> bool:
     """Raise values, drop what does not fit any more, and say what is tried; False if nothing can be."""
     left = _list_holders(search, level)
@@ -302,7 +301,7 @@ def _list_options(search: CoverSearch, level: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _choose(search: CoverSearch, level: int, option: int) -> None:
     """Go down to the next level with a set included, which is not tried again at this one."""
     starts, items = search.starts, search.items

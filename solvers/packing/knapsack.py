@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from colgen.solvers.arrays import as_float, as_floats
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 from colgen.solvers.packing.arc_values import NEVER, arc_values, arc_work
 from colgen.solvers.packing.chains import chain, slide, successors
 from colgen.solvers.packing.listing import packings_above
@@ -40,7 +40,6 @@ from colgen.solvers.packing.network import (
 )
 from colgen.solvers.packing.network_arguments import SWEEPS, arcs_of, as_profits, check, in_portions
 from colgen.solvers.stopping import Look, look_away
-from colgen.solvers.tiers import tiered
 
 __all__ = [
     "LARGEST_CAPACITY",
@@ -141,9 +140,6 @@ def bounded_knapsack(
 # The kernels take a network's fields in order.  An item with b_i = ⌊C / w_i⌋ is limited by the capacity alone: one
 # sweep in the direction of the arcs does for any number of copies.  Other items are swept copy by copy, or, where they
 # have many copies, along the chains p, p + w_i, p + 2 w_i, ... of their arcs with a maximum over a sliding window.
-
-
-@tiered(narrow=True)
 @njit(cache=True, nogil=True)
 def _backward(first_item, last_item, capacity, widths, copies, first_arc, tails, heads, profits, values):  # type: ignore[no-untyped-def]
     for i in range(last_item - 1, first_item - 1, -1):
@@ -183,7 +179,7 @@ def _backward(first_item, last_item, capacity, widths, copies, first_arc, tails,
                 slide(after, states[length::-1], sums[length::-1], copies[i], window, here)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _copies_from(first, last, most, tails, heads, profits, after, state):  # type: ignore[no-untyped-def]
     """How many pieces of an item, at most ``most``, are best from a state on: (pieces, their end, profit)."""
     best, end, best_value = 0, state, after[state]
@@ -218,7 +214,6 @@ def _trace(  # type: ignore[no-untyped-def]
     return packing
 
 
-@tiered(narrow=True)
 @njit(cache=True, nogil=True)
 def _by_first_item(  # type: ignore[no-untyped-def]
     capacity, widths, copies, first_arc, tails, heads, values, profits, threshold

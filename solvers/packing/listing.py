@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_float, as_integer
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 from colgen.solvers.packing.network import PORTION, Floats, Ints, PackingNetwork, arc_at
 from colgen.solvers.packing.network_arguments import Arcs, arcs_of, check
 from colgen.solvers.stopping import Look, look_away

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_booleans, as_integer, as_integers
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 from colgen.solvers.stopping import Look, look_away
-from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -244,9 +243,6 @@ def filled(net: PackingNetwork, least: int) -> PackingNetwork:
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
-
-
-@tiered
 @njit(cache=True, nogil=True)
 def _grown(widths, copies, capacity, begun, states, most, first_arc, portion):  # type: ignore[no-untyped-def]
     """Lay items from ``begun`` on until a portion is used up: (items done, states reached, positions of the arcs).
@@ -298,14 +294,13 @@ def _grown(widths, copies, capacity, begun, states, most, first_arc, portion):  
     return i, states, positions[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _longer(array):  # type: ignore[no-untyped-def]
     larger = np.empty(2 * len(array), array.dtype)
     overwrite(larger[: len(array)], array)
     return larger
 
 
-@tiered(narrow=True)
 @njit(cache=True, nogil=True)
 def _located(widths, states, first_arc, begun, done, positions, tails, heads):  # type: ignore[no-untyped-def]
     """Tails and heads of the arcs of items ``begun`` to ``done``, as indices of states."""
@@ -368,7 +363,7 @@ def _useful(copies, first_arc, tails, heads, ends):  # type: ignore[no-untyped-d
     return useful
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def arc_at(first, last, tails, state):  # type: ignore[no-untyped-def]
     """The arc among first to last from a state, -1 if there is none."""
     k = first + np.searchsorted(tails[first:last], state)

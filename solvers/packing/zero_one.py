@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_floats, as_integers
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner, overwrite
 from colgen.solvers.stopping import Look, look_away
-from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -123,7 +122,7 @@ def _portions(room: Ints, items: int) -> list[tuple[int, int]]:
     return portions
 
 
-@njit(cache=True, nogil=True, borrows=True)
+@inner
 def better(inside, outside, profit, found):  # type: ignore[no-untyped-def]
     """The better of ``inside + profit`` and ``outside``, entry by entry; with one index, so that it is vectorised."""
     for c in range(found.size):
@@ -155,7 +154,7 @@ def trace(sizes, capacity, table, chosen):  # type: ignore[no-untyped-def]
             c -= sizes[i]
 
 
-@njit(cache=True, nogil=True, borrows=True)
+@inner
 def choose(inside, outside, profit, found, taken):  # type: ignore[no-untyped-def]
     """As :func:`better`; ``taken`` hears where ``inside + profit`` is: bytes, for they are vectorised too."""
     for c in range(found.size):
@@ -164,7 +163,7 @@ def choose(inside, outside, profit, found, taken):  # type: ignore[no-untyped-de
         taken[c] = np.uint8(with_it > without)
 
 
-@njit(cache=True, nogil=True, borrows=True)
+@inner
 def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ignore[no-untyped-def]
     """What the best set of one knapsack is worth; ``chosen`` becomes the set.
 
@@ -199,7 +198,6 @@ def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ign
     return here[capacity]
 
 
-@tiered(narrow=True)
 @njit(cache=True, nogil=True)
 def _best_sets(profits, sizes, capacities, values, chosen):  # type: ignore[no-untyped-def]
     n, room = profits.shape[1], capacities.max() + 1
@@ -208,7 +206,6 @@ def _best_sets(profits, sizes, capacities, values, chosen):  # type: ignore[no-u
         values[j] = best_set(profits[j], sizes[j], capacities[j], rows, taken, items, chosen[j])
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def _best_with_each(profits, sizes, capacities, values, inside, outside):  # type: ignore[no-untyped-def]
     n = profits.shape[1]

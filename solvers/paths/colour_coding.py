@@ -193,7 +193,7 @@ def num_iterations(probability: float, failure: float) -> int:
     return max(1, math.ceil(wanted * (1.0 - 1e-12)))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _mixed(x):  # type: ignore[no-untyped-def]
     """A bijection of 32 bits that leaves no pattern (Wellons' hash prospector), in numbers that do not overflow."""
     x = ((x ^ (x >> 16)) * 0x21F0AAAD) & 0xFFFFFFFF
@@ -386,7 +386,7 @@ def _extend(of: Graph, num_colours: int, tables: _Tables, s: int) -> int:
     return int((rows[s + 1] - rows[s]) * free + len(order))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _sort(colours, classes, num_colours, order, starts):  # type: ignore[no-untyped-def]
     """The vertices by colour, and where each colour begins."""
     starts[:] = 0
@@ -401,7 +401,7 @@ def _sort(colours, classes, num_colours, order, starts):  # type: ignore[no-unty
         at[c] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _free_runs(s, num_colours, starts, runs):  # type: ignore[no-untyped-def]
     """The sorted vertices whose colour is not in S, as runs (begin, end); returns how many runs."""
     count = 0
@@ -416,7 +416,7 @@ def _free_runs(s, num_colours, starts, runs):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _before(s, c, starts):  # type: ignore[no-untyped-def]
     """How many vertices have a colour of S below c."""
     count = 0
@@ -426,7 +426,7 @@ def _before(s, c, starts):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _trace(s, b, num_colours, tables, path):  # type: ignore[no-untyped-def]
     """Write the path that ends in sorted vertex b after the colours of S, read off the table."""
     order, starts, weights, rows, values = tables[:5]

@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_booleans, as_float, as_integer
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner
+from colgen.solvers.kernels import folded, inner, overwrite
 from colgen.solvers.paths.walks import Relaxed, tolerance
 from colgen.solvers.stopping import Expired, never
 
@@ -282,7 +281,7 @@ def _sort(vertex: Vertices, begin: int, end: int, bucket: Ints, order: Ints) -> 
         bucket[v] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _extend(program, states, j, fresh, bucket, order, least, table):  # type: ignore[no-untyped-def]
     """Write what follows from a portion's states, from ``fresh`` on.
 
@@ -385,7 +384,7 @@ def _reach(states: _States, s: int, v: int, bit: int, weight: float, penalty: fl
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _larger(states, begin, end, least):  # type: ignore[no-untyped-def]
     """A table of the states that lie there, with room for so many at least; its size is a power of two."""
     vertex, sets, size = states.vertex, states.sets, 1 << 12
@@ -414,7 +413,7 @@ def _hash(vertex: Any, words: NDArray[np.uint64]) -> Any:
     return h
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _finish(state, weight, vertex, parent, classes, best, walks):  # type: ignore[no-untyped-def]
     """Keep a walk that has come to its end, if it is the best one, or the best one without a repeated class."""
     if weight <= best[0] and weight <= best[1]:

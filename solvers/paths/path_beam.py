@@ -17,11 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_integer
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import overwrite, whole
 from colgen.solvers.paths.walks import Graph, Relaxed, checked
-from colgen.solvers.tiers import tiered
 
 Ints = NDArray[np.int64]
 
@@ -55,7 +53,6 @@ def guided_beam(relaxed: Relaxed, width: int) -> tuple[float, Ints]:
     return float(weight), relaxed.vertices[path[path >= 0]]
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def _beam(  # type: ignore[no-untyped-def]
     weights, first, last, classes, active, penalty, to_go, width
@@ -102,7 +99,7 @@ def _beam(  # type: ignore[no-untyped-def]
     return best, paths[chosen].copy()
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _sift_up(score, before, vertex, q, s, p, v):  # type: ignore[no-untyped-def]
     """Put an entry at the end of the heap."""
     while q > 0 and s < score[(q - 1) // 2]:
@@ -112,7 +109,7 @@ def _sift_up(score, before, vertex, q, s, p, v):  # type: ignore[no-untyped-def]
     score[q], before[q], vertex[q] = s, p, v
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _sift_down(score, before, vertex, count, s, p, v):  # type: ignore[no-untyped-def]
     """Put an entry in the place of the worst one."""
     q = 0

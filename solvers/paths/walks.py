@@ -25,12 +25,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_booleans, as_float, as_floats, as_indices, as_integer
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner
+from colgen.solvers.kernels import inner, overwrite
 from colgen.solvers.scaling import power_of_two
 from colgen.solvers.stopping import Expired, never
-from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -322,7 +320,6 @@ def relax(of: Graph, penalties: Floats, lower: float = -math.inf) -> Relaxed:
     return Relaxed(bound, keep, left, active, penalties, to_go, path, weight, walk, 1, scale)
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def _relax(of, active, penalty, spread, value, to_go, walk, lower, scale):  # type: ignore[no-untyped-def]
     """Bound and walk of the best penalised weight, and whether that repeats a class; strikes out what is of no use."""
@@ -356,7 +353,7 @@ def completions(of: Graph) -> Floats:
     return to_go
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _forward(weights, first, active, penalty, value):  # type: ignore[no-untyped-def]
     """Best penalised weight from the source to each vertex at each position, its own penalty counted."""
     length, n = value.shape
@@ -376,7 +373,7 @@ def _forward(weights, first, active, penalty, value):  # type: ignore[no-untyped
             here[v] = here[v] - penalty[v] if active[j, v] else -np.inf
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@njit(cache=True, no_cpython_wrapper=True, fastmath={"nnan", "nsz"})
 def _best_successor(row, after):  # type: ignore[no-untyped-def]
     best = -np.inf
     for v in range(len(row)):
@@ -385,7 +382,6 @@ def _best_successor(row, after):  # type: ignore[no-untyped-def]
     return best
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def _backward(weights, last, active, penalty, to_go):  # type: ignore[no-untyped-def]
     """Best penalised weight from each vertex at each position to the sink, its own penalty not counted."""
@@ -400,7 +396,7 @@ def _backward(weights, last, active, penalty, to_go):  # type: ignore[no-untyped
             to_go[j, u] = _best_successor(weights[u], after) if active[j, u] else -np.inf
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _best_walk(weights, value, penalty, last, walk):  # type: ignore[no-untyped-def]
     """Write the walk of the best penalised weight, read off the table of :func:`_forward`; returns that weight."""
     length, n = value.shape
@@ -422,7 +418,7 @@ def _best_walk(weights, value, penalty, last, walk):  # type: ignore[no-untyped-
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _weight(weights, first, last, walk):  # type: ignore[no-untyped-def]
     total = first[walk[0]]
     for j in range(1, len(walk)):
@@ -430,12 +426,11 @@ def _weight(weights, first, last, walk):  # type: ignore[no-untyped-def]
     return total + last[walk[-1]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _margin(weight, scale):  # type: ignore[no-untyped-def]
     return 1e-9 * max(scale, abs(weight)) if weight > -np.inf else 0.0
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def _ascend(left, ascent, rounds, small, scale, portion):  # type: ignore[no-untyped-def]
     """So many further steps at most; whether that was all, and what of the graph is left."""
@@ -544,7 +539,7 @@ def _strike_out(active: Mask, value: Floats, to_go: Floats, spread: float, cutof
     return remaining
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _standing(active, count):  # type: ignore[no-untyped-def]
     """The vertices that have a place, so many."""
     keep = np.empty(count, np.int64)
@@ -556,7 +551,6 @@ def _standing(active, count):  # type: ignore[no-untyped-def]
     return keep
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def _restricted(weights, active, keep):  # type: ignore[no-untyped-def]
     """Weights and active positions of some vertices."""

@@ -151,7 +151,7 @@ def enter_active(
     return _go_to_best(linear, factor, held, weight, _take_in(gram, factor, held, weight, count, new, shift))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _take_in(gram: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float) -> int:
     """Hold a column, of weight 0 where it is independent of those held; at most one of these has to leave before."""
     share = 1.0 if count == 0 else 0.0
@@ -185,7 +185,7 @@ def _take_in(gram: Floats, factor: Floats, held: Ints, weight: Floats, count: in
         count = _leave(factor, held, weight, count, leaving)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _go_to_best(linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int) -> int:
     """Move to the optimum of the columns held, those of weight 0 left out on the way; how many are held in the end."""
     ones, best = np.empty(count), np.empty(count)
@@ -232,7 +232,7 @@ def _solve(factor: Floats, count: int, right: Floats) -> None:
             right[j] -= factor[i, j] * value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _leave(factor: Floats, held: Ints, weight: Floats, count: int, leaving: int) -> int:
     """Take one column out of those held: its row goes, and rotations make the rest triangular again."""
     for i in range(leaving, count - 1):

@@ -20,9 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_float, as_floats, as_integer
 from colgen.solvers.chains.viterbi import advance, best_sum
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import truth, whole
+from colgen.solvers.kernels import overwrite, truth, whole
 from colgen.solvers.quadratic.over_simplex import ActiveSet, enter_active
 from colgen.solvers.trees.arborescence import solve_arborescence
 
@@ -129,7 +128,7 @@ def _outcome(
     return NearestMean(places, weights, value, gap, asked, exact, ActiveSet.held(factor, weights, shift))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _best_tree(theta: Floats, single_root: bool, places: Ints) -> bool:
     """Write the places of a best tree's arcs; whether there is a tree."""
     heads, _, _, feasible = solve_arborescence(theta, single_root)
@@ -139,7 +138,7 @@ def _best_tree(theta: Floats, single_root: bool, places: Ints) -> bool:
     return bool(feasible)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _best_labelling(
     theta: Floats, steps: Floats, backwards: Floats, stepwise: bool, forward: Floats, places: Ints
 ) -> bool:
@@ -161,7 +160,7 @@ def _best_labelling(
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _best(  # type: ignore[no-untyped-def]
     theta: Floats, steps: Floats, backwards: Floats, stepwise: bool, single_root: bool, forward: Floats, places: Ints
 ):
@@ -171,7 +170,7 @@ def _best(  # type: ignore[no-untyped-def]
     return _best_tree(theta, single_root, places)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _step_score(steps: Floats, stepwise: bool, columns: int, places: Ints) -> float:
     """ηᵀ of a labelling; nothing of trees."""
     total = 0.0
@@ -204,7 +203,7 @@ class _Structures(NamedTuple):
     step_scores: Floats
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _room_for_structures(room: int, positions: int) -> _Structures:
     return _Structures(
         np.zeros((room, positions), dtype=np.int64),
@@ -217,7 +216,7 @@ def _room_for_structures(room: int, positions: int) -> _Structures:
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _in_more_room(s: _Structures) -> _Structures:
     """The same structures, with room for twice as many."""
     size, positions = s.seen.shape
@@ -232,7 +231,7 @@ def _in_more_room(s: _Structures) -> _Structures:
     return more
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _subtract_mean(s: _Structures, count: int, flat: Floats) -> tuple[float, float, float]:
     """Subtract the mean of those held from the scores: these are dual values.
 
@@ -253,7 +252,7 @@ def _subtract_mean(s: _Structures, count: int, flat: Floats) -> tuple[float, flo
     return average, value, highest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _restore(s: _Structures, count: int, scores: Floats, flat: Floats) -> None:
     """Write the scores again where the mean was subtracted."""
     for k in range(count):
@@ -261,7 +260,7 @@ def _restore(s: _Structures, count: int, scores: Floats, flat: Floats) -> None:
             flat[place] = scores[place]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _number_of(s: _Structures, size: int, new: Ints) -> int:
     """The number of a structure, ``size`` if it has not been seen; what it has in common with others is noted."""
     number = size
@@ -275,7 +274,7 @@ def _number_of(s: _Structures, size: int, new: Ints) -> int:
     return number
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _is_held(s: _Structures, count: int, number: int) -> bool:
     for k in range(count):
         if s.held[k] == number:
@@ -283,7 +282,7 @@ def _is_held(s: _Structures, count: int, number: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _sums(places: Ints, flat: Floats, scores: Floats, step_score: float) -> tuple[float, float, float]:
     """What a structure gains at dual values, its b, and the size of its scores."""
     gain, own, absolute = step_score, step_score, 0.0
@@ -294,7 +293,7 @@ def _sums(places: Ints, flat: Floats, scores: Floats, step_score: float) -> tupl
     return gain, own, absolute
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _transposed(steps: Floats) -> Floats:
     """Steps by the later label first."""
     backwards = np.empty(steps.shape)

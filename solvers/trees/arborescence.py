@@ -28,8 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_numbers
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded
-from colgen.solvers.tiers import tiered
+from colgen.solvers.kernels import folded, inner
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -132,7 +131,7 @@ def room_for_sets(size: int) -> Sets:
     return Sets(rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7], rows[8], np.empty(size))
 
 
-@njit(cache=True, borrows=True)
+@inner
 def part_vertices(sets: Sets) -> None:
     """Let each vertex be alone, with no arc into it."""
     size = sets.paid.shape[0]
@@ -199,7 +198,7 @@ def leave_out(sets: Sets, vertex: int, node: int) -> None:
     decided[node] = 1
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def root_price(least: float, largest: float, size: int) -> float:
     """A price of the root's arcs: trees differ in less than ``size`` arcs, whose weights lie between two numbers."""
     price = size * (largest - least)
@@ -265,7 +264,7 @@ def _merge_columns(
         target[merged, h] = arg
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _expand(sets, count, target, heads):  # type: ignore[no-untyped-def]
     """Write the tree, the outermost sets first: the arc into a set decides which arc of its cycle is left out."""
     for node in range(count - 1, 0, -1):
@@ -276,7 +275,6 @@ def _expand(sets, count, target, heads):  # type: ignore[no-untyped-def]
             leave_out(sets, m, node)
 
 
-@tiered
 @njit(cache=True)
 def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
     """Heads, dual objective, reduced costs (numbers only where an arc is), and whether there is a tree at all.

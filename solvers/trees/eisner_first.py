@@ -15,8 +15,7 @@ Source: J. Eisner, *Three new probabilistic models for dependency parsing: an ex
 
 from __future__ import annotations
 
-from colgen.solvers.kernels import inner, quick
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import inner, quick, whole
 from colgen.solvers.trees.eisner_items import (
     IMPOSSIBLE,
     NEG,

@@ -21,8 +21,7 @@ Source: X. Carreras, *Experiments with a higher-order projective dependency pars
 
 from __future__ import annotations
 
-from colgen.solvers.kernels import inner, quick
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import inner, quick, whole
 from colgen.solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Scores, Ways, best_sum, put, raise_by
 
 

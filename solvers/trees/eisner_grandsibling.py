@@ -28,7 +28,6 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.solvers.arrays import ArrayError, as_booleans, as_floats
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.stopping import Expired, never
-from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -74,7 +73,6 @@ class Chart(NamedTuple):
     pairs: Floats
 
 
-@tiered
 @njit(cache=True)
 def lay_out(there: Mask) -> Chart:
     """An empty chart of the arcs that are there, by head and modifier; for kernels and their callers."""
@@ -119,7 +117,7 @@ def lay_out(there: Mask) -> Chart:
     return Chart(heads, modifiers, incoming, order, outgoing, split, place, pair_at, spans, np.full(pairs, -np.inf))
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _halves(chart, s, m, toward):  # type: ignore[no-untyped-def]
     """The most that covers what lies between two siblings, arcs s and m of one head; and where the first one's ends.
 
@@ -134,13 +132,12 @@ def _halves(chart, s, m, toward):  # type: ignore[no-untyped-def]
     return best, at
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _is_inside(g, h, x):  # type: ignore[no-untyped-def]
     """Whether a grandparent lies in the span from its head h to x."""
     return h < g <= x or x <= g < h
 
 
-@tiered
 @njit(cache=True)
 def fill(
     chart: Chart, arcs: Floats, grandparents: Floats, siblings: Floats, single_root: bool, first: int, end: int
@@ -205,7 +202,6 @@ def fill(
     return spans[0, end - 1]  # type: ignore[no-any-return]
 
 
-@tiered
 @njit(cache=True)
 def trace(chart: Chart, siblings: Floats, arcs: Floats, single_root: bool, heads: Ints) -> None:
     """Write the heads of the best tree of a chart that is full and has one; that of the root is -1."""

@@ -63,7 +63,7 @@ class Scores(NamedTuple):
     single_root: bool
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def scores_of(arc: Floats, rest: Rest) -> Scores:
     """Scores by name."""
     order, sib, grand, triple, kinds, single_root = rest
@@ -78,7 +78,7 @@ class Ways(NamedTuple):
     second: Ints
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def room_for_ways(size: int) -> Ways:
     """Room for the ways to build any item, with ``size`` positions."""
     return Ways(np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
 from colgen.solvers.stopping import Expired, never
 from colgen.solvers.trees.eisner_items import IMPOSSIBLE, Floats, Ints, Rest, room_for_ways, scores_of, value_of
 from colgen.solvers.trees.eisner_search import expand, goal
@@ -95,7 +96,7 @@ def _longer(array: NDArray[Number], most: int = 1 << 62) -> NDArray[Number]:
     return np.concatenate([array, np.empty_like(array)])[:most]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _before(a: int, b: int, key: Floats, state: Ints) -> bool:
     """Whether state a is taken before b: that of greater value, the further one of equals."""
     if key[a] != key[b]:
@@ -103,7 +104,7 @@ def _before(a: int, b: int, key: Floats, state: Ints) -> bool:
     return bool(state[a, 3] > state[b, 3]) or (state[a, 3] == state[b, 3] and a < b)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _take_best(d):  # type: ignore[no-untyped-def]
     """Take the best derivation from the heap: the last takes its place, and sinks."""
     heap, key, state = d.heap, d.key, d.state
@@ -125,7 +126,7 @@ def _take_best(d):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _put(d, number):  # type: ignore[no-untyped-def]
     """Put a derivation into the heap."""
     heap, place = d.heap, d.counts[_HEAP]
@@ -136,7 +137,7 @@ def _put(d, number):  # type: ignore[no-untyped-def]
     d.counts[_HEAP] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _write_tree(d, at, scores, ways):  # type: ignore[no-untyped-def]
     """Write the tree of a complete derivation."""
     found = d.counts[_FOUND]

@@ -10,9 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner
-from colgen.solvers.literals import whole
-from colgen.solvers.tiers import tiered
+from colgen.solvers.kernels import inner, whole
 from colgen.solvers.trees.eisner_first import expand_first, inside_first, outside_first
 from colgen.solvers.trees.eisner_grandchild import expand_grandchild, inside_grandchild, outside_grandchild
 from colgen.solvers.trees.eisner_items import (
@@ -33,7 +31,6 @@ from colgen.solvers.trees.eisner_items import (
 from colgen.solvers.trees.eisner_sibling import expand_sibling, inside_sibling
 
 
-@tiered
 @njit(cache=True)
 def chart_size(order: int, size: int) -> int:
     """Length of a chart for ``size`` positions, the root among them."""
@@ -106,7 +103,6 @@ def best_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> None:
                 top += 1
 
 
-@tiered
 @njit(cache=True)
 def best_with_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> float:
     """Fill the chart and write the heads of the best tree; its value, ``NEG`` if there is none."""

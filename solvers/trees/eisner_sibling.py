@@ -28,8 +28,7 @@ M. Collins, *Efficient third-order dependency parsers*, ACL 2010.
 
 from __future__ import annotations
 
-from colgen.solvers.kernels import inner, quick
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import inner, quick, whole
 from colgen.solvers.trees.eisner_items import (
     IMPOSSIBLE,
     NEG,

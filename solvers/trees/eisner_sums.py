@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike
 
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import inner
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import inner, whole
 from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import (
     FIRST,
@@ -148,7 +147,7 @@ def _fill(item: int, scores: Scores, chart: Floats, ways: Ways) -> None:
     chart[item] = most + np.log(total)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _items(size: int, third: bool, siblings: bool, order: Ints) -> int:
     """Write all items in an order in which each stands behind those that it is built of; how many there are."""
     square = size * size

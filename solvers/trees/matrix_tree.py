@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_floats, as_integers
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import truth
+from colgen.solvers.kernels import inner, truth
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -182,7 +182,7 @@ def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
     return found + offset
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, no_cpython_wrapper=True, error_model="numpy")
 def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> float:
     """Write the marginals, given logarithms that fit into one scale; log Z, or what is no number."""
     size = len(shifted)
@@ -209,7 +209,7 @@ def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> floa
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, no_cpython_wrapper=True, error_model="numpy")
 def _eliminate(weights: Numbers, single_root: bool, q: Numbers):  # type: ignore[no-untyped-def]
     """Write the derivatives of log Z by the weights; log Z, and the word at which nothing is left to divide by, or -1.
 
@@ -264,7 +264,7 @@ def _eliminate(weights: Numbers, single_root: bool, q: Numbers):  # type: ignore
     return found, -1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _add(a, b):  # type: ignore[no-untyped-def]
     """log(exp a + exp b)."""
     if b.real == -np.inf:
@@ -274,7 +274,7 @@ def _add(a, b):  # type: ignore[no-untyped-def]
     return a + np.log(1.0 + np.exp(b - a))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _add_to(a, b, impossible):  # type: ignore[no-untyped-def]
     """log(exp a + b), where b is of moderate size; what rounding makes of zero, if negative, is impossible."""
     if a.real > 40.0:
@@ -283,7 +283,7 @@ def _add_to(a, b, impossible):  # type: ignore[no-untyped-def]
     return np.log(both) if both.real > 0.0 else impossible
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, marginals: Numbers) -> float:
     """The same of logarithms, at any scale."""
     size = len(scores)
@@ -303,7 +303,7 @@ def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, margi
     return found
 
 
-@njit(cache=True, nogil=True, borrows=True)
+@inner
 def _factor_logarithms(w: Numbers, single_root: bool, order: Ints) -> float:
     """Eliminate the words in this order, which changes where nothing is left to divide by; log Z."""
     n = len(w) - 1
@@ -334,7 +334,7 @@ def _factor_logarithms(w: Numbers, single_root: bool, order: Ints) -> float:
     return found
 
 
-@njit(cache=True, nogil=True, borrows=True)
+@inner
 def _differentiate_logarithms(w, single_root, order, q):  # type: ignore[no-untyped-def]
     """Write the derivatives by the weights, from the last word eliminated to the first."""
     n = len(w) - 1

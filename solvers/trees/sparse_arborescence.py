@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
 from colgen.solvers.trees.arborescence import (
     Sets,
     contract,
@@ -25,7 +26,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _best_arc(sets, node, tails, incoming, weights, shift):  # type: ignore[no-untyped-def]
     """The largest weight of an arc into a set, less what its head has paid, and that arc, -1 if there is none."""
     best, arc = -np.inf, -1
@@ -42,7 +43,7 @@ def _best_arc(sets, node, tails, incoming, weights, shift):  # type: ignore[no-u
     return best, arc
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _range(weights, first, last):  # type: ignore[no-untyped-def]
     """The least and the largest weight of an arc that may be used."""
     least, largest = np.inf, -np.inf

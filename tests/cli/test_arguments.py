@@ -7,7 +7,7 @@ from tests.cli.stub import (
 )
 
 
-@pytest.mark.parametrize("command", ["solve", "train", "ablation", "demo", "bench", "templates"])
+@pytest.mark.parametrize("command", ["solve", "train", "ablation", "demo", "warm", "bench", "templates"])
 def test_help_of_each_command_fits_a_screen_and_has_an_example(capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = run(capsys, command, "--help")

@@ -1,13 +1,17 @@
 """Rounds as they come."""
 
 import dataclasses
+import io
 import math
 import sys
+import threading
 import types
 
 import pytest
+from rich.console import Console
 
 from colgen import Method, NodeLimit, Sense, solve
+from colgen.reporting import progress
 from colgen.reporting.progress import HEADER, Pace, line, quiet
 from tests.core.test_stop import ROUND
 from tests.toys import CuttingStock
@@ -66,6 +70,26 @@ def test_error_of_a_listener_reaches_the_caller():
     with pytest.raises(ZeroDivisionError) as caught:
         solve(CuttingStock(), progress=fail)
     assert len(caught.value.result.iterations) == 1
+
+
+def test_a_terminal_names_the_kernel_that_is_being_compiled(monkeypatch):
+    console = Console(file=io.StringIO(), force_terminal=True, width=120)
+    now, calls = ["solvers.paths.search.advance"], threading.Semaphore(0)
+
+    def compiled_now():
+        calls.release()
+        return now[0]
+
+    monkeypatch.setattr(progress, "compiled_now", compiled_now)
+    monkeypatch.setattr(progress, "compile_seconds", lambda: 3.2)
+    with progress._live(console, Sense.MINIMIZE) as listen:
+        for _ in range(4):  # a picture is written before the next one is made
+            assert calls.acquire(timeout=30)
+        now[0] = ""
+        listen(ROUND)
+    text = console.file.getvalue()
+    assert "compiling solvers.paths.search.advance (once per machine; 3 s so far)" in text
+    assert text.count("compiling") < text.count("seconds")  # not in the last picture
 
 
 class Notebook:

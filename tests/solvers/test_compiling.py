@@ -2,11 +2,16 @@
 
 import time
 
-from numba import njit
+from numba import extending, njit
 
 from colgen import PricingResult, solve
-from colgen.solvers.compiling import compile_seconds, working_clock
+from colgen.solvers.compiling import compile_seconds, compiled_now, working_clock
 from tests.toys import CuttingStock
+
+
+def ask():
+    """Overloaded for kernels: its type is asked for while its caller is compiled."""
+    return 1
 
 
 def fresh():
@@ -34,6 +39,24 @@ def test_the_working_clock_stands_still_meanwhile():
     kernel(1)
     worked, passed = working_clock() - clock, time.perf_counter() - started
     assert worked <= passed - (compile_seconds() - before) + 1e-3
+
+
+def test_the_kernel_that_is_being_compiled_has_a_name():
+    names = []
+
+    @extending.overload(ask, strict=False)
+    def compile_asking():
+        names.append(compiled_now())
+        return lambda: 1
+
+    @njit
+    def asking():
+        return ask()
+
+    assert compiled_now() == ""
+    assert asking() == 1
+    assert set(names) == {f"{__name__}.asking".partition(".")[2]}
+    assert compiled_now() == ""
 
 
 def test_compiling_is_a_stage_of_its_own():

@@ -197,8 +197,10 @@ TRUSTING = {
     "interior": "takes programs, which check themselves",
     "retries": "takes backends, which check themselves",
     "kernels": "how kernels are compiled",
-    "tiers": "when kernels are compiled",
-    "kinds": "how kernels of columns are compiled",
+    "kinds": "takes what a vocabulary has numbered",
+    "compressed": "kernels, which refuse other types of arguments",
+    "identity": "kernels, which refuse other types of arguments",
+    "units": "kernels, which refuse other types of arguments",
     "arrays": "the door itself",
     "stopping": "nothing to check",
     "compiling": "a clock, which takes nothing",
@@ -293,7 +295,6 @@ STRUCTURES = {
     "shortest_paths.in_order",  # takes arcs of a block
     "weak_duality.least_by_duals",  # takes what programs hold
     "whole_labels.best_scores",  # takes forests, which check themselves
-    "compressed.typed",  # compiles kernels
     "deadlines.watching",  # takes a budget
 }
 """Functions that take what other functions here have made."""

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner, overwrite
 from colgen.solvers.packing.zero_one import best_set
-from colgen.solvers.tiers import tiered
 
 _MEMORY = 0.7
 """How much of the former direction stays in the next one."""
@@ -29,7 +28,6 @@ _GAIN = 1e-4
 """Less than this share of what is missing is no gain that makes steps worth their length."""
 
 
-@tiered(narrow=True)
 @njit(cache=True, nogil=True)
 def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patience):  # type: ignore[no-untyped-def]
     """So many rounds from ``duals``, in place of which the best ones are put.
@@ -88,7 +86,6 @@ def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patien
     return best, sets[:done], mean, step
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def distinct(sets, shares):  # type: ignore[no-untyped-def]
     """The sets that machines took in some rounds, each once, in the order in which they came, and their shares.
@@ -127,7 +124,7 @@ def distinct(sets, shares):  # type: ignore[no-untyped-def]
     return machines[:count], firsts[:count], totals[:count]
 
 
-@njit(cache=True, nogil=True, borrows=True)
+@inner
 def _same(one, other):  # type: ignore[no-untyped-def]
     t = 0
     while t < len(one) and one[t] == other[t]:

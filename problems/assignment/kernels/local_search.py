@@ -11,11 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner
-from colgen.solvers.literals import whole
-from colgen.solvers.tiers import tiered
+from colgen.solvers.kernels import folded, inner, overwrite, whole
 
 _DEARER, _CHEAPER = 1.1, 0.93
 """What the penalty is multiplied by after a move to an assignment that does not fit, and to one that does."""
@@ -60,7 +57,6 @@ class _Search(NamedTuple):
     found: Any
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def improve(costs, allowed, sizes, capacities, machines, penalty, moves, rng):  # type: ignore[no-untyped-def]
     """So many moves of a tabu search from ``machines``, the machine of each task.

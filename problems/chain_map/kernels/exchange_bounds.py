@@ -15,8 +15,7 @@ from colgen.problems.chain_map.kernels.pair_prices import Side, room_for_side
 from colgen.solvers.chains.forest import NONE, Forest, Ints
 from colgen.solvers.chains.tree_messages import Duals
 from colgen.solvers.chains.vectors import WIDTH, above, lowest_bit, max_sum, row_max, sum_rows
-from colgen.solvers.kernels import folded, inner
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import folded, inner, whole
 
 Rows = NDArray[Any]
 Values = NDArray[np.float64]

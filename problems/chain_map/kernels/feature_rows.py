@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
 
 Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
@@ -29,7 +30,7 @@ BEFORE, AFTER = 0, 1
 _EMPTY = -1
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _start(key: Any, mask: Any) -> Any:
     mixed = (key & 0x7FFFFFFF) * 0x2545F491 + (key >> 31) * 0x1B873593
     return (mixed ^ (mixed >> 29)) & mask
@@ -46,7 +47,7 @@ def fill_pairs(keys: Offsets, numbers: Ints, new_keys: Offsets, new_numbers: Int
         keys[slot], numbers[slot] = new_keys[k], new_numbers[k]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _pair(keys, numbers, atoms, kind, first, second):  # type: ignore[no-untyped-def]
     if first < 0 or second < 0:
         return np.int32(-1)

@@ -13,13 +13,11 @@ from colgen.solvers.chains.forest import NONE, Forest, Ints, Offsets
 from colgen.solvers.chains.tree_domains import Domains
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner
-from colgen.solvers.tiers import tiered
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
 
 
-@tiered(narrow=True)
 @njit(cache=True)
 def best_labels(
     forest: Forest, scores: Scores, tables: Scores, domains: Domains, active: Offsets, labels: Ints, values: Values
@@ -110,7 +108,7 @@ def runner_up(
     return labels, values
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _two_best(
     tables: Scores, first_row: int, above: int, domains: Domains, second: Scores, node: int
 ) -> tuple[int, int, bool, Any]:
@@ -263,7 +261,6 @@ def _best_flips(
                     out[tree] = min(out[tree], row[labels[node]] - row[x])
 
 
-@tiered(narrow=True)
 @njit(cache=True)
 def score_labels(forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values) -> None:
     """Scores of labellings of all trees, summed in double precision with what each sum loses.
@@ -279,7 +276,6 @@ def score_labels(forest: Forest, scores: Scores, tables: Scores, labels: Ints, v
         values[tree] = _score(forest, scores, tables, labels, tree)
 
 
-@tiered(narrow=True)
 @njit(cache=True)
 def are_scored(forest: Forest, scores: Scores, tables: Scores, labels: Ints, values: Values) -> bool:
     """Whether there is a label for every node, and each tree's score is this number, to the last bit."""
@@ -349,7 +345,6 @@ def greedy_labels(forest: Forest, scores: Scores, tables: Scores, first: int, en
         labels[node] = np.argmax(row)
 
 
-@tiered(narrow=True)
 @njit(cache=True)
 def have_labellings(forest: Forest, scores: Scores, tables: Scores, trees: Offsets) -> NDArray[np.bool_]:
     """Which of some trees have a labelling without a forbidden label or pair; O(nodes · labels²) of these."""

@@ -30,6 +30,7 @@ from colgen.problems.dependency.features.label_scores import (
     place_of,
 )
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
 
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int32]
@@ -59,7 +60,7 @@ class LabelLists(NamedTuple):
     weights: Singles
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _add(into, key, rows, lists):  # type: ignore[no-untyped-def]
     """Add a feature's weights to those of all relations."""
     slot = np.int64(-1) if key < 0 else find(rows.slots, key)
@@ -77,7 +78,7 @@ def _add(into, key, rows, lists):  # type: ignore[no-untyped-def]
         entry = lists.after[entry]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _add_alone(codes, templates, rows, lists, by_head, by_modifier):  # type: ignore[no-untyped-def]
     """Add what templates of one token say, by token, whether the head stands after the modifier, and relation.
 
@@ -102,7 +103,7 @@ def _add_alone(codes, templates, rows, lists, by_head, by_modifier):  # type: ig
     return both[:pairs]
 
 
-@njit(cache=True, nogil=True, borrows=True)
+@inner
 def _add_arcs(codes, templates, t, h, rows, lists, places, work, totals):  # type: ignore[no-untyped-def]
     """Add what a template says of all arcs of a head, by modifier and relation."""
     code, modifiers = np.int64(codes[templates.joined[t, 0], h]), codes[templates.joined[t, 1]]
@@ -137,7 +138,7 @@ def _add_arcs(codes, templates, t, h, rows, lists, places, work, totals):  # typ
             entry = after[entry]
 
 
-@njit(cache=True, nogil=True, borrows=True)
+@inner
 def _choose(h, totals, heads, right, losses, best, which, of_right):  # type: ignore[no-untyped-def]
     """Write the best relation of each arc of a head, losses added."""
     wrong, missed, num = np.float32(losses[0]), np.float32(losses[1]), totals.shape[1]

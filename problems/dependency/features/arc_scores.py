@@ -27,7 +27,7 @@ from colgen.problems.dependency.features.factored_scores import (
 from colgen.problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
 from colgen.problems.dependency.features.tags_between import score_all_between
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import inner, whole
 
 Bools = NDArray[np.bool_]
 
@@ -92,7 +92,7 @@ def _add_directions(values, order, worth):  # type: ignore[no-untyped-def]
             worth[number, distance] = values[order[number], 0] + values[order[number], 1 + distance]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
     """Write what templates say that look at kinds alone, by the distance."""
     blocks = index.blocks
@@ -109,7 +109,7 @@ def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
                 sums[distance] += index.worth[number, distance]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _add_alone(index, t, tokens, into):  # type: ignore[no-untyped-def]
     """Add what a template of one token says, by token, whether the head stands after the modifier, and distance."""
     blocks, begin = index.blocks.blocks, index.blocks.begins[t]
@@ -126,7 +126,7 @@ def _add_alone(index, t, tokens, into):  # type: ignore[no-untyped-def]
                     into[token, back, distance] += index.worth[number, distance]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _add_arcs(index, t, heads, modifiers, bins, work, scores):  # type: ignore[no-untyped-def]
     """Add what a template of two tokens says of all arcs; ``scores`` by head and modifier, flattened."""
     width = bins.shape[0]
@@ -168,7 +168,7 @@ def _add_arcs(index, t, heads, modifiers, bins, work, scores):  # type: ignore[n
                 scores[owner * across + other * along] += worth[number, bins[abs(owner - other)]]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _add_kinds(index, codes, bins, by_head, by_modifier, work, table):  # type: ignore[no-untyped-def]
     """Add what kinds say to each other, and what head and modifier say by themselves."""
     width = bins.shape[0]

@@ -52,13 +52,13 @@ class Blocks(NamedTuple):
     slots: Shorts
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def element_of(spread):  # type: ignore[no-untyped-def]
     """Which of a set's 64 elements a rest has, by its product with :data:`SPREAD`."""
     return (spread >> 20) & 63
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def find_rest(slots, first, mask, rest, spread):  # type: ignore[no-untyped-def]
     """Number of the key with a rest in a block, -1 if there is none."""
     at = spread & mask
@@ -82,7 +82,7 @@ def find(blocks, t, owner, other, place):  # type: ignore[no-untyped-def]
     return find_rest(blocks.slots, block[0], block[1], rest, spread)
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _parts(key, starts, sizes, widths, owners):  # type: ignore[no-untyped-def]
     """Template of a key, the owner's code, and the rest."""
     t = np.searchsorted(starts, key, side="right") - 1

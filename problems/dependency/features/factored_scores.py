@@ -29,7 +29,6 @@ from colgen.problems.dependency.features.hashed_keys import EMPTY, claim, claim_
 from colgen.problems.dependency.features.mixed_radix import radix_of
 from colgen.solvers.arrays import as_floats, as_integer, as_integers
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.tiers import tiered
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -245,7 +244,6 @@ def score_row(codes, table, pairs, kind, i, k, members, row):  # type: ignore[no
         row[j] = score
 
 
-@tiered
 @njit(cache=True)
 def tree_triples(heads: Ints, kind: int) -> Ints:
     """The grandparent parts (kind 0) or the sibling parts (kind 1) of a tree, shape (parts, 3)."""

@@ -80,7 +80,7 @@ class Features(NamedTuple):
     rows: Singles
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _slot(slots, keys, key):  # type: ignore[no-untyped-def]
     """Where a key is in the hash table, or would be."""
     mask = slots.shape[0] - 1

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
 
 Ints = NDArray[np.int64]
 
@@ -20,7 +21,7 @@ def room_for_keys(count: int) -> Ints:
     return np.full(1 << max(4, (2 * count).bit_length()), EMPTY)
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def hash_of(key, mask):  # type: ignore[no-untyped-def]
     """The slot where the search for a key begins; ``mask``: the length of the table, a power of two, less 1."""
     # Both halves of the key times odd numbers of 30 bits: no product overflows, also where numba is switched off.
@@ -28,7 +29,7 @@ def hash_of(key, mask):  # type: ignore[no-untyped-def]
     return (mixed ^ (mixed >> 29)) & mask
 
 
-@njit(cache=True, borrows=True)
+@inner
 def find(keys, key):  # type: ignore[no-untyped-def]
     """Slot of a key, -1 if it is not there."""
     mask = keys.shape[0] - 1
@@ -40,7 +41,7 @@ def find(keys, key):  # type: ignore[no-untyped-def]
     return slot
 
 
-@njit(cache=True, borrows=True)
+@inner
 def claim(keys, key):  # type: ignore[no-untyped-def]
     """Slot of a key, which is put there if it was not."""
     mask = keys.shape[0] - 1

@@ -20,8 +20,7 @@ from colgen.problems.dependency.features.blocks import SPREAD, Blocks, blocks_of
 from colgen.problems.dependency.features.kinds import Kinds, no_kinds, number_kinds, number_pairs
 from colgen.problems.dependency.features.label_scores import PLACES, Codes, Ints, Singles, Templates, place_of
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import folded, inner, whole
 
 Floats = NDArray[np.float64]
 Shorts = NDArray[np.int32]
@@ -147,7 +146,7 @@ def _add(index: RelationIndex, feature: int, into: Singles) -> None:
         into[index.relations[e]] += index.weights[e]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
     """Write what templates say that look at kinds alone, by relation."""
     sums[:] = 0.0
@@ -163,7 +162,7 @@ def _sum_kinds(index, codes, h, m, sums):  # type: ignore[no-untyped-def]
             _add(index, feature, sums)
 
 
-@njit(cache=True, fastmath={"nnan", "nsz", "reassoc"})
+@njit(cache=True, no_cpython_wrapper=True, fastmath={"nnan", "nsz", "reassoc"})
 def _largest(row):  # type: ignore[no-untyped-def]
     """The largest number, by several at a time."""
     largest = row[0]
@@ -172,7 +171,7 @@ def _largest(row):  # type: ignore[no-untyped-def]
     return largest
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _look_up(index, codes, tokens):  # type: ignore[no-untyped-def]
     """Look up blocks of all tokens, and what they say by themselves; how many templates look at two tokens."""
     joined, begins, blocks, owned = index.templates.joined, index.blocks.begins, index.blocks.blocks, tokens.owned
@@ -204,7 +203,7 @@ def _look_up(index, codes, tokens):  # type: ignore[no-untyped-def]
     return met
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _begin_totals(index, codes, tokens, h, sides, pairs, afresh, totals):  # type: ignore[no-untyped-def]
     """Write what kinds say of a head's arcs, and head and modifier by themselves, by modifier and relation."""
     for m in range(1, totals.shape[0]):
@@ -219,7 +218,7 @@ def _begin_totals(index, codes, tokens, h, sides, pairs, afresh, totals):  # typ
             totals[m, y] = sums[y] + tokens.by_head[h, side, y] + tokens.by_modifier[m, side, y]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _find_features(index, tokens, met, h, places, asked):  # type: ignore[no-untyped-def]
     """Write the features of a head's arcs by templates of two tokens, and the modifiers; how many these are."""
     joined, owned, others = index.templates.joined, tokens.owned, tokens.others

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from colgen.problems.dependency.features.factored_scores import Codes, Floats, Ints, Singles, WeightTable
 from colgen.problems.dependency.features.hashed_keys import EMPTY, claim_all, find, room_for_keys
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import inner, whole
 
 Shorts = NDArray[np.int32]
 
@@ -104,7 +104,7 @@ def lists_of(table: WeightTable, kind: int) -> TripleLists:
     )
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _met(lists, template, first, last, side):  # type: ignore[no-untyped-def]
     """Slot of a pair of codes and a side, -1 if nothing is said of them."""
     if first < 0 or last < 0 or first >= lists.limits[template, 0] or last >= lists.limits[template, 1]:
@@ -113,7 +113,7 @@ def _met(lists, template, first, last, side):  # type: ignore[no-untyped-def]
     return find(lists.keys, key)
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _places(codes, lists):  # type: ignore[no-untyped-def]
     """Where each code of a third token stands in the sentence: of each template and code the first token, and the next.
 
@@ -134,7 +134,7 @@ def _places(codes, lists):  # type: ignore[no-untyped-def]
     return starts, firsts, nexts
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _spread(row, first, nexts, low, high, weight):  # type: ignore[no-untyped-def]
     """Add a weight at the tokens of a code, from the first one on, that stand from ``low`` up to ``high``, it not."""
     j = first
@@ -144,7 +144,7 @@ def _spread(row, first, nexts, low, high, weight):  # type: ignore[no-untyped-de
         j = nexts[j]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _share_grandparents(codes, lists, places, shared):  # type: ignore[no-untyped-def]
     """What templates that pass over the parent say, by child, place of the parent and grandparent.
 
@@ -187,7 +187,7 @@ def all_grandparents(codes: Codes, lists: TripleLists, scores: Floats, most: Flo
     _fill_grandparents(codes, lists, places, shared, row, scores, most)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _fill_grandparents(codes, lists, places, shared, row, scores, most):  # type: ignore[no-untyped-def]
     n = codes.shape[1] - 3
     most[:] = 0.0
@@ -221,13 +221,13 @@ def _fill_grandparents(codes, lists, places, shared, row, scores, most):  # type
             most[p, c] = top
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _near(distance):  # type: ignore[no-untyped-def]
     """Bin of the distance of two siblings, twice: as relations have it."""
     return 2 * (distance - 1 if distance <= 2 else 2 if distance <= 5 else 3)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _within(relation, of, side, low, high):  # type: ignore[no-untyped-def]
     """The part of a range, from ``low`` up to ``high``, whose distance from a token is the relation's.
 
@@ -239,7 +239,7 @@ def _within(relation, of, side, low, high):  # type: ignore[no-untyped-def]
     return max(low, of - most + 1), min(high, of - least + 1)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _share_siblings(codes, lists, places, shared, ends):  # type: ignore[no-untyped-def]
     """What templates that pass over the head say: by modifier and sibling; and of modifiers at the ends.
 
@@ -292,7 +292,7 @@ def all_siblings(codes: Codes, lists: TripleLists, scores: Floats, most: Floats,
     _fill_siblings(codes, lists, places, shared, ends, scores, most, last)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _fill_siblings(codes, lists, places, shared, ends, scores, most, last):  # type: ignore[no-untyped-def]
     n = codes.shape[1] - 3
     most[:] = 0.0

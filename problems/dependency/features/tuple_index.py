@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from colgen.problems.dependency.features.mixed_radix import Radix
 from colgen.solvers.arrays import as_integers
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner, overwrite
 
 Ints = NDArray[np.int64]
 Shorts = NDArray[np.int32]
@@ -151,7 +151,7 @@ def _edges(
     return parents[:edges], labels[:edges], targets[:edges], nodes
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _slot(label, mask):  # type: ignore[no-untyped-def]
     return ((label * 40503) ^ (label >> 7)) & mask
 
@@ -171,7 +171,7 @@ def _fill(place: Ints, first: Shorts, slots: Shorts, parents: Ints, labels: Shor
         slots[start + at, 1] = targets[edge] if targets[edge] >= 0 else place[-2 - targets[edge]]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def below(slots, node, label):  # type: ignore[no-untyped-def]
     """What a node has under a label, -1 for nothing; for kernels.  No table is full, so that the search ends."""
     start, mask = node >> _BITS, (np.int64(1) << (node & ((1 << _BITS) - 1))) - 1
@@ -185,7 +185,7 @@ def below(slots, node, label):  # type: ignore[no-untyped-def]
     return np.int64(slots[start + at, 1])
 
 
-@njit(cache=True, borrows=True)
+@inner
 def prefix_node(index, codes, t, tokens, depth):  # type: ignore[no-untyped-def]
     """The node of all varied tokens of a tuple but the last, -1 if there is none; for kernels, ``depth`` above 1."""
     code = np.int64(codes[index.templates[t, index.varied[t, 0]], tokens[index.varied[t, 0]]])
@@ -198,7 +198,7 @@ def prefix_node(index, codes, t, tokens, depth):  # type: ignore[no-untyped-def]
     return node
 
 
-@njit(cache=True, borrows=True)
+@inner
 def num_varied(index, t):  # type: ignore[no-untyped-def]
     """How many tokens of a template vary; for kernels."""
     depth = 0

@@ -113,7 +113,7 @@ def score_tuples(codes: Shorts, index: Index, weights: Singles, columns: Ints, r
     return scores
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _groups(columns: Ints) -> Ints:
     """Where tuples begin that differ from the one before in another token than the last; and their number."""
     count, width = columns.shape

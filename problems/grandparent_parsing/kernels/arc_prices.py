@@ -26,10 +26,8 @@ from colgen.problems.grandparent_parsing.kernels.tree_parts import (
     look_at_siblings,
     score_grandparents,
 )
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded
-from colgen.solvers.literals import truth, whole
+from colgen.solvers.kernels import folded, inner, overwrite, truth, whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -158,7 +156,7 @@ def _extended(
     return value, last
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
     """Replace the bounds on an arc's sibling parts by the largest of them."""
     bounds, parts = s.bounds, s.parts
@@ -178,7 +176,7 @@ def _refine_siblings(s, h, m):  # type: ignore[no-untyped-def]
     bounds.last[h, m] = s.row[m]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _write_gains(s, g, p, gained):  # type: ignore[no-untyped-def]
     """Write what p's arcs gain with g as its head, by modifier: candidates scores, others bounds if they have none."""
     parts = s.parts
@@ -193,7 +191,7 @@ def _write_gains(s, g, p, gained):  # type: ignore[no-untyped-def]
     gained[g] = -np.inf  # (g, p) and (p, g) are a cycle
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     """Let the arc (g, p), no candidate, pay for its own parts instead of the best."""
     a = s.a
@@ -211,7 +209,7 @@ def _refine_entering(s, g, p):  # type: ignore[no-untyped-def]
     s.pays[g, p] = value
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _refine_grandparents(s, p, m, g):  # type: ignore[no-untyped-def]
     """Score the parts of the arc (p, m) with g and with all candidate heads of p."""
     a, known = s.a, s.parts.grandparent_known[p]
@@ -258,7 +256,7 @@ def _refine_path(s: _Pricing, p: int, g: int, first: int, second: int, final: bo
     return changed
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-untyped-def]
     """Upper bounds on p's automaton with the arcs from ``sources``, brought down to the limits as far as can be done.
 
@@ -298,7 +296,7 @@ def _settle(s, p, sources, limits, all_arcs, final, repay):  # type: ignore[no-u
     return False
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _pricing_of(a, bounds, parts, possible, local, leaving, entering, unit):  # type: ignore[no-untyped-def]
     """What is known before any arc has been priced."""
     size = possible.shape[0]
@@ -330,7 +328,7 @@ def _pricing_of(a, bounds, parts, possible, local, leaving, entering, unit):  # 
     )
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _tree_prices(a, leaving, entering, possible, single_root, unit):  # type: ignore[no-untyped-def]
     """The best arborescence of candidates, the weight that no other arc may have, and reduced costs at that weight."""
     n = possible.shape[0] - 1

@@ -34,10 +34,8 @@ from numpy.typing import NDArray
 
 from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
 from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, backward, forward, tree_score
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded
-from colgen.solvers.literals import truth, whole
+from colgen.solvers.kernels import folded, overwrite, truth, whole
 from colgen.solvers.trees.arborescence import is_tree, room_for_sets, solve_arborescence
 from colgen.solvers.trees.sparse_arborescence import best_of_arcs
 
@@ -55,7 +53,7 @@ ENUMERATED = 256
 """So many choices of heads that are left are tried one by one."""
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def best_tree(weights, single_root, heads):  # type: ignore[no-untyped-def]
     """Best arborescence: its bound, whether there is one, and its reduced costs; ``heads`` is filled.
 
@@ -115,7 +113,7 @@ def root_price(weights, heads, unit):  # type: ignore[no-untyped-def]
     return price
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def force(a, alive, values, enters, local, steps, forced):  # type: ignore[no-untyped-def]
     """The most that the automaton of an arc's head is worth with the arc, for each arc alive, in ``forced``.
 
@@ -154,7 +152,7 @@ def force(a, alive, values, enters, local, steps, forced):  # type: ignore[no-un
     return steps, False
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def automata_values(a, leaving, entering, values, enters, local):  # type: ignore[no-untyped-def]
     """Worth of each automaton with each arc into it (``enters``) and at best (``local``); ``values``: -λ by order.
 
@@ -246,7 +244,7 @@ class _Copies(NamedTuple):
     back: Ints
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _copies_of(a, leaving, entering):  # type: ignore[no-untyped-def]
     """Copies that no automaton has been run for."""
     n, arcs = a.arc.shape[0] - 1, a.heads.shape[0]
@@ -336,7 +334,7 @@ def _write_matrix(a: Automata, worth: Floats, weights: Floats) -> None:
         weights[a.heads[e], a.modifiers[e]] = worth[e]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _delete(a, alive, s, reduced, bound, limit, steps):  # type: ignore[no-untyped-def]
     """Delete arcs with which no tree is better than a limit, by their reduced costs.
 
@@ -482,7 +480,7 @@ def relax(
     return upper, lower, count
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _enumerate(a, alive, lower, best_heads, single_root):  # type: ignore[no-untyped-def]
     """Try all trees of the arcs alive if they are few: whether that was done, and the best score known."""
     n = a.arc.shape[0] - 1

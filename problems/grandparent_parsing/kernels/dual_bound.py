@@ -18,14 +18,14 @@ from colgen.problems.dependency.features.factored_scores import score_triple
 from colgen.problems.grandparent_parsing.kernels.dual_state import Source
 from colgen.problems.grandparent_parsing.kernels.token_bounds import loose_bounds, pair_bound
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import whole
 from colgen.solvers.trees.arborescence import solve_arborescence
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def lazy_weights(arcs: Floats, source: Source, pi: Floats) -> tuple[Floats, int]:
     """W of a trained model's sentence by head and modifier, and how many parts were scored for it.
 

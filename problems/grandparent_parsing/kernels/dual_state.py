@@ -14,7 +14,7 @@ from colgen.problems.dependency.features.factored_scores import RELATIONS, Codes
 from colgen.problems.grandparent_parsing.kernels.token_bounds import TokenBounds, pair_bound
 from colgen.solvers.arrays import as_floats
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.tiers import tiered
+from colgen.solvers.kernels import inner
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -99,7 +99,6 @@ NO_SOURCE = Source(
 )
 
 
-@tiered
 @njit(cache=True)
 def begin(arcs, bounds, entering, given):  # type: ignore[no-untyped-def]
     """A descent that has not begun: no part is scored; ``given``: the bounds are the best there are."""
@@ -151,7 +150,7 @@ def start(arcs: Floats, bounds: Floats, entering: Floats) -> Dual:
 # --- one dual value, one score ---------------------------------------------------------------------------------------
 
 
-@njit(cache=True, borrows=True)
+@inner
 def touch(dual, p, c):  # type: ignore[no-untyped-def]
     """See to it that there is a row of bounds for a parent and a child."""
     if dual.touched[p, c]:
@@ -167,7 +166,7 @@ def touch(dual, p, c):  # type: ignore[no-untyped-def]
         dual.known[p, c, g] = False
 
 
-@njit(cache=True, borrows=True)
+@inner
 def move(dual, p, c, new):  # type: ignore[no-untyped-def]
     """Change the dual value of a pair that has been touched, and all weights that depend on it."""
     old = dual.pi[p, c]
@@ -181,7 +180,7 @@ def move(dual, p, c, new):  # type: ignore[no-untyped-def]
     row[c] = own  # c is no grandparent of itself
 
 
-@njit(cache=True, borrows=True)
+@inner
 def learn(dual, p, c, g, score):  # type: ignore[no-untyped-def]
     """Put a score in the place of its bound."""
     before, after = dual.scores[p, c, g] - dual.pi[p, c], score - dual.pi[p, c]
@@ -190,7 +189,6 @@ def learn(dual, p, c, g, score):  # type: ignore[no-untyped-def]
     dual.known[p, c, g] = True
 
 
-@tiered
 @njit(cache=True)
 def supply(dual: Dual, triples: Ints, scores: Floats) -> None:
     """Take in scores of parts (g, p, c) that :func:`descend` has asked for, shape (parts, 3)."""
@@ -199,7 +197,7 @@ def supply(dual: Dual, triples: Ints, scores: Floats) -> None:
         learn(dual, p, c, g, scores[k])
 
 
-@njit(cache=True, borrows=True)
+@inner
 def refine(dual, source, stale):  # type: ignore[no-untyped-def]
     """Better bounds for the present tree's arcs; whether there were any to be had.
 

@@ -47,10 +47,8 @@ from colgen.problems.grandparent_parsing.kernels.dual_state import (
     touch,
 )
 from colgen.problems.grandparent_parsing.kernels.token_bounds import loose_bounds
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import truth, whole
-from colgen.solvers.tiers import tiered
+from colgen.solvers.kernels import inner, overwrite, truth, whole
 from colgen.solvers.trees.arborescence import is_tree, solve_arborescence
 
 Floats = NDArray[np.float64]
@@ -69,7 +67,7 @@ SHORTEST = 1e-3
 # --- trees -----------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _best_tree(dual, single_root, stale, tops, args, mark):  # type: ignore[no-untyped-def]
     """The tree that attains D(π), left in ``dual.heads``, and D(π); whether there is one.
 
@@ -110,7 +108,7 @@ def _best_tree(dual, single_root, stale, tops, args, mark):  # type: ignore[no-u
     return value, feasible
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _recomputed(dual, single_root, mark):  # type: ignore[no-untyped-def]
     """D at the best π, without what rounding has done to the weights on the way."""
     n = dual.arcs.shape[0] - 1
@@ -133,9 +131,6 @@ def _recomputed(dual, single_root, mark):  # type: ignore[no-untyped-def]
 
 
 # --- descent ---------------------------------------------------------------------------------------------------------
-
-
-@tiered
 @njit(cache=True)
 def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  # type: ignore[no-untyped-def]
     n = dual.arcs.shape[0] - 1
@@ -148,7 +143,7 @@ def _descend(dual, source, lazy, iterations, single_root, lower, state, unit):  
     return upper, lower, wanted[:number]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _iterate(  # type: ignore[no-untyped-def]
     dual, source, lazy, iterations, single_root, lower, state, unit, wanted, stale, tops, args, mark
 ):

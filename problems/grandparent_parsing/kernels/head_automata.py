@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -58,7 +59,7 @@ class Automata(NamedTuple):
     arc: Ints
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _list_arcs(candidates, scores):  # type: ignore[no-untyped-def]
     """Heads, modifiers and scores of candidate arcs, where those into each vertex begin, and their numbers."""
     n = candidates.shape[0] - 1
@@ -165,7 +166,7 @@ def tree_score(a: Automata, heads: Ints) -> float:
 # most paths take.
 
 
-@njit(cache=True, borrows=True)
+@inner
 def forward(siblings, at, width, grandparents, row, values, low, best, back):  # type: ignore[no-untyped-def]
     """Best path of modifiers on one side of a head: its value and its last modifier, 0 for none.
 
@@ -202,7 +203,7 @@ def forward(siblings, at, width, grandparents, row, values, low, best, back):  #
     return value, last
 
 
-@njit(cache=True, borrows=True)
+@inner
 def backward(siblings, at, width, grandparents, row, values, low, rest):  # type: ignore[no-untyped-def]
     """Of each modifier of one side of a head: the best value of what comes after it."""
     for k in range(width - 1, 0, -1):

@@ -27,7 +27,7 @@ from colgen.problems.grandparent_parsing.kernels.automata_dual import best_tree,
 from colgen.problems.grandparent_parsing.kernels.head_automata import optimistic
 from colgen.problems.grandparent_parsing.kernels.tree_parts import TreeParts, automata_of
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import truth
+from colgen.solvers.kernels import truth
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
 from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, tree_score
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 from colgen.solvers.trees.arborescence import is_tree
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ def is_wanted(heads, single_root, projective, mark):  # type: ignore[no-untyped-
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def keep(trees, scores, tried, count, heads, score):  # type: ignore[no-untyped-def]
     """Put a tree into a list, if it is new and among the best k; how many there are.  ``tried`` moves with them."""
     k, size = trees.shape

@@ -19,9 +19,8 @@ from colgen.problems.dependency.features.triple_lists import TripleLists, all_gr
 from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
 from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, lay_out
 from colgen.solvers.arrays import as_floats, as_integer
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import inner, overwrite, whole
 from colgen.solvers.reserved import sparse_zeros
 
 Floats = NDArray[np.float64]
@@ -183,7 +182,7 @@ def given_parts(vertices: int, grandparents: Floats | None, siblings: Floats | N
     )
 
 
-@njit(cache=True, borrows=True)
+@inner
 def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def]
     """Score the parts of the arc (p, c) with the grandparents wanted, none of which is known; ``row`` is for work."""
     if not parts.dense:
@@ -199,7 +198,7 @@ def score_grandparents(parts, p, c, wanted, row):  # type: ignore[no-untyped-def
                 parts.grandparent_values[p, g, c] = row[g]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
     """The same for the parts of the arc (h, m) with siblings, and for that of m as the last modifier."""
     if not parts.dense:
@@ -217,7 +216,7 @@ def score_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
             parts.sibling_values[h, m, m] = score_triple(parts.codes, parts.siblings, whole(1), h, m, h)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def look_at_grandparent(parts, g, p, c):  # type: ignore[no-untyped-def]
     """The score of one part, which is kept nowhere."""
     parts.scored[0] += 1
@@ -226,7 +225,7 @@ def look_at_grandparent(parts, g, p, c):  # type: ignore[no-untyped-def]
     return score_triple(parts.codes, parts.grandparents, whole(0), g, p, c)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def look_at_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
     """Write scores of the parts of the arc (h, m) with siblings, and with m as the last modifier, into ``row`` alone.
 
@@ -242,7 +241,7 @@ def look_at_siblings(parts, h, m, wanted, row):  # type: ignore[no-untyped-def]
         parts.scored[1] += np.int64(wanted[s])
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _score_in_place(parts: TreeParts, a: Automata, p: int, wanted: Mask, row: Floats) -> None:
     """Score the parts of a vertex's automaton where they belong, and keep them nowhere else."""
     tails, modifiers, order = a.heads, a.modifiers, a.order

@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import overwrite
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _lists(allowed: Bools) -> tuple[Ints, Ints]:
     """Modifiers of each head in order: ``modifiers[first[h]:first[h + 1]]``."""
     size = len(allowed)
@@ -37,12 +37,12 @@ def _lists(allowed: Bools) -> tuple[Ints, Ints]:
     return first, modifiers
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _between(word: int, a: int, b: int) -> bool:
     return min(a, b) < word < max(a, b)
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _grow(rows: Ints, count: int) -> Ints:
     if count < len(rows):
         return rows

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.linear.simplex_projection import project_in_place
-from colgen.solvers.tiers import tiered
 from colgen.solvers.trees.eisner_items import NEG
 
 Floats = NDArray[np.float64]
@@ -31,7 +30,6 @@ Bools = NDArray[np.bool_]
 _IMPOSSIBLE = 0.5 * NEG
 
 
-@tiered
 @njit(cache=True)
 def start_at(start: Ints, score: Floats, p: Floats) -> None:
     """The uniform start: equal shares of positive scores, and nothing of negative ones."""
@@ -40,7 +38,6 @@ def start_at(start: Ints, score: Floats, p: Floats) -> None:
         p[first:end] = 1.0 / (end - first) if score[c] >= 0.0 else 0.0
 
 
-@tiered
 @njit(cache=True)
 def project_shares(start: Ints, score: Floats, p: Floats) -> None:
     """Make any numbers p ones that bound products: shares that add up to one or more, and for h one between 0 and 1."""
@@ -58,7 +55,6 @@ def project_shares(start: Ints, score: Floats, p: Floats) -> None:
                 p[k] += (1.0 - total) / (end - first)
 
 
-@tiered
 @njit(cache=True)
 def tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, lower: bool, total: Floats) -> float:
     """Add the factors' linear bounds to arc scores, shape (N²,); what is left over is a constant, returned.
@@ -79,7 +75,6 @@ def tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, lower: bool, total: 
     return constant
 
 
-@tiered
 @njit(cache=True)
 def grouped_tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, total: Floats) -> float:
     """:func:`tilt` from above, but an arc gets no more than what products that can be together in a tree give it.
@@ -129,7 +124,7 @@ def grouped_tilt(start: Ints, arcs: Ints, score: Floats, p: Floats, total: Float
     return constant
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def members(heads: Ints) -> Bools:
     """Which arcs a tree has, by head · N + modifier, shape (N²,)."""
     size = len(heads)
@@ -160,7 +155,7 @@ def gaps(start: Ints, arcs: Ints, score: Floats, p: Floats, heads: Ints, gap: Fl
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _holds(arcs: Ints, first: int, end: int, has: Bools) -> bool:
     """Whether a tree has these arcs."""
     held = True
@@ -171,7 +166,6 @@ def _holds(arcs: Ints, first: int, end: int, has: Bools) -> bool:
     return held
 
 
-@tiered
 @njit(cache=True)
 def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
     """Σ_c φ_c z_c of a tree."""
@@ -182,7 +176,6 @@ def value(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
     return total
 
 
-@tiered
 @njit(cache=True)
 def loss(start: Ints, arcs: Ints, score: Floats, heads: Ints) -> float:
     """What a tree lacks against all positive scores and no negative one: Σ_c max(φ_c, 0) - Σ_c φ_c z_c."""
@@ -287,7 +280,6 @@ def absorb(start: Ints, arcs: Ints, score: Floats, p: Floats, room: Floats) -> N
                 room[arcs[k]] += moved
 
 
-@tiered(narrow=True)
 @njit(cache=True)
 def simplify(
     start: Ints, arcs: Ints, score: Floats, p: Floats, number: Ints, count: int, arc: Floats

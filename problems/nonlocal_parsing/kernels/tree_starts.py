@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from colgen.problems.nonlocal_parsing.kernels.products import members
 from colgen.solvers.arrays import as_floats
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.tiers import tiered
 from colgen.solvers.trees.eisner_items import Floats, Ints
 
 Bytes = NDArray[np.int8]
@@ -23,7 +22,6 @@ def margins(arc: Floats) -> Floats:
     return margin
 
 
-@tiered
 @njit(cache=True)
 def likely_start(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats) -> None:
     """A start that costs no call: products are taken to be tight at the best head of each word.
@@ -49,7 +47,6 @@ def likely_start(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floa
             p[least] = 1.0
 
 
-@tiered
 @njit(cache=True)
 def snap(start: Ints, arcs: Ints, score: Floats, p: Floats, margin: Floats, heads: Ints) -> None:
     """Make every product tight at a tree: a positive score goes to the missing arc of least margin."""

@@ -14,9 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from colgen.problems.vehicle_routing.kernels.tours import Data, Floats, Ints
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.tiers import tiered
+from colgen.solvers.kernels import inner, overwrite
 
 _LONGEST = 3
 """Customers of a segment that is exchanged; one more stands for the whole rest of the route."""
@@ -25,7 +24,6 @@ _LESS = 1e-9
 """A change counts if it saves more than this share of the longest distance: sums are not exact."""
 
 
-@tiered
 @njit(cache=True)
 def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints]:
     """Routes that no exchange shortens.
@@ -67,7 +65,7 @@ def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints
     return found[:total], where[:number]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def distance_if_possible(data: Data, route: Ints, length: int) -> float:
     """Distance of a route, infinite if a vehicle cannot drive it."""
     load, at, now, found = 0.0, 0, data.ready[0], 0.0
@@ -84,7 +82,7 @@ def distance_if_possible(data: Data, route: Ints, length: int) -> float:
     return float(found + data.distance[at, 0])
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _between(data: Data, table: Ints, length: Ints, r: int, s: int, least: float) -> bool:
     """Do the first exchange between two routes that saves something; whether there was one."""
     d, one, other = data.distance, table[r], table[s]
@@ -120,7 +118,7 @@ def _between(data: Data, table: Ints, length: Ints, r: int, s: int, least: float
     return False
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _around(d: Floats, before: int, route: Ints, begin: int, end: int, after: int) -> float:
     """Distance into a segment and out of it."""
     if begin == end:
@@ -128,7 +126,7 @@ def _around(d: Floats, before: int, route: Ints, begin: int, end: int, after: in
     return float(d[before, route[begin]] + d[route[end - 1], after])
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _spliced(route: Ints, length: int, begin: int, end: int, other: Ints, b: int, stop: int, out: Ints) -> int:
     """A route with a segment of another one in place of its own; returns its length."""
     k = 0
@@ -144,7 +142,7 @@ def _spliced(route: Ints, length: int, begin: int, end: int, other: Ints, b: int
     return k
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def _within(data: Data, table: Ints, length: Ints, r: int, least: float) -> bool:
     """Do the first change within a route that saves something; whether there was one."""
     route, m = table[r], length[r]
@@ -170,7 +168,7 @@ def _within(data: Data, table: Ints, length: Ints, r: int, least: float) -> bool
     return False
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _moved(route: Ints, length: int, begin: int, end: int, to: int, out: Ints) -> None:
     """A route whose segment begins at another place."""
     k, size = 0, end - begin

@@ -24,9 +24,8 @@ from colgen.problems.vehicle_routing.kernels.tours import (
     take_out,
 )
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import inner, whole
 from colgen.solvers.sorting import order_by
-from colgen.solvers.tiers import tiered
 
 _REMOVED = 10
 """Customers that leave their routes, on average."""
@@ -53,7 +52,6 @@ class _Routings(NamedTuple):
     best: Tours
 
 
-@tiered
 @njit(cache=True)
 def ruin_and_recreate(
     data: Data, routes: Ints, ends: Ints, most: int, steps: int, hot: float, cold: float, rng: np.random.Generator
@@ -91,7 +89,7 @@ def ruin_and_recreate(
     return listed(routings.best)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _anneal(
     data: Data, routings: _Routings, near: Ints, room: _Room, most: int, extra: float, steps: int, hot: float,
     cold: float, rng: np.random.Generator,
@@ -114,7 +112,7 @@ def _anneal(
                 best_cost = new
 
 
-@njit(cache=True, borrows=True)
+@inner
 def _cost(data: Data, tours: Tours, most: int, extra: float) -> float:
     """Distance, and what routes too many cost; a late one costs more than any distance.
 
@@ -134,7 +132,7 @@ def _cost(data: Data, tours: Tours, most: int, extra: float) -> float:
     return found + extra * (max(used - most, 0) + 2 * len(data.demand) * late)
 
 
-@njit(inline="always")
+@inner
 def _ruin(data: Data, tours: Tours, near: Ints, room: _Room, rng: np.random.Generator) -> int:
     """Take strings of customers out of routes around one customer; returns how many have left."""
     absent, touched = room.absent, room.touched
@@ -187,7 +185,7 @@ def _ruin(data: Data, tours: Tours, near: Ints, room: _Room, rng: np.random.Gene
     return count
 
 
-@njit(inline="always")
+@inner
 def _recreate(
     data: Data, tours: Tours, room: _Room, count: int, most: int, extra: float, rng: np.random.Generator
 ) -> None:

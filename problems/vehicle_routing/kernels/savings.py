@@ -10,12 +10,10 @@ import numpy as np
 
 from colgen.problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, listed, put_in, refresh
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.literals import whole
+from colgen.solvers.kernels import inner, whole
 from colgen.solvers.sorting import order_by
-from colgen.solvers.tiers import tiered
 
 
-@tiered
 @njit(cache=True)
 def savings(data: Data) -> tuple[Ints, Ints]:
     """The customers of the routes one after the other, and where each route ends."""
@@ -42,7 +40,7 @@ def savings(data: Data) -> tuple[Ints, Ints]:
     return listed(tours)
 
 
-@njit(inline="always")
+@inner
 def _join(data: Data, tours: Tours, r: int, s: int) -> None:
     """Route s is driven after route r, as one."""
     i, j = tours.last[r], tours.first[s]

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.solvers.copying import overwrite
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.kernels import inner, overwrite
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,7 +48,7 @@ class Tours(NamedTuple):
     late: Any
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def empty(n: int) -> Tours:
     """No route at all."""
     return Tours(
@@ -64,7 +64,7 @@ def empty(n: int) -> Tours:
     )
 
 
-@njit(cache=True, borrows=True)
+@inner
 def copy_to(source: Tours, target: Tours) -> None:
     """Overwrite routes."""
     overwrite(target.pred, source.pred)
@@ -78,7 +78,7 @@ def copy_to(source: Tours, target: Tours) -> None:
     overwrite(target.late, source.late)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def refresh(data: Data, tours: Tours, r: int) -> None:
     """Times of a route anew."""
     at, now = 0, data.ready[0]
@@ -95,7 +95,7 @@ def refresh(data: Data, tours: Tours, r: int) -> None:
         after, i = i, tours.pred[i]
 
 
-@njit(cache=True, borrows=True)
+@inner
 def take_out(data: Data, tours: Tours, i: int) -> None:
     """A customer leaves its route; times are not made anew."""
     r, before, after = tours.owner[i], tours.pred[i], tours.succ[i]
@@ -112,7 +112,7 @@ def take_out(data: Data, tours: Tours, i: int) -> None:
     tours.stops[r] -= 1
 
 
-@njit(cache=True, borrows=True)
+@inner
 def put_in(data: Data, tours: Tours, i: int, r: int, before: int) -> None:
     """A customer joins a route behind ``before``, 0 for its beginning; times are made anew."""
     after = tours.succ[before] if before else tours.first[r]
@@ -130,7 +130,7 @@ def put_in(data: Data, tours: Tours, i: int, r: int, before: int) -> None:
     refresh(data, tours, r)
 
 
-@njit(cache=True, borrows=True)
+@inner
 def fits(data: Data, tours: Tours, i: int, before: int, after: int) -> bool:
     """Whether a customer can be served in time between two neighbours of a route (0: the depot)."""
     start = tours.early[before] if before else data.ready[0]
@@ -154,7 +154,7 @@ def total(data: Data, tours: Tours) -> float:
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def build(data: Data, routes: Ints, ends: Ints) -> Tours:
     """Routes from their customers one after the other, where each of them ends."""
     tours = empty(len(data.demand) - 1)
@@ -178,7 +178,7 @@ def build(data: Data, routes: Ints, ends: Ints) -> Tours:
     return tours
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def listed(tours: Tours) -> tuple[Ints, Ints]:
     """The customers of all routes one after the other, and where each route ends; empty routes are left out."""
     routes = np.empty(len(tours.pred), np.int64)

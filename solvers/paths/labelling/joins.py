@@ -12,7 +12,6 @@ from colgen.solvers.paths.labelling.bits import ONE, address, count, lowest
 from colgen.solvers.paths.labelling.boxes import charged
 from colgen.solvers.paths.labelling.layout import COST, EDGE, NUMBER, VALUES, Floats, Ints, Labels, Rows, Side, Words
 from colgen.solvers.paths.labelling.rank_one import Fields
-from colgen.solvers.tiers import tiered
 
 PLACE, LABEL, FOUND, HELD = range(4)
 """Entries of ``at``: the arc and the label ahead that a join has come to, how many pairs it holds, and of these the one
@@ -161,7 +160,6 @@ def _leaves(ahead: Side, numbers: Floats, label: int, arc: int, middle: int, is_
     return is_last or bucket_of(value, ahead.lowest, ahead.width, ahead.buckets) >= middle
 
 
-@tiered(narrow=True)
 @kernel
 def join(
     ahead: Side, held: Labels, held_back: Labels, joins: Joins, pairs: Pairs, sink: int, middle: int, cutoff: float,

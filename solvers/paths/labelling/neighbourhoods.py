@@ -27,7 +27,6 @@ from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.paths.labelling.layout import Floats, Ints, Words
 from colgen.solvers.paths.labelling.network import Network
-from colgen.solvers.tiers import tiered
 
 Mask = NDArray[np.bool_]
 
@@ -115,7 +114,6 @@ def bits(matrix: Mask) -> Words:
     return own
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def arc_bits(matrix: Mask, own: Words, tails: Ints, heads: Ints) -> tuple[Words, Words]:
     """What both ends of each arc remember, and the bit of its head where the tail remembers it."""
@@ -154,7 +152,6 @@ def places(words: int, sets: int) -> tuple[Ints, Ints]:
     return come_from.astype(np.int64), partner.astype(np.int64)
 
 
-@tiered
 @njit(cache=True, nogil=True)
 def unreachable(
     matrix: Mask, own: Words, distances: Floats, upper: Floats, lowest: float, width: float, buckets: int, slack: float

@@ -14,7 +14,6 @@ from colgen.solvers.paths.labelling.dominance import Dominates
 from colgen.solvers.paths.labelling.extension import Extend, extend_all
 from colgen.solvers.paths.labelling.layout import BUCKET, DONE, EXTENDED, PHASE, SETTLED, Labels, Side
 from colgen.solvers.paths.labelling.settlement import settle
-from colgen.solvers.tiers import tiered
 
 _SETTLING, _EXTENDING = 0, 1
 
@@ -62,7 +61,6 @@ class End(NamedTuple):
     extending: bool
 
 
-@tiered(narrow=True)
 @kernel
 def advance(
     extend: Extend, dominates: Dominates, extend_back: Extend, dominates_back: Dominates, ahead: Side, held: Labels,

@@ -8,7 +8,7 @@ from colgen.core.errors import ColgenError
 
 
 def test_a_second_start_loads_what_the_first_one_compiled(tmp_path):
-    instance = tmp_path / "tasks.txt"  # enough of them that kernels are compiled, and not interpreted
+    instance = tmp_path / "tasks.txt"
     load_template("assignment").example(instance)
     cold, warm = time_starts("assignment", instance, tmp_path / "kernels", 2)
     assert 0.0 < warm < cold

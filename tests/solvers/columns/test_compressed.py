@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from colgen.core.column_batch import Columns
 from colgen.core.columns import Column
 from colgen.core.decision import Apart, Together
-from colgen.solvers import compiling
 from colgen.solvers.columns.compressed import (
     FLOAT,
     FLOATS,
@@ -30,47 +30,37 @@ from colgen.solvers.columns.compressed import (
     sums_by_number,
     typed,
 )
+from colgen.solvers.kernel_cache import njit
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_a_kernel_is_compiled_when_it_is_called_and_once_for_all_kinds_of_arrays(monkeypatch):
-    made = []
+    kernels = []
 
-    def njit(signatures, **options):
-        made.append((signatures, options))
-        return lambda function: function
+    def compile_unstored(**options):
+        def decorate(function):
+            kernels.append(njit(**options | {"cache": False})(function))
+            return kernels[0]
 
-    monkeypatch.setattr("colgen.solvers.columns.compressed.njit", njit)
-    monkeypatch.setattr(compiling.Interpreting, "steps", 0)
+        return decorate
+
+    monkeypatch.setattr("colgen.solvers.columns.compressed.njit", compile_unstored)
 
     @typed(FLOAT(FLOATS))
     def total(values):
         """The sum."""
         return values.sum()
 
-    assert made == []
+    assert kernels[0].signatures == []
     assert (total.__name__, total.__doc__) == ("total", "The sum.")
     frozen = np.ones(3)
     frozen.flags.writeable = False
     assert total(np.ones(2)) + total(frozen) == 5.0
-    assert made == [([FLOAT(FLOATS)], {"cache": True, "nogil": True})]
+    assert kernels[0].signatures == [(FLOATS,)]
 
 
-def total_of(values):
-    return values.sum()
-
-
-def test_a_first_call_is_interpreted_and_says_the_same(monkeypatch):
-    total = typed(FLOAT(FLOATS))(total_of)
-    monkeypatch.setattr(compiling.Interpreting, "steps", 10_000)
-    monkeypatch.setattr("colgen.solvers.columns.compressed.njit", lambda *_, **__: pytest.fail("it is compiled"))
-    found = total(np.ones(2))
-    assert (type(found), found) == (float, 2.0)
-
-
-def test_other_kinds_are_refused(monkeypatch):
-    from colgen.solvers.columns.compressed import largest_product
-
-    monkeypatch.setattr(compiling.Interpreting, "steps", 0)
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_other_kinds_are_refused():
     assert largest_product(np.array([1.0, -3.0]), np.array([2.0, 2.0])) == 6.0
     with pytest.raises(TypeError, match="No matching definition"):
         largest_product(np.array([1, 3]), np.array([2.0, 2.0]))

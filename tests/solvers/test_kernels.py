@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from colgen.solvers.copying import overwrite
+from colgen.solvers import kernels
+from colgen.solvers.kernel_cache import njit
+
+
+@njit
+def overwrite(target, source):
+    kernels.overwrite(target, source)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.bool_])
