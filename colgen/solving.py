@@ -46,9 +46,8 @@ from colgen.parallel.clusters import Cluster, cluster_of
 from colgen.parallel.node_batches import InBatches
 from colgen.parallel.subtrees import WIDTH, OnCluster, packed
 from colgen.parallel.threads import Threads
-from colgen.pricing.identical import grouped
+from colgen.pricing.derived import Unlimited, grouped
 from colgen.pricing.oracles import Pricing
-from colgen.pricing.unlimited import Unlimited
 from colgen.problem import (
     Problem,
     certifier_of,

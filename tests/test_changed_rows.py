@@ -15,7 +15,7 @@ from colgen import Method, Problem, RestrictedMIP, Termination, Wentges, solve
 from colgen.core.errors import InputError
 from colgen.master.linear_master import LinearMaster
 from colgen.method import CLAIMS
-from colgen.pricing.unlimited import Unlimited
+from colgen.pricing.derived import Unlimited
 from colgen.problems.assignment import Assignment
 from colgen.problems.assignment.instance import random as random_machines
 from colgen.problems.chain_map import ChainMAP

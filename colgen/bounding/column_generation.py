@@ -21,8 +21,7 @@ from colgen.core.tolerances import COMMON, TOLERANCES, size
 from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.dual_bound import stated
 from colgen.master.protocol import Floats, MasterSolution, MasterStatus, RestrictedMaster
-from colgen.pricing.cut_terms import check_priced
-from colgen.pricing.oracles import PricingContext
+from colgen.pricing.oracles import PricingContext, check_priced
 from colgen.stabilization import Stabilization
 
 

@@ -46,8 +46,7 @@ from colgen.master.protocol import Answer, MasterSolution, MasterStatus, Restric
 from colgen.master.reduced_costs import ReducedCosts
 from colgen.master.tableau import tableau_of
 from colgen.model.formulation import Formulation
-from colgen.pricing.cut_terms import check_priced
-from colgen.pricing.oracles import Pricing, PricingResult
+from colgen.pricing.oracles import Pricing, PricingResult, check_priced
 from colgen.solvers.columns.compressed import are_whole
 from colgen.solvers.linear import lp as programs
 from colgen.solvers.linear.backends.registry import BackendError, check_backend

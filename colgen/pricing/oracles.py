@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.column_batch import Columns
-from colgen.core.columns import Column, Key, as_number
+from colgen.core.columns import Column, Key, Row, as_number
 from colgen.core.decision import Apart, Decision, Together, groups_of
 from colgen.core.duals import Duals
-from colgen.core.errors import InputError
+from colgen.core.errors import InputError, UnpricedCutError
 from colgen.core.numbers import real
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -295,6 +295,28 @@ def check_statements(oracle: Pricing) -> None:
     several = isinstance(kinds, (frozenset, set, tuple, list))
     if not several or not all(isinstance(kind, type) and issubclass(kind, Term) for kind in kinds):
         raise InputError(f"{oracle.name}.prices: expected a set of kinds of terms, such as {{Count}}, not {kinds!r}")
+
+
+def check_priced(oracles: Sequence[Pricing], rows: Iterable[Row]) -> None:
+    """Refuse rows that count what one of the oracles cannot price.
+
+    Raises
+    ------
+    UnpricedCutError
+        Naming the family of cuts, what they count, and the oracle.
+    """
+    for row in rows:
+        term = row.term()
+        if term is None:
+            continue
+        for oracle in oracles:
+            if type(term) not in oracle.prices:
+                kind, known = type(term).__name__, sorted(each.__name__ for each in oracle.prices)
+                raise UnpricedCutError(
+                    f"{oracle.name} cannot price the cuts {row.key[0]!r}, whose coefficients are {kind} terms of the "
+                    f"columns: it prices {' and '.join(known) or 'no terms of cuts'}; let it read duals.terms({kind}) "
+                    f"and say so by prices, or leave these cuts out"
+                )
 
 
 def priced(oracle: Pricing, duals: Duals, context: PricingContext) -> PricingResult:

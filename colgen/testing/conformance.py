@@ -15,7 +15,7 @@ import numpy as np
 from colgen.core.budget import Budget
 from colgen.core.hooks import check_hooks
 from colgen.core.warm_start import NOTHING, WarmStart
-from colgen.pricing.identical import grouped
+from colgen.pricing.derived import grouped
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
 from colgen.stabilization import NoStabilization

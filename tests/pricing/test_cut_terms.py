@@ -5,7 +5,7 @@ import pytest
 from colgen import Best, Stages, WarmStart, solve
 from colgen.core.errors import UnpricedCutError
 from colgen.core.terms import Count
-from colgen.pricing.identical import Identical
+from colgen.pricing.derived import Identical
 from tests.cuts.test_cut import TRIPLES, WORTH, Packing, Sets, complete
 
 

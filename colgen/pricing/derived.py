@@ -1,4 +1,4 @@
-"""Identical pricing problems, solved as one that is used as often as all of them together.
+"""Oracles made of others: one for several that are identical, and one whose claims about whole answers are left out.
 
 K machines of one kind need one oracle: their columns are the same, and with them the reduced costs.  What K oracles
 would prove, U_1 min(0, β) + ... + U_K min(0, β), one proves with the multiplicity U_1 + ... + U_K.
@@ -7,6 +7,7 @@ would prove, U_1 min(0, β) + ... + U_K min(0, β), one proves with the multipli
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,3 +89,20 @@ def _equal(one: Any, other: Any) -> bool:
     plain = (int, float, str, bytes, bool, np.generic)
     # Objects of other classes may change, each by itself; numbers and names cannot.
     return isinstance(one, plain) and type(one) is type(other) and bool(one == other)
+
+
+class Unlimited(Pricing):
+    """Another oracle without its multiplicity and totals: how many of its columns an answer uses, the rows decide."""
+
+    multiplicity = math.inf
+
+    def __init__(self, oracle: Pricing) -> None:
+        self.oracle = oracle
+        self.cost_bound, self.prices = oracle.cost_bound, oracle.prices
+
+    @property
+    def name(self) -> str:
+        return self.oracle.name
+
+    def price(self, duals: Duals, context: PricingContext) -> PricingResult:
+        return dataclasses.replace(priced(self.oracle, duals, context), total=None, attained=None, answers=())

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from colgen import InputError, Method, Pricing, PricingContext, PricingResult, Sense, solve
+from colgen.core.columns import Column
 from colgen.core.duals import Duals, RowNames
-from colgen.pricing.identical import Identical, grouped
+from colgen.core.solution import Solution
+from colgen.pricing.derived import Identical, Unlimited, grouped
 from colgen.testing.conformance import check_problem
 from tests.amounts import examples
 from tests.zoo import Listed, Partitioning
@@ -123,3 +125,26 @@ def test_the_bound_is_that_of_all_of_them(maximize):
 def test_the_conformance_kit_puts_them_together_as_well():
     report = check_problem(Bins(size=5, cuts=False), seconds=examples(1.0, 4.0))
     assert report.ok, report
+
+
+COLUMN = Column(2.0, {("row", 0): 1.0}, "a")
+
+
+class Claiming(Pricing):
+    multiplicity = 3.0
+    cost_bound = 1.0
+
+    def price(self, duals, context):
+        return PricingResult(
+            [COLUMN], -1.0, [-1.0], total=-2.0, attained=lambda: ((COLUMN,), [1.0]), answers=[Solution(2.0, ())]
+        )
+
+
+def test_claims_about_columns_stay_and_claims_about_answers_go():
+    oracle = Unlimited(Claiming())
+    assert oracle.multiplicity == math.inf
+    assert (oracle.cost_bound, oracle.name) == (1.0, "Claiming")
+    result = oracle.price(None, None)
+    assert result.columns == [COLUMN]
+    assert result.bound == pytest.approx(-1.0)
+    assert (result.total, result.attained, result.answers) == (None, None, ())
