@@ -182,7 +182,7 @@ class Keeper:
         return said, arrays
 
     def _separated(self, master: RestrictedMaster) -> list[Any]:
-        rows = master.joined_rows
+        rows = () if master.rows is None else master.rows.joined
         self._rows += [row_data(row) for row in rows[len(self._rows) :]]
         return self._rows
 
@@ -219,7 +219,7 @@ class _Columns:
             self._named += key is not None
             self._keys += _line(key, "the key of a column")
         self._count = len(batch)
-        names = master.names.keys
+        names = master.rows.names.keys
         self._names += [as_plain(key, "the name of a row") for key in names[len(self._names) :]]
         said["columns"] = {"count": self._count, "rows": self._names, "named": bool(self._named)}
         arrays.update({f"columns.{name}": np.asarray(getattr(batch, name)) for name in ARRAYS})
