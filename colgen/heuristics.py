@@ -14,9 +14,8 @@ import numpy as np
 
 from colgen.bounding.protocol import Bounded, Outcome
 from colgen.bounding.run import Run
-from colgen.core.decision import fractionality
 from colgen.core.solution import Solution
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import TOLERANCES, fractionality
 from colgen.master.protocol import RestrictedMaster
 from colgen.solvers.stopping import after
 
@@ -101,8 +100,10 @@ class RestrictedMIP(Heuristic):
         self.every = every
 
     def search(self, context: HeuristicContext) -> Solution | None:
-        run = context.run
-        return context.master.solve_integer(fair(self.seconds, run), run.incumbent, lambda: run.expired)[0]
+        run, integer = context.run, context.master.integer
+        if integer is None:
+            return None
+        return integer.solve(fair(self.seconds, run), run.incumbent, lambda: run.expired)[0]
 
 
 _SHARE = 0.25
@@ -159,6 +160,8 @@ class Exchanging(Heuristic):
 
     def search(self, context: HeuristicContext) -> Solution | None:
         run, master, best = context.run, context.master, None
+        if master.integer is None:
+            return None
         # At another attempt nothing else would decide the node: no time has to be left for a proof.
         seconds = min(self.seconds, run.seconds_left) if context.attempt else fair(self.seconds, run)
         stopped = after(seconds, lambda: run.expired)
@@ -180,7 +183,7 @@ class Exchanging(Heuristic):
             target = run.target if best is None else best.objective - run.sense.sign * (run.step or 0.0)
             seed, bound = int(rng.integers(1 << 30)), run.round_bound(context.bound)
             steps = min(self.steps, _STEPS_A_COLUMN * master.num_columns) * max(context.attempt, 1)
-            found = master.exchanged(context.relaxation, target, bound, run.step, steps, seed, stopped)
+            found = master.integer.exchange(context.relaxation, target, bound, run.step, steps, seed, stopped)
             if found is not None and (best is None or run.sense.is_better(found.objective, best.objective)):
                 best = found
             if stopped() or (best is not None and run.meets(bound, best.objective)):
@@ -281,7 +284,10 @@ class Diving(Heuristic):
         self.seconds, self.least = seconds, least
 
     def search(self, context: HeuristicContext) -> Solution | None:
-        few = self.least and not (context.master.solves_integers and context.master.num_columns >= self.least)
+        nodes = context.master.node
+        if nodes is None:
+            return None
+        few = self.least and not (context.master.integer is not None and context.master.num_columns >= self.least)
         if few and not context.attempt:
             return None
         dives = _Dives(self, context)
@@ -294,7 +300,7 @@ class Diving(Heuristic):
                 try:
                     starts += dives.dive(start, noise=0.3 if attempt or context.attempt > 1 else 0.0)
                 finally:
-                    context.master.fix({})
+                    nodes.fix({})
             if dives.best is not None or dives.are_over:
                 break
         return dives.best
@@ -346,7 +352,7 @@ class _Dives:
             solution = context.master.solution(relaxed.solved)
             if not self._improves(solution):
                 break
-            if not _fractional(solution):
+            if solution.is_integral:
                 self.best = solution
                 break
             if rules.polish is not None:
@@ -392,9 +398,3 @@ class _Dives:
             if tried is not None and tried.phase == 2 and sense.sign * tried.objective < worth:
                 best, worth = candidate, sense.sign * tried.objective
         return best
-
-
-def _fractional(solution: Solution) -> bool:
-    return any(column.integer and fractionality(x) for column, x in solution.columns) or any(
-        fractionality(solution.variables[key]) for key in solution.integer
-    )

@@ -18,7 +18,6 @@ from colgen.branching.selection import MostFractional
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Codec, Column
-from colgen.core.decision import fractionality
 from colgen.core.errors import ColgenError, FormulationError, InputError
 from colgen.core.lazy_imports import behind
 from colgen.core.numbers import returned
@@ -27,7 +26,7 @@ from colgen.core.result import Result
 from colgen.core.serialization import digest_of, digest_of_object
 from colgen.core.solution import Solution
 from colgen.core.text import FORGOTTEN, describe
-from colgen.core.tolerances import TOLERANCES, size
+from colgen.core.tolerances import TOLERANCES, fractionality, size
 from colgen.core.type_variables import Answer
 from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation

@@ -39,7 +39,8 @@ from colgen.cuts.separation import Separation
 from colgen.enumeration import Enumeration
 from colgen.fixing import Reduction
 from colgen.heuristics import Heuristic
-from colgen.master.protocol import RestrictedMaster
+from colgen.master.linear_master import as_linear
+from colgen.master.protocol import RestrictedMaster, switch
 from colgen.method import Method
 from colgen.options import Options, Parallel, Record, Start, check_stated, part_of, parts_of, stated
 from colgen.parallel.clusters import Cluster, cluster_of
@@ -368,8 +369,8 @@ def _run(
         budget,
         partial(check_objective, problem),
         stated(problem, "scale") or 0.0,
-        master.offset,
-        master.cost_rounding,
+        master.precision.offset,
+        master.precision.cost_rounding,
     )
 
 
@@ -389,10 +390,13 @@ def _clustered(parallel: Parallel) -> Iterator[Cluster | None]:
 
 def _suit(master: RestrictedMaster, method: Method) -> None:
     """Let a master use the solver that is asked for."""
-    if method.lp is not None:
-        master.set_solver(method.lp)
-    if method.lp_options is not None:
-        master.set_options(method.lp_options)
+    if method.lp is None and method.lp_options is None:
+        return
+    linear = as_linear(master)
+    if linear is None:
+        given = "lp_options" if method.lp is None else "lp"
+        raise InputError(f"{given}: {type(master).__name__} is no linear program, so it has no solver of one")
+    linear.set_solver(method.lp, method.lp_options)
 
 
 _SHARE = 0.85
@@ -487,7 +491,7 @@ def _complete(search: BranchAndPrice, complete: Callable[[int, Budget], Complete
         found = complete(nodes, run.budget)
         if found is None:
             return
-        search.master.apply(())
+        switch(search.master, ())
         if found.solution is not None:
             with contextlib.suppress(InfeasibleAnswerError):  # what a solver's tolerance allows may be no answer
                 search.answers.take(found.solution, found.source)
@@ -506,7 +510,9 @@ def _result(
         termination = Termination.NO_BOUND if run.is_checked else Termination.UNCHECKED
     if termination is Termination.INFEASIBLE and search.master.holds_columns and not run.columns_generated:
         run.notes.append(_without_columns(search.pricing))
-    if termination is Termination.OPTIMAL and search.pricing and not (run.columns_generated or search.master.is_driven):
+    rows = search.master.rows
+    driven = run.columns_generated or rows is None or rows.has_artificials
+    if termination is Termination.OPTIMAL and search.pricing and not driven:
         run.notes.append(
             "No column was used: the template's own variables satisfy all rows. Those that only stand in for columns "
             "are declared with artificial(...), which drives them out."

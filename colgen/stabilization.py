@@ -467,15 +467,21 @@ class Penalty(Stabilization):
     def propose(self, duals: Duals) -> Duals:
         self._out = self._proposal = duals.values
         master = self._master
-        if self._centre is None or self._mispriced or master is None or master.phase == 1 or not len(self._out):
+        if (
+            self._centre is None
+            or self._mispriced
+            or master is None
+            or master.objective.phase == 1
+            or not len(self._out)
+        ):
             return duals
         centre = lengthened(self._centre, len(self._out))
         found = centre if self._guessed else self._penalised(master, centre)
         if found is None:
             return duals
         proposal = duals.replace(found)
-        signed = master.centre(proposal)
-        if signed is None or np.array_equal(signed, self._out):
+        signed = master.rows.signed(proposal).values
+        if np.array_equal(signed, self._out):
             return duals
         self._proposal = signed
         return duals.replace(signed)

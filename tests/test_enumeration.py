@@ -8,9 +8,10 @@ import itertools
 import pytest
 
 import colgen
-from colgen import Heuristic, LinearMaster, Method, Solution, WarmStart, Wentges, solve
+from colgen import Heuristic, Method, Solution, WarmStart, Wentges, solve
 from colgen.enumeration import Enumerated, Enumeration, PathEnumeration
 from colgen.fixing import ReducedCostFixing
+from colgen.master.integer_solutions import IntegerSolutions
 from colgen.master.protocol import MasterStatus
 from tests.pricing.test_labelling import Routing, arcs_of
 from tests.zoo import Listed, Partitioning
@@ -92,7 +93,7 @@ class Finding(Heuristic):
 @pytest.mark.parametrize("finds", [True, False])
 def test_a_long_program_comes_after_the_heuristics(monkeypatch, finds):
     happened = []
-    solve_over = LinearMaster.solve_over
+    solve_over = IntegerSolutions.solve_over
 
     def slow(self, columns, sides, target, time_limit, *rest, **named):
         happened.append(time_limit)
@@ -100,7 +101,7 @@ def test_a_long_program_comes_after_the_heuristics(monkeypatch, finds):
             return MasterStatus.LIMIT, None
         return solve_over(self, columns, sides, target, time_limit, *rest, **named)
 
-    monkeypatch.setattr(LinearMaster, "solve_over", slow)
+    monkeypatch.setattr(IntegerSolutions, "solve_over", slow)
     problem = FromSingles(size=8, seed=2, cuts=False)
     best = solve(Partitioning(size=8, seed=2, cuts=False)).solution
     result = solve(

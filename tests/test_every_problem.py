@@ -188,7 +188,7 @@ def test_columns_price_out(twin, data):
     master = problem.restricted_master()
     if isinstance(master, LagrangianMaster):  # no linear program: what oracles state at these adds up to the optimum
         found = [oracle.price(duals, PricingContext(result.sense)) for oracle in oracles]
-        bound = master.dual_bound(duals, oracles, found)
+        bound = master.bound(duals, oracles, found)
         assert bound == pytest.approx(result.objective, abs=1e-6)
         return
     for oracle in oracles:
@@ -196,7 +196,7 @@ def test_columns_price_out(twin, data):
         priced = oracle.price(duals, context)
         assert priced.bound is not None
         assert not context.improves(priced.bound)
-    if isinstance(duals, Duals) and not set(duals.keys) <= set(master.names.keys):
+    if isinstance(duals, Duals) and not set(duals.keys) <= set(master.rows.names.keys):
         return  # rows that came later may name columns, which do not name them
     for column, _ in result.solution.columns:
         reduced_cost = column.cost - sum(a * duals.get(key) for key, a in column.coefficients.items())
@@ -213,7 +213,7 @@ def test_rows_hold_for_every_answer(twin, data):
         return
     master = twin.problem(instance).restricted_master()
     if hasattr(master, "violation"):
-        assert master.violation(result.solution) is None
+        assert master.rows.violation(result.solution) is None
     assert not math.isinf(result.objective)
 
 

@@ -67,11 +67,13 @@ def test_every_answer_of_interest_is_kept_and_others_go(seed, gap, power):
     problem.costs = problem.costs * factor_of_costs
     problem.objective_step = None
     master = problem.restricted_master()
-    duals = master.guessed({"assign": rng.random(4) * 30.0 * factor_of_costs, "use": -rng.random(2) * factor_of_costs})
+    duals = master.rows.guess(
+        {"assign": rng.random(4) * 30.0 * factor_of_costs, "use": -rng.random(2) * factor_of_costs}
+    )
     oracles = problem.pricing()
-    with master.real_costs():
+    with master.rows.real_costs():
         context = ReductionContext(Sense.MINIMIZE, duals, 0.0, 0.0, (), scale=factor_of_costs)
-        bound = master.dual_bound(duals, oracles, [oracle.price(duals, context.pricing) for oracle in oracles])
+        bound = master.bound(duals, oracles, [oracle.price(duals, context.pricing) for oracle in oracles])
     target = bound + gap * abs(bound)
     context = ReductionContext(Sense.MINIMIZE, duals, bound, target, (), scale=factor_of_costs)
     decisions = ReducedCostFixing(oracles, pairs, share=0.0).reduce(context)

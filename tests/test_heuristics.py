@@ -94,7 +94,7 @@ def test_a_dive_rounds_up_the_column_nearest_to_its_next_whole_number():
 
     context = SimpleNamespace(
         relaxation=Solution(9.0, ((a, 3.4), (b, 0.9), (c, 0.7))),
-        master=SimpleNamespace(fix=tried.append, num_rows=4),
+        master=SimpleNamespace(node=SimpleNamespace(fix=tried.append), num_rows=4),
         run=SimpleNamespace(expired=False, reason=None),
         regenerate=regenerate,
         attempt=0,
@@ -162,7 +162,11 @@ def scripted(relaxations, columns, **arguments):
 
     context = SimpleNamespace(
         relaxation=Solution(9.0, columns),
-        master=SimpleNamespace(fix=lambda now: None, num_rows=4, solution=lambda s: Solution(s.objective, s.pairs)),
+        master=SimpleNamespace(
+            node=SimpleNamespace(fix=lambda now: None),
+            num_rows=4,
+            solution=lambda s: Solution(s.objective, s.pairs),
+        ),
         run=SimpleNamespace(
             expired=False,
             reason=None,
@@ -210,7 +214,7 @@ def test_strong_dives_with_discrepancies_end_where_plain_ones_do():
 
 
 def test_a_dive_leaves_small_masters_to_the_program():
-    few = SimpleNamespace(master=SimpleNamespace(solves_integers=True, num_columns=9), attempt=0)
+    few = SimpleNamespace(master=SimpleNamespace(node=object(), integer=object(), num_columns=9), attempt=0)
     assert Diving(least=10).search(few) is None
 
 

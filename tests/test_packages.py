@@ -26,7 +26,6 @@ WITHOUT_MIRROR = {
     "colgen.checkpoint.writer": "whole runs: tests/checkpoint/test_persistence.py",
     "colgen.checkpoint.resume": "whole runs: tests/checkpoint/test_persistence.py",
     "colgen.tree.node_data": "whole runs: tests/checkpoint/test_persistence.py, tests/parallel/test_subtrees.py",
-    "colgen.master.tabular": "a protocol without a line that runs: mypy holds LinearMaster against it",
 }
 """Modules of the engine that have no test of their own, and why."""
 

@@ -89,7 +89,7 @@ def test_an_answer_is_checked_by_the_problem():
 
         def restricted_master(self):
             master = super().restricted_master()
-            master.violation = lambda solution, exact=True: None
+            master.rows.violation = lambda solution, exact=True: None
             return master
 
     for value, fault in ((7.0, "x = 7, expected 0 to 5"), (5.0, "computes 4")):
@@ -228,7 +228,7 @@ def test_nothing_is_called_unbounded_while_rows_have_not_been_asked(monkeypatch)
     monkeypatch.setattr(problem, "separation", lambda: (Slow(),))
     assert solve(problem, stop=TimeLimit(0.3)).termination is Termination.TIME_LIMIT
     master = problem.restricted_master()
-    monkeypatch.setattr(master, "solve_in_a_box", lambda budget: None)
+    monkeypatch.setattr(master.rows, "far_points", lambda budget: iter([None]))
     monkeypatch.setattr(problem, "restricted_master", lambda: master)
     result = solve(problem)
     assert result.termination is Termination.NO_BOUND
@@ -287,7 +287,7 @@ def test_row_functions_see_the_column_that_was_priced():
 
         def restricted_master(self):
             master = super().restricted_master()
-            master.add_rows([Row(("by function", 0), upper=8.0, coefficient=coefficient)])
+            master.add((), [Row(("by function", 0), upper=8.0, coefficient=coefficient)])
             return master
 
         def pricing(self):

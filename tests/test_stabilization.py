@@ -334,7 +334,7 @@ def test_scaling_a_row_turns_nothing(beta):
     model.second = pyo.Constraint(expr=4 * model.some >= 0)
     model.cost = pyo.Objective(expr=model.some)
     master = LinearMaster(compile_model(model))
-    assert master.rows.sizes.tolist() == [1.0, 4.0]
+    assert master.tableau.rows.sizes.tolist() == [1.0, 4.0]
     plain = turning([7, 2], beta=beta).propose(duals(3, 4)).values
     scaled = turning([7, 8], beta=beta)
     scaled.suit(master, Budget())

@@ -150,7 +150,7 @@ def test_phase_1_takes_the_cheap_column_and_proves_a_bound_on_real_costs():
     # Σ π + 2 min(0, best reduced cost): 2.5 + 2.5 + 2 (2 - 2.5)
     assert second.real[0] == pytest.approx(4.0)
     assert second.real[1].values.tolist() == [2.5, 2.5]
-    assert master.phase == 1
+    assert master.objective.phase == 1
     assert second.reduced_costs[0].tolist() == [-1.0]  # in phase 1
 
 
@@ -175,10 +175,10 @@ def test_where_nothing_improves_that_is_a_misprice_and_phase_1_is_priced_as_it_i
 
 def test_rounding_is_that_of_phase_1_again_afterwards():
     pricer, master, solved, context = phase_1(Cover(covering(2e6, 0), covering(3e6, 1)), Ray())
-    before = master.rounding
+    before = master.precision.rounding
     pricer._stabilization.ray.length = 4e6
     assert pricer.price(solved, context, -math.inf).real is not None
-    assert master.rounding == before
+    assert master.precision.rounding == before
 
 
 @pytest.mark.parametrize("seed", range(4))

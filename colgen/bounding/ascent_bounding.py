@@ -11,6 +11,7 @@ from colgen.bounding.lagrangian_dual import LagrangianDual
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.core.errors import InputError
 from colgen.core.result import Termination
+from colgen.master.protocol import real_costs
 from colgen.solvers.compiling import working_clock
 
 _COLUMNS_A_ROW = 4
@@ -49,7 +50,7 @@ class AscentBounding(Bounding):
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
         master, run = parts.master, parts.run
-        with master.real_costs():
+        with real_costs(master):
             context = guess_context(master, parts.context(node), parts.settings)
             dual = LagrangianDual(master, parts.oracles, context, run.objective)
             outcome, reason, sized = Outcome.SOLVED, None, False
@@ -107,5 +108,6 @@ class AscentBounding(Bounding):
             return
         if run.sense.is_better(dual.cost(here.solution), run.objective):
             solution = dual.solution([(1.0, here.solution)])
-            if solution is not None and parts.master.violation(solution) is None:
+            rows = parts.master.rows
+            if solution is not None and (rows is None or rows.violation(solution) is None):
                 parts.take(solution, type(self).__name__)

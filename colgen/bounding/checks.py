@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from colgen.core.activity import activities
 from colgen.core.column_batch import Columns
-from colgen.core.columns import Column, Key, Row
+from colgen.core.columns import Column, Row
 from colgen.core.decision import Decision, screen_of
-from colgen.core.duals import DualPoint, Duals
+from colgen.core.duals import DualPoint, Duals, OwnDuals
 from colgen.core.errors import (
     DecisionViolatedError,
     FormulationError,
@@ -38,13 +38,14 @@ def check_results(
     pricing: Sequence[Pricing],
     results: Sequence[PricingResult],
     found: Sequence[Floats],
-    duals: Duals,
+    duals: OwnDuals,
     context: PricingContext,
 ) -> None:
     """Hold each result, with its columns' reduced costs at ``duals``, against what is known."""
     sign, near = context.sense.sign, TOLERANCES.diagnostic * context.scale
-    held = master.best_known(duals, len(pricing))
-    for oracle, result, reduced_costs, known in zip(pricing, results, found, held, strict=True):
+    known = None if master.rows is None else master.rows.best_known(duals, len(pricing))
+    held = [context.sense.hopeless] * len(pricing) if known is None else known
+    for oracle, result, reduced_costs, best_held in zip(pricing, results, found, held, strict=True):
         count, bound = len(reduced_costs), result.bound
         if result.reduced_costs is not None and len(result.reduced_costs):
             _check_stated(master, oracle, result, reduced_costs, duals, context)
@@ -59,8 +60,8 @@ def check_results(
             best = sign * min((sign * reduced_costs).tolist()) if count <= _FEW else _best(reduced_costs, context)
             if sign * (bound - best) > near:
                 _check_exact(context, oracle, bound, best, "a column that it returned itself")
-        if sign * (bound - known) > near:
-            _check_exact(context, oracle, bound, known, "a column that is in the master already")
+        if sign * (bound - best_held) > near:
+            _check_exact(context, oracle, bound, best_held, "a column that is in the master already")
 
 
 _FEW = 8
@@ -96,7 +97,8 @@ def _check_stated(
         column = result.columns[k]
         if abs(stated[k] - computed[k]) <= TOLERANCES.diagnostic * abs(column.cost):
             continue
-        parts = master.itemised(float(stated[k]), column, duals, context.cost_weight)
+        rows = master.rows
+        parts = "" if rows is None else rows.itemised(float(stated[k]), column, duals, context.cost_weight)
         raise ReducedCostError(
             f"{oracle.name} states the reduced cost {stated[k]:g} for the column of {column.structure!r}, but its cost "
             f"and coefficients give {computed[k]:g}: compare how it encodes a structure with what it optimises"
@@ -191,10 +193,11 @@ def check_weak_duality(
     if not master.sense.is_better(solved.objective, bound, tolerance):
         return
     # Costs and a constant that cancel out leave the rounding error of the largest.
-    terms = abs(master.offset) + (master.terms(solved) if solved.phase == 2 else 0.0)
+    terms = abs(master.precision.offset) + (solved.terms if solved.phase == 2 else 0.0)
     if math.isfinite(terms):
         tolerance = max(tolerance, SUMMED * ROUNDING * terms)
-    if master.sense.is_better(solved.objective, bound, tolerance) and not master.overuses(solved, pricing):
+    overused = master.rows is not None and master.rows.overuses(solved, pricing)
+    if master.sense.is_better(solved.objective, bound, tolerance) and not overused:
         raise InvalidBoundError(
             f"the dual bound {bound:g} is beaten by the restricted master's objective {solved.objective:g}: a bound "
             f"stated by {names(pricing)} is not valid, or a multiplicity or cost bound is too tight"
@@ -211,10 +214,10 @@ def probe_infeasibility(
     have such, likewise one that reads them the wrong way round, and at zero duals one that returns the worst column;
     that is asked at the root alone, since such an oracle gets no further.
     """
-    if not isinstance(solved.duals, Duals):
+    if not isinstance(solved.duals, Duals) or master.rows is None:
         return
     large = solved.duals.replace(1e6 * solved.duals.values)
-    opposite = master.signed(solved.duals.replace(-solved.duals.values))
+    opposite = master.rows.signed(solved.duals.replace(-solved.duals.values))
     for oracle in pricing:
         claimed = priced(oracle, solved.duals, context).bound
         if claimed is None:
@@ -258,7 +261,7 @@ def check_rows(
     rows: Sequence[Row],
     solution: Solution,
     known: Sequence[Solution],
-    present: Callable[[Key], bool] = lambda key: False,
+    present: Container[object] = (),
 ) -> list[tuple[Row, float]]:
     """The rows that are to be added, and by how much the solution violates them: by more than rounding explains.
 
@@ -267,7 +270,7 @@ def check_rows(
     known
         Answers, which must satisfy them.
     present
-        Whether the master has a row of this name: the solver may then miss its sides by its own tolerance.
+        Names of the master's rows: the solver may then miss its sides by its own tolerance.
 
     Raises
     ------
@@ -292,7 +295,7 @@ def check_rows(
                     f"{answer.objective:g} (activity {there.value:g} outside [{row.lower:g}, {row.upper:g}]): rows "
                     "must be valid for every answer"
                 )
-    rooms = (TOLERANCES.feasibility if present(row.key) else TOLERANCES.pruning for row in rows)
+    rooms = (TOLERANCES.feasibility if row.key in present else TOLERANCES.pruning for row in rows)
     return [
         (row, found.violation) for row, found, room in zip(rows, here, rooms, strict=True) if found.violation > room
     ]

@@ -12,7 +12,7 @@ from colgen.bounding.pricing_round import PricedRound, Pricer
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.bounding.run import MASTER, PRICING, SEPARATION, Recorder, Run
 from colgen.core.columns import Row
-from colgen.core.duals import DualPoint
+from colgen.core.duals import DualPoint, DualVector
 from colgen.core.errors import FormulationError, InputError, SeparationError
 from colgen.core.result import Termination
 from colgen.core.sense import Sense
@@ -20,7 +20,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import COMMON, TOLERANCES, size
 from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.dual_bound import stated
-from colgen.master.protocol import Floats, MasterSolution, MasterStatus, RestrictedMaster
+from colgen.master.protocol import Floats, MasterSolution, MasterStatus, RestrictedMaster, is_integral
 from colgen.pricing.oracles import PricingContext, check_priced
 from colgen.stabilization import Stabilization
 
@@ -33,7 +33,7 @@ def separation_context(parts: Parts, node: NodeState, solved: MasterSolution, bo
         node.number,
         node.depth,
         len(run.iterations),
-        master.is_whole(solved),
+        is_integral(master, solved),
         solved.duals,
         bound,
         run.objective,
@@ -55,7 +55,7 @@ def _taken(separator: Separation, rows: Sequence[Row], parts: Parts, solution: S
     """Of what a separation has returned: what is violated by more than rounding, and no more than its limit."""
     check_priced(parts.oracles, rows)
     known = parts.run.known if separator.exhaustive else ()
-    taken = check_rows(separator, rows, solution, known, parts.master.has_row)
+    taken = check_rows(separator, rows, solution, known, parts.master.rows or ())
     if separator.limit is not None and len(taken) > separator.limit:
         worst = sorted(range(len(taken)), key=lambda k: -taken[k][1])[: max(separator.limit, 1)]
         taken = [taken[k] for k in sorted(worst)]
@@ -173,7 +173,7 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
     """Solve a node's relaxation by column and row generation.
 
     ``node.duals``, of another node or guessed, are where stabilization may start (see
-    :meth:`RestrictedMaster.centre`); ``parts.found`` is called with each restricted master of phase 2 that may hold an
+    :meth:`LinkingRows.signed`); ``parts.found`` is called with each restricted master of phase 2 that may hold an
     answer, or be rounded to one.  ``branch_early`` is that of :class:`ColumnGeneration`.
     """
     master, run = parts.master, parts.run
@@ -213,7 +213,7 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
         standing.learn(priced)
         # What was proved before may know of rows that are yet to be separated.
         bound = standing.own if parts.separation else standing.bound
-        exchanging = master.exchanges(solved)
+        exchanging = solved.exchanging
         if not exchanging:
             check_weak_duality(master, bound, solved, parts.oracles, context.scale)
         rounds.lap(PRICING)
@@ -244,14 +244,15 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
         if outcome is not None or reason is not None:
             ended = _ended(outcome, reason, priced, standing, context, parts)
             return dataclasses.replace(ended, unfinished=True) if unfinished else ended
-        if parts.settings.clean_up_after is not None and standing.progresses(context.scale):
-            master.remove_stale(parts.settings.clean_up_after)
+        stale, nodes = parts.settings.clean_up_after, master.node
+        if stale is not None and nodes is not None and standing.progresses(context.scale):
+            nodes.remove_stale(stale)
 
 
 def _without_optimum(node: NodeState, solved: MasterSolution, standing: Standing, parts: Parts) -> Bounded | None:
     """Return what ends a node whose master has no optimum; None if another round may have one."""
     if solved.status is MasterStatus.UNBOUNDED:
-        if parts.master.end_exchanges():
+        if parts.master.node is not None and parts.master.node.end_exchanges():
             return None
         bounded = _bounded_by_rows(node, parts)
         if bounded:
@@ -267,7 +268,8 @@ def _after_exchanges(
     """End the exchanges if the round would end the node with them; the rounds then go on without."""
     if not _ends_exchanges(outcome, solved, standing, context):
         return outcome
-    parts.master.end_exchanges()
+    assert parts.master.node is not None  # it has exchanges
+    parts.master.node.end_exchanges()
     standing.keep()
     return None
 
@@ -281,19 +283,12 @@ def _bounded_by_rows(node: NodeState, parts: Parts) -> bool | None:
     None if that is not known: there was no time to ask, or no solution to ask about.  Separations are asked about
     points ever farther out, for a row of a large side is violated by none that is near.
     """
-    master, budget = parts.master, parts.run.budget
     if not parts.separation:
         return False
-    far = master.solve_in_a_box(budget)
-    if far is None:
+    if parts.master.rows is None:
         return None
-    if _add_violated(node, far, parts):
-        return True
-    farther = None if parts.run.expired else master.along_a_ray(far, budget)
-    if farther is None:
-        return None
-    for point in farther:
-        if parts.run.expired:  # a separation that was cut off may have overlooked some
+    for point in parts.master.rows.far_points(parts.run.budget):
+        if point is None or parts.run.expired:  # a separation that was cut off may have overlooked some
             return None
         if _add_violated(node, point, parts):
             return True
@@ -306,7 +301,7 @@ def _add_violated(node: NodeState, far: MasterSolution, parts: Parts) -> bool:
     solution, context = master.solution(far), separation_context(parts, node, far, master.sense.ideal)
     # At such distances rounding may violate rows that the master has.
     found = [row for each in parts.separation for row in violated_rows(each, solution, context)]
-    violated = [row for row in found if not master.has_row(row.key)]
+    violated = [row for row in found if row.key not in (master.rows or ())]
     if violated:
         master.add((), violated)
     return bool(violated)
@@ -339,22 +334,25 @@ def _unsolved(solved: MasterSolution, standing: Standing, parts: Parts) -> Bound
 
 def _centre(node: NodeState, master: RestrictedMaster, phase: int) -> Floats | None:
     """Where stabilization may start: dual values of the real objective, which mean nothing in phase 1."""
-    return None if node.duals is None or phase == 1 else master.centre(node.duals)
+    if node.duals is None or phase == 1 or master.rows is None:
+        return None
+    duals = master.rows.signed(node.duals)
+    return duals.values if isinstance(duals, DualVector) else None
 
 
 def _in_phase(context: PricingContext, solved: MasterSolution, parts: Parts) -> PricingContext:
     """What oracles are told in this phase, at the present scale of the objective; the same object while it is."""
     master, settings, phase = parts.master, parts.settings, solved.phase
-    scale = 1.0  # in phase 1 an objective counts violations, and rows are scaled
+    present, scale = master.precision, 1.0  # in phase 1 an objective counts violations, and rows are scaled
     if phase == 2:
         # If the optimum is zero its scale is unknown: use the rounding error instead.
-        of_duals = master.rounding if master.rounding > master.cost_rounding else 0.0
-        least = max(of_duals / TOLERANCES.pruning, master.cost_rounding / TOLERANCES.optimality)
-        scale = settings.scale or master.scale or least
+        of_duals = present.rounding if present.rounding > present.cost_rounding else 0.0
+        least = max(of_duals / TOLERANCES.pruning, present.cost_rounding / TOLERANCES.optimality)
+        scale = settings.scale or present.scale or least
         # Objectives differ by the size of what they sum up: columns of large costs may be used by small fractions.
-        parts.run.scale = settings.scale or min(scale, max(master.terms(solved), least))
-    weight, tolerance = (1.0 if phase == 2 else 0.0), settings.tolerance * min(scale, master.finest)
-    scale = max(scale, master.rounding / TOLERANCES.diagnostic)  # numbers cannot be compared any nearer
+        parts.run.scale = settings.scale or min(scale, max(solved.terms, least))
+    weight, tolerance = (1.0 if phase == 2 else 0.0), settings.tolerance * min(scale, present.finest)
+    scale = max(scale, present.rounding / TOLERANCES.diagnostic)  # numbers cannot be compared any nearer
     if (context.cost_weight, context.scale, context.tolerance) == (weight, scale, tolerance) and context.find:
         return context
     return dataclasses.replace(
@@ -415,15 +413,15 @@ def _prices_finer(
     there may be many.
     """
     master, sense = parts.master, standing.sense
-    if master.exchanges(solved) or any(context.improves(stated(result)) for result in priced.results):
+    if solved.exchanging or any(context.improves(stated(result)) for result in priced.results):
         return False  # an oracle whose bound none of its columns comes up to finds nothing at any scale
-    own = solved.objective - (master.offset if solved.phase == 2 else 0.0)
+    own = solved.objective - (master.precision.offset if solved.phase == 2 else 0.0)
     gap = TOLERANCES.optimality * size(
         parts.run.scale if solved.phase == 2 else context.scale, own, COMMON * solved.objective
     )
     if not sense.is_better(standing.bound, solved.objective, gap):
         return False
-    return master.refine(solved.duals, parts.oracles, priced.results)
+    return master.rows is not None and master.rows.refine(solved.duals, parts.oracles, priced.results)
 
 
 def _decides_nothing(node: NodeState, solved: MasterSolution, standing: Standing, parts: Parts, share: float) -> bool:
@@ -441,7 +439,7 @@ def _decides_nothing(node: NodeState, solved: MasterSolution, standing: Standing
     lacking = standing.sense.sign * (run.objective - solved.objective)
     if not left <= share * lacking or run.prunes(solved.objective):
         return False
-    return not parts.master.is_whole(solved)
+    return not is_integral(parts.master, solved)
 
 
 def _ends_exchanges(
@@ -460,7 +458,7 @@ def _ends_exchanges(
 
 def _exceeds(bound: float, master: RestrictedMaster) -> bool:
     """Whether a phase 1 bound proves that the artificial variables cannot all be zero."""
-    return master.sense.sign * bound > master.feasibility_tolerance
+    return master.sense.sign * bound > master.precision.feasibility
 
 
 def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:

@@ -20,7 +20,7 @@ from colgen.core.result import Termination
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.column_pool import NOWHERE
-from colgen.master.protocol import RestrictedMaster
+from colgen.master.protocol import RestrictedMaster, real_costs
 from colgen.pricing.calls import Found, call_oracles, gather, select
 from colgen.pricing.oracles import Pricing, PricingContext
 
@@ -60,9 +60,9 @@ def prove(
 
     Real costs count, also while the master itself is in phase 1; it need not have been solved.
     """
-    sense = master.sense
-    with master.real_costs():
-        duals = master.guessed(guess)
+    sense, rows = master.sense, master.rows
+    with real_costs(master):
+        duals = guess if rows is None else rows.guess(guess)
         context = guess_context(master, context, settings)
         results = call_oracles(pricing, duals, context)
         answers = [answer for result in results for answer in result.answers]
@@ -72,7 +72,7 @@ def prove(
             reduced = master.price(found.columns, duals)
             check_results(master, pricing, results, found.split(reduced), duals, context)
             new = _new(master, found, sense.gains(reduced) > context.tolerance)
-        bound = master.dual_bound(duals, pricing, results)
+        bound = master.bound(duals, pricing, results)
     relaxed = next((result.relaxed for result in results if result.relaxed is not None), None)
     if math.isnan(bound):
         raise InvalidBoundError(f"the oracles {names(pricing)} state a bound that is not a number")
@@ -81,7 +81,8 @@ def prove(
 
 def guess_context(master: RestrictedMaster, context: PricingContext, settings: Settings) -> PricingContext:
     """What oracles are told where they are priced at guessed dual values; asked for while real costs count."""
-    scale = settings.scale or master.scale
+    precision = master.precision
+    scale = settings.scale or precision.scale
     return PricingContext(  # cheaper than replacing fields: this is all that a small solve does
         context.sense,
         decisions=context.decisions,
@@ -89,7 +90,7 @@ def guess_context(master: RestrictedMaster, context: PricingContext, settings: S
         deadline=context.deadline,
         tolerance=settings.tolerance * scale,
         price=master.price,
-        scale=max(scale, master.rounding / TOLERANCES.diagnostic),
+        scale=max(scale, precision.rounding / TOLERANCES.diagnostic),
         budget=context.budget,
         find=master.find,
     )

@@ -23,7 +23,7 @@ from colgen.bounding.ascent import DualEvaluation
 from colgen.bounding.checks import check_results
 from colgen.core.column_batch import Columns
 from colgen.core.columns import Column
-from colgen.core.duals import DualPoint, Duals
+from colgen.core.duals import DualPoint, Duals, DualVector
 from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
@@ -109,15 +109,16 @@ class LagrangianDual:
     def __init__(
         self, master: RestrictedMaster, oracles: Sequence[Pricing], context: PricingContext, objective: float
     ) -> None:
-        linking = master.linking()
-        if linking is None:
+        rows, linking = master.rows, None if master.rows is None else master.rows.linking()
+        if rows is None or linking is None:
             raise NoLagrangianError(
                 f"{type(master).__name__} has no linking rows of a linear program, whose violation could be paid at "
                 "dual values: bound it by ColumnGeneration() or a bounding of its own"
             )
         self._master, self._oracles, self._context, self.linking = master, oracles, context, linking
+        self._rows = rows
         self._objective = objective
-        self._none: Duals = master.guessed({})
+        self._none: Duals = rows.guess({})
         self._counted: Sequence[Pricing] = ()
         self.sense = master.sense
         self.lower, self.upper = linking.lower * linking.sizes, linking.upper * linking.sizes
@@ -127,15 +128,15 @@ class LagrangianDual:
 
     def start(self, duals: DualPoint) -> Floats:
         """Where to begin: guessed dual values, or zero, put where the function is finite."""
-        values = self._none.values if duals is None else self._master.centre(duals)
-        if values is None or not np.isfinite(values).all():
-            values = self._none.values
+        signed = self._none if duals is None else self._rows.signed(duals)
+        usable = isinstance(signed, DualVector) and np.isfinite(signed.values).all()
+        values = signed.values if usable else self._none.values
         return self.linking.project(values) * self.linking.sizes
 
     def evaluate(self, point: Floats) -> DualEvaluation:
         """The function at a point, by one call of each oracle."""
         linking, master = self.linking, self._master
-        duals = self._master.signed(self._none.replace(linking.project(point / linking.sizes)))
+        duals = self._rows.signed(self._none.replace(linking.project(point / linking.sizes)))
         found = gather(call_oracles(self._oracles, duals, self._context), duals)
         results = found.results
         if not self._counted:
@@ -148,10 +149,10 @@ class LagrangianDual:
         self.cut_off = any(result.cut_off for result in results)
         reduced = found.split(master.price(found.columns, duals))
         check_results(master, self._oracles, results, reduced, duals, self._context)
-        bound = master.dual_bound(duals, self._oracles, results)
+        bound = master.bound(duals, self._oracles, results)
         if self.sense.is_better(self.bound, bound):
             self.bound, self.duals = bound, duals
-        value = self.sense.sign * master.dual_bound(duals, self._counted, results)
+        value = self.sense.sign * master.bound(duals, self._counted, results)
         own = linking.own_values(duals)
         used = tuple(self._used(*each) for each in zip(self._counted, results, reduced, strict=True))
         activity = linking.own_activity(own)

@@ -139,19 +139,20 @@ class Pricer:
 
         What improves in phase 1 joins the master.
         """
-        master, oracles = self._master, self._oracles
+        master, oracles, rows = self._master, self._oracles, self._master.rows
         duals = ray.point(solved.duals)
-        if duals is None:
+        if duals is None or rows is None:
             return None
-        with master.real_costs():
-            duals = master.guessed(duals)
-            scale = max(master.scale, master.rounding_at(duals) / TOLERANCES.diagnostic)
-            tolerance = TOLERANCES.reduced_cost * master.scale
+        with rows.real_costs():
+            duals = rows.guess(duals)
+            scale = master.precision.scale
+            tolerance = TOLERANCES.reduced_cost * scale
+            scale = max(scale, rows.rounding_at(duals) / TOLERANCES.diagnostic)
             told = dataclasses.replace(context, cost_weight=1.0, provisional=True, scale=scale, tolerance=tolerance)
             found = gather(self._ask(duals, told, self._part >= len(oracles)), duals)
             there = found.split(master.price(found.columns, duals))
             bound = proved_bound(master, oracles, found.results, there, duals, told)
-        master.guessed(solved.duals)  # what rounding leaves of reduced costs is that of phase 1 again
+        rows.guess(solved.duals)  # what rounding leaves of reduced costs is that of phase 1 again
         own = master.price(found.columns, solved.duals)
         new = improving(master, oracles, found, own, context.tolerance)
         if not new:
@@ -160,6 +161,7 @@ class Pricer:
 
     def _price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> PricedRound:
         master, oracles, stabilization = self._master, self._oracles, self._stabilization
+        rows = master.rows
         if not isinstance(solved.duals, DualVector):
             stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
         sense, misprices, proposing = master.sense, 0, stabilization
@@ -170,10 +172,11 @@ class Pricer:
             if solved.duals is not None:  # a master that a limit has cut short may have an answer, and no dual values
                 proposed = returned(proposed, f"{type(proposing).__name__}.propose()", "dual values")
             duals = proposed
-            if duals is not solved.duals:
-                duals = master.signed(duals)
+            if duals is not solved.duals and rows is not None:
+                duals = rows.signed(duals)
             provisional = duals is not solved.duals and not proposing.complementary
-            told = self._provisional(context, master.rounding_at(duals)) if provisional else context
+            rounding = rows.rounding_at(duals) if provisional and rows is not None else 0.0
+            told = self._provisional(context, rounding) if provisional else context
             found = gather(self._ask(duals, told, everybody), duals)
             results = found.results
             reduced = master.price(found.columns, duals)
@@ -199,7 +202,11 @@ class Pricer:
         own_of_each = found.split(own) if provisional else of_each
         if not new and context.decisions:
             check_told_apart(master, oracles, results, own_of_each, context)
-        stabilization.update(improved, lambda: master.subgradient(solved, _answers(sense, results, of_each), duals))
+
+        def subgradient() -> Floats | None:
+            return None if rows is None else rows.subgradient(solved, _answers(sense, results, of_each), duals)
+
+        stabilization.update(improved, subgradient)
         # At smoothed duals, nothing found proves nothing about the master's own duals.
         exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)
         return PricedRound(new, bound, proved_at, exact, misprices, found, own_of_each)
@@ -248,7 +255,7 @@ def proved_bound(
         The reduced costs of each result's columns at ``duals``.
     """
     check_results(master, oracles, results, found, duals, context)
-    bound = master.dual_bound(duals, oracles, results)
+    bound = master.bound(duals, oracles, results)
     if math.isnan(bound):
         raise InvalidBoundError(f"the oracles {names(oracles)} state a bound that is not a number")
     return bound
@@ -293,7 +300,9 @@ def improving(
         held, oracle = master.at(int(where[k])), oracles[origins[k]]
         if held.is_open and not found.results[origins[k]].together:
             reduced_cost = float(reduced_costs[chosen][k])
-            check_not_repeated(oracle, columns[k], held.column, reduced_cost, master.scale, master.rounding)
+            check_not_repeated(
+                oracle, columns[k], held.column, reduced_cost, master.precision.scale, master.precision.rounding
+            )
     return Improving(select(columns, new), origins[new])
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from colgen.core.budget import Budget
-from colgen.core.decision import fractionality
 from colgen.core.duals import DualPoint
 from colgen.core.errors import ColgenError, InfeasibleAnswerError, InputError, InvalidBoundError
 from colgen.core.numbers import real
@@ -17,7 +16,7 @@ from colgen.core.result import Iteration, Termination
 from colgen.core.sense import Sense
 from colgen.core.solution import Complete, Solution
 from colgen.core.stop import AnyOf
-from colgen.core.tolerances import COMMON, ROUNDING, SUMMED, TOLERANCES, size
+from colgen.core.tolerances import COMMON, ROUNDING, SUMMED, TOLERANCES, fractionality, size
 from colgen.master.protocol import RestrictedMaster
 from colgen.solvers.compiling import working_clock
 

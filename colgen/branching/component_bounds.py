@@ -36,11 +36,11 @@ from numpy.typing import NDArray
 
 from colgen.branching.rules import DOWN, UP, BranchingRule, Candidate
 from colgen.core.columns import Column, Row
-from colgen.core.decision import Decision, fractionality
+from colgen.core.decision import Decision
 from colgen.core.errors import InputError
 from colgen.core.solution import Solution
 from colgen.core.terms import Box
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import TOLERANCES, fractionality
 from colgen.master.protocol import RestrictedMaster
 
 Floats = NDArray[np.float64]

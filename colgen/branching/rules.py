@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from colgen.core.column_batch import Columns
 from colgen.core.columns import Column, Key, Row, RowFamily
-from colgen.core.decision import Apart, Decision, Together, fractionality
+from colgen.core.decision import Apart, Decision, Together
 from colgen.core.decision_data import DecisionMaker
 from colgen.core.errors import InputError
 from colgen.core.numbers import returned
 from colgen.core.solution import Solution
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import TOLERANCES, fractionality
 from colgen.master.protocol import RestrictedMaster
 from colgen.solvers.columns.compressed import sums_by_number
 
@@ -149,7 +149,7 @@ class RyanFoster(BranchingRule):
         self._held = 0
 
     def suit(self, master: RestrictedMaster) -> None:
-        sides = master.sides(self.block)
+        sides = None if master.rows is None else master.rows.sides(self.block)
         if sides is None or not master.num_rows:
             return
         if not sides:

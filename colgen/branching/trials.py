@@ -12,7 +12,7 @@ from colgen.bounding.protocol import Bounded, NodeState, Outcome, Parts
 from colgen.core.decision import Decision
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.program import SavedBasis
-from colgen.master.protocol import MasterStatus
+from colgen.master.protocol import MasterStatus, switch
 from colgen.stabilization import NoStabilization
 
 
@@ -97,10 +97,7 @@ class Trying:
         return self._generated(decisions, None)
 
     def _enter(self, decisions: Sequence[Decision]) -> None:
-        master = self._parts.master
-        master.apply((*self._node.decisions, *decisions))
-        if self._basis is not None:
-            master.restore(self._basis)
+        switch(self._parts.master, (*self._node.decisions, *decisions), self._basis)
 
     def _generated(self, decisions: Sequence[Decision], rounds: int | None) -> Tried:
         parts, node, run = self._parts, self._node, self._parts.run
@@ -123,7 +120,8 @@ class Trying:
         if bounded.outcome is Outcome.INFEASIBLE:
             return Tried(math.inf, run.sense.hopeless, exact=True, done=True, bounded=bounded)
         done = run.prunes(bounded.bound)
-        basis = self._parts.master.basis()
+        nodes = self._parts.master.node
+        basis = None if nodes is None else nodes.basis()
         if solved is None or solved.phase == 1:
             return Tried(math.inf, bounded.bound, done=done, basis=basis, bounded=bounded)
         exact = bounded.outcome is Outcome.SOLVED

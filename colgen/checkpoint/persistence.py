@@ -118,7 +118,7 @@ class Pooled:
         longest part of the run.
         """
         kept, columns, answer = self._kept, self._columns(master), self._answer(master)
-        known = {key: value for key, value in kept.duals.items() if master.has_row(key)}
+        known = {key: value for key, value in kept.duals.items() if key in (master.rows or ())}
         own = NOTHING if answer is not None and known else guess()
         # A cut that was worth nothing in the end makes pricing as much slower as one that was.
         worth = [key for key in kept.rows if kept.duals.get(key, 0.0)]
@@ -136,7 +136,8 @@ class Pooled:
     def _answer(self, master: RestrictedMaster) -> Solution | None:
         """The answer of the other run, if it is one of this instance too."""
         kept, problem = self._kept.answer, self._problem
-        if kept is None or self._codec is None or as_linear(master) is None:
+        linear = as_linear(master)
+        if kept is None or self._codec is None or linear is None:
             return None
         columns = list(_read(self._kept.structures(column for column, _ in kept.columns), self._codec))
         if len(columns) < len(kept.columns):
@@ -144,8 +145,8 @@ class Pooled:
         uses = tuple(zip(columns, [value for _, value in kept.columns], strict=True))
         with suppress(ColgenError, ValueError, KeyError, IndexError, TypeError):
             found = Solution(0.0, uses, kept.variables)
-            found = dataclasses.replace(found, objective=master.objective_of(found))
-            if master.violation(found) is None:
+            found = dataclasses.replace(found, objective=linear.rows.objective_of(found))
+            if linear.rows.violation(found) is None:
                 problem.check(answer_for_check(problem, found))
                 return found
         return None
@@ -155,12 +156,13 @@ class Pooled:
         columns: Iterable[Column] = [self._kept.columns[k] for k in best]
         if self._codec is not None:
             columns = _read(self._kept.structures(columns), self._codec)
-        return [column for column in columns if all(map(master.has_row, column.coefficients))]
+        rows = master.rows or ()
+        return [column for column in columns if all(key in rows for key in column.coefficients)]
 
 
 def origin_of(problem: Problem, search: BranchAndPrice) -> Origin:
     """What a pool must know to be saved."""
-    rows = [row.key for row in search.master.joined_rows]
+    rows = [] if search.master.rows is None else [row.key for row in search.master.rows.joined]
     duals: Mapping[Key, float] = {} if search.certificate is None else search.certificate.duals
     return Origin(partial(digest_of_problem, problem), _writing(problem), rows, duals, search.run.incumbent)
 

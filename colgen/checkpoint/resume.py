@@ -94,7 +94,7 @@ def _bring(
     duals = checkpoint.arrays.get("duals")
     if duals is not None and said["columns"] is not None:
         names = [of_plain(key) for key in said["columns"]["rows"]]
-        search.bounds.begin_near(search.master.guessed(dict(zip(names, duals.tolist(), strict=False))))
+        search.bounds.begin_near(dict(zip(names, duals.tolist(), strict=False)))
     elif said["duals"] is not None:
         search.bounds.begin_near(of_plain(said["duals"]))
     paths = paths_of(said["links"], writer)

@@ -180,13 +180,13 @@ class Keeper:
             said["incumbent"], arrays = write_solution("incumbent", run.incumbent, self._plainly)
         master = as_linear(search.master)
         if master is not None:
-            said["columns"], columns = self._columns.write(master.columns, master.names.keys)
+            said["columns"], columns = self._columns.write(master.columns, master.rows.names.keys)
             arrays |= columns | {"columns.origins": master.origins}
         self._add_duals(said, arrays)
         return said, arrays
 
     def _separated(self, master: RestrictedMaster) -> list[Any]:
-        rows = master.joined_rows
+        rows = () if master.rows is None else master.rows.joined
         self._rows += [row_data(row) for row in rows[len(self._rows) :]]
         return self._rows
 

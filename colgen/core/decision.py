@@ -18,12 +18,6 @@ from colgen.core.text import FORGOTTEN
 from colgen.core.tolerances import TOLERANCES
 
 
-def fractionality(value: float) -> float:
-    """Distance of a value to the nearest whole number; zero within the tolerance."""
-    distance = abs(value - round(value))
-    return distance if distance > TOLERANCES.integrality else 0.0
-
-
 class Decision(ABC):
     """One branching decision.  Frozen data: it reaches oracles in their context, and the master switches it on and off.
 

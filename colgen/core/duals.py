@@ -230,6 +230,10 @@ class Duals(DualVector):
         found: list[Any] = [self._names.keys[k][1] for k in positions.tolist()]
         return PricedTerms(found, self.values[positions])
 
+    def named(self) -> dict[Key, float]:
+        """Return the dual values by the names of their rows."""
+        return dict(zip(self._names.keys, self.values.tolist(), strict=False))
+
     @property
     def names(self) -> RowNames:
         """Of the rows of the master that they belong to, which may have more of them by now."""

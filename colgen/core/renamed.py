@@ -62,14 +62,62 @@ METHODS: dict[str, dict[str, str]] = {
         "finished": "finish(result)",
     },
     "RestrictedMaster": {
-        "reduced_costs": "price(columns, duals)",
         "add_results": "add(columns, rows, origins)",
+        "along_a_ray": "rows.far_points",
+        "apply": "node.apply",
+        "basis": "node.basis",
+        "begin_feasible": "node.begin_feasible",
+        "best_known": "rows.best_known",
+        "centre": "rows.signed",
+        "checks_rows": "rows.checks_answers",
+        "cost_rounding": "precision.cost_rounding",
+        "dual_bound": "bound",
+        "end_exchanges": "node.end_exchanges",
+        "exchanged": "integer.exchange",
+        "exchanges": "MasterSolution.exchanging",
+        "feasibility_tolerance": "precision.feasibility",
+        "finest": "precision.finest",
+        "fix": "node.fix",
+        "guessed": "rows.guess",
+        "has_row": "rows.__contains__",
+        "held": "find(columns)",
+        "holds": "find(columns)",
         "improving": "PricingResult(together=True)",
         "improving_of_each": "PricingResult(together=True)",
-        "holds": "find(columns)",
-        "held": "find(columns)",
-        "origin": "at(position).origin",
+        "is_driven": "rows.has_artificials",
         "is_open": "at(position).is_open",
+        "is_whole": "MasterSolution.integral",
+        "itemised": "rows.itemised",
+        "joined_rows": "rows.joined",
+        "linking": "rows.linking",
+        "made_whole": "Solution.round",
+        "named": "Duals.named",
+        "needs_duals": "holds_columns",
+        "objective_of": "rows.objective_of",
+        "offset": "precision.offset",
+        "origin": "at(position).origin",
+        "overuses": "rows.overuses",
+        "packing_sides": "rows.packing_sides",
+        "real_costs": "rows.real_costs",
+        "reduced_costs": "price(columns, duals)",
+        "refine": "rows.refine",
+        "remove_stale": "node.remove_stale",
+        "restore": "node.restore",
+        "rounded": "integer.round",
+        "rounding": "precision.rounding",
+        "rounding_at": "rows.rounding_at",
+        "scale": "precision.scale",
+        "set_options": "LinearMaster.set_solver",
+        "sides": "rows.sides",
+        "signed": "rows.signed",
+        "solve_in_a_box": "rows.far_points",
+        "solve_integer": "integer.solve",
+        "solve_over": "integer.solve_over",
+        "solves_integers": "integer",
+        "start_at": "node.restore",
+        "subgradient": "rows.subgradient",
+        "terms": "MasterSolution.terms",
+        "violation": "rows.violation",
     },
 }
 """Old methods and attributes and new ones, by the class that a user's own class inherits from."""
@@ -168,6 +216,19 @@ def refuse_old(function: Callable[..., Any], names: Iterable[str]) -> None:
         if new is not None:
             raise InputError(f"{name}: {owner} has no such keyword any more; write {new}")
         raise InputError(f"{name}: {owner} has no such keyword; its keywords are listed by help({owner})")
+
+
+def refuse_old_methods(owner: str, kind: type) -> None:
+    """Refuse a class that defines methods or attributes which none of its base classes has any longer.
+
+    Raises
+    ------
+    InputError
+        Naming the first of them, and the new name.
+    """
+    old = METHODS[owner].keys() & vars(kind).keys()
+    for name in sorted(name for name in old if not any(name in vars(base) for base in kind.__mro__[1:])):
+        raise InputError(f"{kind.__name__}.{name}: {owner} has no such member any more; define {METHODS[owner][name]}")
 
 
 def missing(owner: str, instance: object, name: str) -> AttributeError:

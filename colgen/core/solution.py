@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from colgen.core.columns import Column, Key
 from colgen.core.lazy_imports import behind
 from colgen.core.text import counted, number
+from colgen.core.tolerances import fractionality
 
 _NO_VARIABLES: Mapping[Key, float] = {}
 
@@ -56,6 +57,27 @@ class Solution:
     def terms(self) -> float:
         """The sum of the magnitudes of the columns' costs times their values, in which much may cancel out."""
         return sum(abs(column.cost * value) for column, value in self.columns)
+
+    @property
+    def is_integral(self) -> bool:
+        """Whether every column and variable that must be whole in an answer is whole, within the tolerance."""
+        return all(not fractionality(value) for column, value in self.columns if column.integer) and not any(
+            fractionality(self.variables[key]) for key in self.integer
+        )
+
+    def round(self) -> Solution:
+        """Return the same solution with values within the tolerance of whole numbers made exactly whole."""
+        if not self.variables and all(value == round(value) and value for _, value in self.columns):
+            return self
+        columns = tuple(
+            (column, float(round(value)) if column.integer and not fractionality(value) else value)
+            for column, value in self.columns
+        )
+        variables = {
+            key: float(round(value)) if key in self.integer and not fractionality(value) else value
+            for key, value in self.variables.items()
+        }
+        return replace(self, columns=tuple(pair for pair in columns if pair[1]), variables=variables)
 
     def __repr__(self) -> str:
         columns, variables = counted(len(self.columns), "column"), counted(len(self.variables), "variable")

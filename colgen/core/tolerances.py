@@ -58,6 +58,12 @@ A tolerance of 1e-9 of it is a few units in the objective's last place.
 """
 
 
+def fractionality(value: float) -> float:
+    """Return the distance of a value to the nearest whole number; zero within the tolerance."""
+    distance = abs(value - round(value))
+    return distance if distance > TOLERANCES.integrality else 0.0
+
+
 def size(scale: float, *values: float) -> float:
     """What a difference of ``values`` is relative to: the largest of them that is finite, at least ``scale``."""
     largest = max(scale, 0.0)

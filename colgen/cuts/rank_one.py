@@ -86,7 +86,7 @@ class RankOne(Separation):
         self._node, self._objectives = -1, list[float]()
 
     def suit(self, master: Any) -> None:
-        sides = master.packing_sides(self.rows)
+        sides = {} if master.rows is None else master.rows.packing_sides(self.rows)
         if not sides:
             raise InputError(f"RankOne({self.rows!r}) needs rows to cut, and the master has none of this name")
         if self._given is not None:

@@ -20,10 +20,10 @@ import numpy as np
 from colgen.branching.component_bounds import boxes
 from colgen.branching.rules import DOWN, UP, BranchingRule, Candidate
 from colgen.core.columns import Column
-from colgen.core.decision import Decision, fractionality
+from colgen.core.decision import Decision
 from colgen.core.solution import Solution
 from colgen.core.terms import Box
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import TOLERANCES, fractionality
 from colgen.decomposition.blocks.decisions import Bounds, ComponentBound, PointsWithin
 from colgen.decomposition.blocks.mixed_integer import in_box
 from colgen.decomposition.reading.arrays import Floats

@@ -110,4 +110,5 @@ class Neighbourhood(Heuristic):
             return None
         solution = self._splitting.solution(found.values, found.objective)
         # What HiGHS allows rows to be off by is more than an answer may be: such a guess is none.
-        return None if context.master.violation(solution) else solution
+        rows = context.master.rows
+        return solution if rows is None or rows.violation(solution) is None else None

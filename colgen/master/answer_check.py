@@ -14,64 +14,108 @@ from colgen.core.columns import Column
 from colgen.core.duals import Duals
 from colgen.core.solution import Solution
 from colgen.core.tolerances import ROUNDING, SUMMED, TOLERANCES, size
-from colgen.master.column_pool import Ints
-from colgen.master.tabular import Floats, TabularMaster
+from colgen.master.column_pool import Floats, Ints
+from colgen.master.lookup import LookUp
+from colgen.master.tableau import Tableau
+from colgen.model.formulation import Formulation
 
 
-def violation(master: TabularMaster, solution: Solution, exact: bool) -> str | None:
-    """What is wrong with a claimed answer, in words; see :meth:`LinearMaster.violation`."""
-    rows, f = master.num_rows, master.formulation
-    columns = [column for column, _ in solution.columns]
-    amounts = np.array([value for _, value in solution.columns], dtype=np.float64)
-    fault = _misused(columns, amounts)
-    if fault is not None:
-        return fault
-    there, terms, owners = _terms(master, columns, amounts)
-    sums, largest = np.bincount(there, terms, minlength=rows).astype(np.float64), np.zeros(rows)
-    np.maximum.at(largest, there, np.abs(terms))
-    soft = np.zeros(rows, dtype=np.bool_)
-    soft[there[~np.array([column.integer for column in columns], dtype=np.bool_)[owners]]] = True
-    objective = f.offset + sum(value * column.cost for column, value in solution.columns)
-    fault = _violation_of_brought_rows(master, solution)
-    if fault is not None:
-        return fault
-    x = np.zeros(len(f.costs))
-    for key, value in solution.variables.items():
-        x[master.table.position[key]] = value
-    standing_in = np.where(f.artificial, x * master.table.weights[: len(x)], 0.0)
-    if standing_in[master.table.exchange].max(initial=0.0) > TOLERANCES.feasibility:
-        return "an exchange is not zero"
-    if standing_in.max(initial=0.0) > TOLERANCES.feasibility:
-        return "an artificial variable is not zero"
-    if _outside(x, f.lower, np.where(f.artificial, math.inf, f.upper), f.integer).any():
-        return "a template variable is outside its bounds"
-    if (np.abs(x - np.round(x))[f.integer] > TOLERANCES.integrality).any():
-        return "an integer template variable is not whole"
-    # The template's variables come first in the table.
-    own, there, entries = master.table.entries_of(len(x))
-    terms = x[own] * entries
-    sums += np.bincount(there, terms, minlength=rows)
-    np.maximum.at(largest, there, np.abs(terms))
-    soft[there[(terms != 0.0) & ~f.integer[own]]] = True
-    objective += float(f.costs @ x)
-    lower, upper = master.rows.lower.copy(), master.rows.upper.copy()
-    passing = [master.names.position[key] for key in master.rows.of_decisions]
-    lower[passing], upper[passing] = -math.inf, math.inf
-    for sides in (lower, upper):
-        largest = np.maximum(largest, np.where(np.isfinite(sides), np.abs(sides), 0.0))
-    slack = largest * np.where(soft | (not exact), TOLERANCES.feasibility, TOLERANCES.pruning)
-    bad = np.flatnonzero((sums < lower - slack) | (sums > upper + slack))
-    if len(bad):
-        r = int(bad[0])
-        return f"row {master.names.keys[r]!r} has activity {sums[r]:.10g}, expected {lower[r]:.10g} to {upper[r]:.10g}"
-    difference = abs(objective - solution.objective)
-    # Costs and a constant that cancel out leave the rounding error of the largest.
-    large = abs(f.offset) + solution.terms + float(np.abs(f.costs * x).sum())
-    if difference > max(
-        TOLERANCES.diagnostic * size(master.objective.real_scale, objective), SUMMED * ROUNDING * large
-    ):
-        return f"its objective is {objective:.10g}, not {solution.objective:.10g} as stated"
-    return None
+class AnswerCheck:
+    """Recomputes answers of a linear master from the coefficients of its rows."""
+
+    def __init__(self, tableau: Tableau, formulation: Formulation, lookup: LookUp) -> None:
+        self._table, self._rows, _, self._objective = tableau
+        self._formulation, self._lookup = formulation, lookup
+
+    def violation(self, solution: Solution, exact: bool = True) -> str | None:
+        """Return what is wrong with a claimed answer, in words; None if every row and bound holds.
+
+        Computed from the coefficients of the rows alone.  Rows of branching decisions do not count: they hold in one
+        part of the tree only.
+
+        Parameters
+        ----------
+        exact
+            Rows of integer terms may be missed by the rounding error alone; False: by as much as rows with continuous
+            variables.
+        """
+        rows, f = len(self._rows), self._formulation
+        columns = [column for column, _ in solution.columns]
+        amounts = np.array([value for _, value in solution.columns], dtype=np.float64)
+        fault = _misused(columns, amounts)
+        if fault is not None:
+            return fault
+        there, terms, owners = self._terms(columns, amounts)
+        sums, largest = np.bincount(there, terms, minlength=rows).astype(np.float64), np.zeros(rows)
+        np.maximum.at(largest, there, np.abs(terms))
+        soft = np.zeros(rows, dtype=np.bool_)
+        soft[there[~np.array([column.integer for column in columns], dtype=np.bool_)[owners]]] = True
+        objective = f.offset + sum(value * column.cost for column, value in solution.columns)
+        fault = self._violation_of_brought_rows(solution)
+        if fault is not None:
+            return fault
+        x = np.zeros(len(f.costs))
+        for key, value in solution.variables.items():
+            x[self._table.position[key]] = value
+        standing_in = np.where(f.artificial, x * self._table.weights[: len(x)], 0.0)
+        if standing_in[self._table.exchange].max(initial=0.0) > TOLERANCES.feasibility:
+            return "an exchange is not zero"
+        if standing_in.max(initial=0.0) > TOLERANCES.feasibility:
+            return "an artificial variable is not zero"
+        if _outside(x, f.lower, np.where(f.artificial, math.inf, f.upper), f.integer).any():
+            return "a template variable is outside its bounds"
+        if (np.abs(x - np.round(x))[f.integer] > TOLERANCES.integrality).any():
+            return "an integer template variable is not whole"
+        # The template's variables come first in the table.
+        own, there, entries = self._table.entries_of(len(x))
+        terms = x[own] * entries
+        sums += np.bincount(there, terms, minlength=rows)
+        np.maximum.at(largest, there, np.abs(terms))
+        soft[there[(terms != 0.0) & ~f.integer[own]]] = True
+        objective += float(f.costs @ x)
+        lower, upper = self._rows.lower.copy(), self._rows.upper.copy()
+        passing = [self._rows.names.position[key] for key in self._rows.of_decisions]
+        lower[passing], upper[passing] = -math.inf, math.inf
+        for sides in (lower, upper):
+            largest = np.maximum(largest, np.where(np.isfinite(sides), np.abs(sides), 0.0))
+        slack = largest * np.where(soft | (not exact), TOLERANCES.feasibility, TOLERANCES.pruning)
+        bad = np.flatnonzero((sums < lower - slack) | (sums > upper + slack))
+        if len(bad):
+            r = int(bad[0])
+            key, expected = self._rows.names.keys[r], f"expected {lower[r]:.10g} to {upper[r]:.10g}"
+            return f"row {key!r} has activity {sums[r]:.10g}, {expected}"
+        difference = abs(objective - solution.objective)
+        # Costs and a constant that cancel out leave the rounding error of the largest.
+        large = abs(f.offset) + solution.terms + float(np.abs(f.costs * x).sum())
+        if difference > max(
+            TOLERANCES.diagnostic * size(self._objective.real_scale, objective), SUMMED * ROUNDING * large
+        ):
+            return f"its objective is {objective:.10g}, not {solution.objective:.10g} as stated"
+        return None
+
+    def objective_of(self, solution: Solution) -> float:
+        """Return the objective of a solution, summed up from its costs and values."""
+        f = self._formulation
+        variables = sum(f.costs[self._table.position[key]] * value for key, value in solution.variables.items())
+        return float(f.offset + variables + sum(column.cost * value for column, value in solution.columns))
+
+    def _terms(self, columns: Sequence[Column], amounts: Floats) -> tuple[Ints, Floats, Ints]:
+        """Row and value of each term a_ij x_j, and the number of its column."""
+        if not columns:
+            return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64)
+        owners, there, entries = self._lookup.over(columns).entries  # one question for all: rows may compute them
+        return there.astype(np.int64), amounts[owners] * entries, owners.astype(np.int64)
+
+    def _violation_of_brought_rows(self, solution: Solution) -> str | None:
+        """Return the first violated row among those that the columns of a claimed answer bring and the master lacks."""
+        rows = {row.key: row for column, _ in solution.columns for row in column.rows}
+        for key, row in rows.items():
+            if key in self._rows.names.position:
+                continue
+            here = activity(row, solution)
+            if here.violation > TOLERANCES.feasibility:
+                return f"row {key!r} has activity {here.value:g}, expected {row.lower:g} to {row.upper:g}"
+        return None
 
 
 def _misused(columns: Sequence[Column], amounts: Floats) -> str | None:
@@ -85,26 +129,6 @@ def _misused(columns: Sequence[Column], amounts: Floats) -> str | None:
     k = int(bad[0])
     why = "which is not whole" if fractional[k] else "outside its bounds"
     return f"the column of {columns[k].structure!r} is used {float(amounts[k])} times, {why}"
-
-
-def _terms(master: TabularMaster, columns: Sequence[Column], amounts: Floats) -> tuple[Ints, Floats, Ints]:
-    """Row and value of each term a_ij x_j, and the number of its column."""
-    if not columns:
-        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64)
-    owners, there, entries = master.look_up(columns).entries  # one question for all: rows may have to compute them
-    return there.astype(np.int64), amounts[owners] * entries, owners.astype(np.int64)
-
-
-def _violation_of_brought_rows(master: TabularMaster, solution: Solution) -> str | None:
-    """The same for rows that the columns of a claimed answer bring and the master does not have."""
-    rows = {row.key: row for column, _ in solution.columns for row in column.rows}
-    for key, row in rows.items():
-        if key in master.names.position:
-            continue
-        here = activity(row, solution)
-        if here.violation > TOLERANCES.feasibility:
-            return f"row {key!r} has activity {here.value:g}, expected {row.lower:g} to {row.upper:g}"
-    return None
 
 
 def _outside(

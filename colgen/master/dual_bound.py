@@ -17,7 +17,7 @@ from colgen.core.duals import Duals
 from colgen.core.sense import Sense
 from colgen.core.tolerances import COMMON, ROUNDING, TOLERANCES, size
 from colgen.master.column_table import TEMPLATE, ColumnTable
-from colgen.master.tabular import TabularMaster
+from colgen.master.tableau import Tableau
 from colgen.pricing.oracles import Pricing, PricingResult
 from colgen.solvers.columns.compressed import box_terms, side_terms
 
@@ -27,9 +27,7 @@ _OF_TERMS = 2.0**-52 / ROUNDING
 """Of the rounding of a sum, what its terms have by themselves."""
 
 
-def dual_bound(
-    master: TabularMaster, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]
-) -> float:
+def dual_bound(tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
     """The bound on the full master that the oracles' results at ``duals`` prove.
 
     For duals π and any factor 0 ≤ θ ≤ 1 the scaled duals θπ prove, when minimising,
@@ -43,19 +41,20 @@ def dual_bound(
     the total of its reduced costs counts like one that is used once, at that reduced cost; its columns may be many, so
     that their costs are bounded by zero if γ_k ≥ 0, and by U_k γ_k otherwise.  Maximising mirrors all of it.
     """
-    s, objective, table, rows = master.sense.sign, master.objective, master.table, master.rows
+    table, rows, _, objective = tableau
+    s, ideal = objective.sense.sign, objective.sense.ideal
     scale, real = objective.scale, objective.phase == 2
     # A reduced cost this near to zero counts as zero where an infinite bound would multiply it.  Of a variable that is
     # known it is relative to its cost as well; columns that are not may cost as little as they like.
     clean, nothing = max(TOLERANCES.reduced_cost * scale, objective.rounding), objective.negligible
-    terms = _terms(master.sense, pricing, results, 1.0 if real else 0.0)
+    terms = _terms(objective.sense, pricing, results, 1.0 if real else 0.0)
     theta = _factor(terms, nothing)
     if theta is None:
-        return master.sense.ideal
+        return ideal
     sides, sizes = side_terms(duals.values, rows.lower, rows.upper, s)
     total: float = theta * sides
     if not math.isfinite(total):
-        return master.sense.ideal  # the dual of a side that the row does not have
+        return ideal  # the dual of a side that the row does not have
     boxes = box_terms(
         objective.costs,
         objective.products(duals),
@@ -74,14 +73,14 @@ def dual_bound(
     total += boxes
     total += used
     if math.isnan(total) or total == -math.inf:
-        return master.sense.ideal  # nothing is known of a cost that scaling lets count: no rounding to take off
+        return ideal  # nothing is known of a cost that scaling lets count: no rounding to take off
     drowning -= ROUNDING * used
     # Dual values so large that they cancel out; what answers have in common may be most of the total: it hides nothing.
     hidden = TOLERANCES.optimality * size(scale, COMMON * total)
     if drowning > min(TOLERANCES.pruning * size(scale, total), hidden):
         # Summed up exactly, they are as inexact as the reduced costs of an oracle, whose terms are no larger.
         if math.isfinite(total):
-            total = float(Fraction(theta) * _sides(master, duals) + Fraction(boxes) + Fraction(used))
+            total = float(Fraction(theta) * _sides(tableau, duals) + Fraction(boxes) + Fraction(used))
         drowning *= _OF_TERMS
         # Of an optimum made of nothing the size is not known: rounding is all that is left of it.
         total = 0.0 if not scale and abs(total) <= drowning else total - drowning
@@ -89,32 +88,30 @@ def dual_bound(
         # The scale may be that of penalties, beside which this is nothing: once they are paid no more, it is something.
         total -= drowning
     if math.isnan(total) or total == -math.inf:  # what is rounded away may be infinite by itself
-        return master.sense.ideal
-    return s * total + (master.formulation.offset if real else 0.0)
+        return ideal
+    return s * total + objective.constant
 
 
-def unpriced(
-    master: TabularMaster, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]
-) -> float:
+def unpriced(tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
     """The largest gain that is left at ``duals``: of columns that oracles speak of, or of variables without an end."""
-    objective, table = master.objective, master.table
-    betas = [master.sense.sign * stated(result) for result in results]
+    objective, table = tableau.objective, tableau.table
+    betas = [objective.sense.sign * stated(result) for result in results]
     left = max([0.0, *(-beta for beta in betas if math.isfinite(beta))])
     endless = table.origins == TEMPLATE
     endless &= np.isinf(table.lower_now) | np.isinf(_upper(table))
     if endless.any():
-        gains = master.sense.gains(objective.reduced_costs(duals)[endless])
+        gains = objective.sense.gains(objective.reduced_costs(duals)[endless])
         up, down = np.isinf(_upper(table)[endless]), np.isinf(table.lower_now[endless])
         left = max(left, float(np.where(up, gains, 0.0).max()), float(np.where(down, -gains, 0.0).max()))
     return left
 
 
-def _sides(master: TabularMaster, duals: Duals) -> Fraction:
+def _sides(tableau: Tableau, duals: Duals) -> Fraction:
     """πᵀr as if minimising, without any rounding."""
-    s, total = master.sense.sign, Fraction(0)
+    s, total, rows = tableau.objective.sense.sign, Fraction(0), tableau.rows
     for i in np.flatnonzero(duals.values).tolist():
         pull = Fraction(s * float(duals.values[i]))
-        total += pull * Fraction(float(master.rows.lower[i] if pull > 0 else master.rows.upper[i]))
+        total += pull * Fraction(float(rows.lower[i] if pull > 0 else rows.upper[i]))
     return total
 
 

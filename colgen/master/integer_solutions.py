@@ -18,8 +18,12 @@ from colgen.core.errors import FormulationError, SolverError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
-from colgen.master.protocol import MasterStatus
-from colgen.master.tabular import TabularMaster
+from colgen.master.answer_check import AnswerCheck
+from colgen.master.lookup import LookUp
+from colgen.master.phases import Phases
+from colgen.master.protocol import IntegerSearch, MasterStatus
+from colgen.master.tableau import Tableau
+from colgen.model.formulation import Formulation
 from colgen.solvers.columns.exchanges import WholeProgram, exchange
 from colgen.solvers.linear import lp as programs
 from colgen.solvers.linear.lp import Stopped
@@ -44,301 +48,304 @@ class Listed(NamedTuple):
     integer: NDArray[np.bool_]
 
 
-def listed(master: TabularMaster, columns: Sequence[Column], expired: Stopped) -> Listed | None:
-    """What rows say of columns, a batch at a time; None if the time is over before it is all said."""
-    if isinstance(columns, Columns):
-        columns = columns.over(master.names.keys, master.names.position)
-    entries: list[Entries] = []
-    batches: list[Columns] = []
-    for first in range(0, len(columns), _BATCH):
-        if expired():
-            return None
-        batch = master.look_up(columns[first : first + _BATCH])
-        batches.append(batch)
-        owners, rows, values = batch.entries
-        entries.append((owners + first, rows, values))
-    if not batches:
-        none = np.empty(0)
-        return Listed(columns, sparse.csc_array((master.num_rows, 0)), none, none, none, np.empty(0, dtype=np.bool_))
-    owners, rows, values = (np.concatenate(part) for part in zip(*entries, strict=True))
-    return Listed(
-        columns,
-        sparse.csc_array((values, (rows, owners)), shape=(master.num_rows, len(columns))),
-        np.concatenate([batch.costs for batch in batches]),
-        np.concatenate([batch.lower for batch in batches]),
-        np.concatenate([batch.upper for batch in batches]),
-        np.concatenate([batch.integer for batch in batches]),
-    )
-
-
 _NOTHING = 2.0**-40
 """No more than this is what the arithmetic of a program leaves of zero: a row of nothing else would seem violated."""
-
-
-def solve_integer(
-    master: TabularMaster, time_limit: float, start: Solution | None, stopped: Stopped | None
-) -> tuple[Solution | None, float]:
-    """The restricted master as a mixed-integer program; see :meth:`RestrictedMaster.solve_integer`."""
-    upper = master.table.upper_now.copy()
-    upper[master.table.artificial] = 0.0
-    point = None if start is None else master.table.point(start)
-    if master.phase == 1:
-        return None, master.sense.ideal
-    try:
-        table = master.table
-        if point is not None:  # idle columns that are part of it come back
-            used = np.flatnonzero((point != 0.0) & (table.place < 0))
-            master.program.activate(used, master.objective.costs[used])
-        active = table.active
-        start_at = None if point is None else point[active]
-        result = master.lp.solve_mip(table.integer[active], time_limit, start_at, upper[active], stopped)
-    except programs.SolverError as error:
-        raise SolverError(str(error)) from error
-    if result.values is None:
-        return None, result.bound
-    values = np.zeros(len(table))
-    continuous = np.where(np.abs(result.values) > _NOTHING, result.values, 0.0)
-    values[active] = np.where(table.integer[active], np.round(result.values), continuous)
-    return master.table.solution(result.objective, values), result.bound
-
-
-def solve_over(
-    master: TabularMaster,
-    columns: Sequence[Column],
-    sides: Mapping[Key, tuple[float, float]],
-    target: float,
-    time_limit: float,
-    any_will_do: bool,
-    stopped: Stopped | None = None,
-) -> tuple[MasterStatus, Solution | None]:
-    """A mixed-integer program over given columns alone, in or not in the master, at the present node.
-
-    Parameters
-    ----------
-    sides
-        Sides of rows that replace the present ones.
-    target
-        Only solutions at least as good are wanted; one that is exactly as good will do if ``any_will_do``.
-    """
-    deadline = time.monotonic() + time_limit
-    new = listed(master, columns, lambda: time.monotonic() >= deadline or (stopped is not None and stopped()))
-    if new is None:
-        return MasterStatus.LIMIT, None
-    f = master.formulation
-    static = np.flatnonzero(~f.artificial)
-    lower, upper = master.rows.lower.copy(), master.rows.upper.copy()
-    for key, (low, high) in sides.items():
-        lower[master.names.position[key]], upper[master.names.position[key]] = low, high
-    old = master.table.matrix(static, master.num_rows)
-    costs = np.concatenate([f.costs[static], new.costs])
-    s = master.sense.sign
-    worst = (target - f.offset) + s * TOLERANCES.optimality * size(master.scale, target)
-    mip = solve_mip(
-        Program(
-            master.sense is Sense.MAXIMIZE,
-            sparse.csc_array(sparse.vstack([sparse.hstack([old, new.matrix]), sparse.csr_array(costs[None, :])])),
-            np.zeros(len(costs)) if any_will_do else costs,
-            np.concatenate([master.table.lower_now[static], new.lower]),
-            np.concatenate([master.table.upper_now[static], new.upper]),
-            np.append(lower, -math.inf if s > 0 else worst),
-            np.append(upper, worst if s > 0 else math.inf),
-        ),
-        np.concatenate([f.integer[static], new.integer]).astype(bool),
-        time_limit=max(deadline - time.monotonic(), 0.0),
-        stopped=stopped,
-    )
-    if mip.values is None:
-        return MasterStatus[mip.status.name], None
-    used = np.flatnonzero(np.abs(mip.values) > TOLERANCES.pruning)
-    count = len(static)
-    solution = Solution(
-        float(costs @ mip.values) + f.offset,
-        tuple((new.columns[k - count], float(mip.values[k])) for k in used.tolist() if k >= count),
-        {f.column_keys[static[k]]: float(mip.values[k]) for k in used.tolist() if k < count},
-    )
-    return MasterStatus[mip.status.name], solution
-
-
-def rounded(master: TabularMaster, solution: Solution) -> Solution | None:
-    """An answer made of a fractional solution's own columns: rounded, or rounded up and thinned out; None if none is.
-
-    Thinning takes away one unit after the other, of the columns that cost most, as long as every row holds.
-    """
-    answers = []
-    for rounding in (np.round, np.ceil, np.floor):
-        whole = _rounded_by(master, solution, rounding)
-        if master.violation(whole) is None:
-            answers.append(_thinned(master, whole) if rounding is np.ceil else whole)
-    return min(answers, key=lambda answer: master.sense.sign * answer.objective, default=None)
-
-
-def _rounded_by(master: TabularMaster, solution: Solution, rounding: Callable[[float], float]) -> Solution:
-    columns = tuple((column, float(rounding(x)) if column.integer else x) for column, x in solution.columns)
-    variables = {key: float(rounding(x)) if key in solution.integer else x for key, x in solution.variables.items()}
-    whole = dataclasses.replace(solution, columns=tuple(pair for pair in columns if pair[1]), variables=variables)
-    return dataclasses.replace(whole, objective=master.objective_of(whole))
-
-
-def _thinned(master: TabularMaster, answer: Solution) -> Solution:
-    sign = master.sense.sign
-    worst_first = sorted(answer.columns, key=lambda pair: -sign * pair[0].cost)
-    amounts = {column.identity: value for column, value in answer.columns}
-    activity = master.activities(answer)
-    steps = listed(master, [column for column, _ in worst_first], never)
-    assert steps is not None  # nobody has ended it
-    matrix = steps.matrix
-    for j, (column, value) in enumerate(worst_first):
-        if not column.integer or sign * column.cost <= 0.0:
-            continue
-        own = slice(matrix.indptr[j], matrix.indptr[j + 1])
-        rows, step = matrix.indices[own], matrix.data[own]
-        low, high = master.rows.lower[rows], master.rows.upper[rows]
-        while value >= max(column.lower, 0.0) + 1.0:
-            left = activity[rows] - step
-            if ((left < low) | (left > high)).any():
-                break
-            activity[rows], value = left, value - 1.0
-        amounts[column.identity] = value
-    columns = tuple((c, amounts[c.identity]) for c, _ in answer.columns if amounts[c.identity])
-    thin = dataclasses.replace(answer, columns=columns)
-    return dataclasses.replace(thin, objective=master.objective_of(thin))
-
 
 _EXPONENT = 32
 """Costs and values become whole multiples of 2 to the minus this, relative to the largest of them."""
 
-
-def cover_over(
-    master: TabularMaster,
-    columns: Sequence[Column],
-    values: Mapping[Key, float],
-    target: float,
-    time_limit: float,
-    any_will_do: bool,
-    stopped: Stopped | None = None,
-) -> tuple[MasterStatus, Solution | None]:
-    """Whether given columns cover the rows at no more than ``target``, at the present node.
-
-    Costs are rounded down and the target up, so that what has no cover in whole numbers has none.
-
-    Parameters
-    ----------
-    values
-        Dual values of rows, which none of the columns earns much more than its cost at.
-
-    Raises
-    ------
-    FormulationError
-        If the program is no covering: rows ≥ 1, coefficients 1, whole columns that cost something, minimised.
-    """
-    f = master.formulation
-    if master.sense is not Sense.MINIMIZE or not f.artificial.all():
-        raise FormulationError("a covering is minimised, over columns alone: leave Enumerated.values out")
-    rows, covered = np.flatnonzero(master.rows.lower > 0.0), np.full(master.num_rows, -1, dtype=np.int64)
-    if not (master.rows.lower[rows] == 1.0).all() or not np.isposinf(master.rows.upper).all():
-        raise FormulationError("the rows of a covering are ≥ 1: leave Enumerated.values out where others are")
-    covered[rows] = np.arange(len(rows))
-    deadline = time.monotonic() + time_limit
-    expired: Stopped = lambda: time.monotonic() >= deadline or (stopped is not None and stopped())  # noqa: E731
-    given = listed(master, columns, expired)
-    if given is None:
-        return MasterStatus.LIMIT, None
-    matrix, costs = given.matrix, given.costs
-    fits = (given.lower == 0.0) & (given.upper >= 1.0) & given.integer
-    fits[np.repeat(np.arange(len(columns)), np.diff(matrix.indptr))[matrix.data != 1.0]] = False
-    if not fits.all():
-        bad = given.columns[int(np.argmin(fits))]
-        raise FormulationError(
-            f"the columns of a covering are whole, with coefficients 1: that of {bad.structure!r} is not"
-        )
-    places = covered[matrix.indices]
-    starts = np.concatenate([[0], np.cumsum(places >= 0)])[matrix.indptr]
-    prices = np.array([max(values.get(master.names.keys[row], 0.0), 0.0) for row in rows.tolist()])
-    worst = (target - f.offset) + TOLERANCES.optimality * size(master.scale, target)
-    unit = math.ldexp(power_of_two(np.concatenate([costs, prices])), -_EXPONENT)
-    found = cover(
-        starts.astype(np.int64),
-        places[places >= 0].astype(np.int64),
-        np.floor(costs / unit).astype(np.int64),
-        np.floor(prices / unit).astype(np.int64),
-        math.ceil(worst / unit),
-        expired=expired,
-    )
-    if not found.found:
-        return (MasterStatus.INFEASIBLE if found.finished else MasterStatus.LIMIT), None
-    chosen = tuple((given.columns[k], 1.0) for k in found.chosen.tolist())
-    solution = Solution(float(costs[found.chosen].sum()) + f.offset, chosen)
-    return (MasterStatus.OPTIMAL if any_will_do else MasterStatus.LIMIT), solution
-
-
 Ints = NDArray[np.int64]
 
 
-def exchanged(
-    master: TabularMaster,
-    start: Solution,
-    target: float,
-    bound: float,
-    step: float | None,
-    steps: int,
-    seed: int,
-    stopped: Callable[[], bool],
-) -> Solution | None:
-    """The best whole solution found; see :meth:`RestrictedMaster.exchanged`."""
-    table, sign = master.table, master.sense.sign
-    usable = ~table.artificial & (table.upper_now > 0.0)
-    free = np.flatnonzero(usable & table.integer)
-    lowest = table.lower_now[free]
-    slacks = _slacks(master, np.flatnonzero(usable & ~table.integer))
-    if master.phase == 1 or slacks is None or (lowest < 0.0).any():
-        return None
-    matrix = table.matrix(free, master.num_rows)
-    point = table.point(start)
-    if point is None:
-        return None
-    # What a column must be used is taken off the sides.
-    fixed = matrix @ lowest
-    costs = sign * table.costs[free]
-    offset = sign * master.formulation.offset + float(costs @ lowest)
-    lower, upper = master.rows.lower - fixed, master.rows.upper - fixed
-    for _, row, low, high in slacks:
-        lower[row], upper[row] = lower[row] - high, upper[row] - low
-    least = TOLERANCES.pruning * size(master.scale, 0.0 if math.isinf(target) else target)
-    starts, rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
-    found = exchange(
-        WholeProgram(starts, rows, matrix.data, costs, table.upper_now[free] - lowest, lower, upper),
-        np.maximum(np.floor(point[free] - lowest + TOLERANCES.integrality), 0.0).astype(np.int64),
-        target=sign * target - offset + least,
-        step=least if step is None else step - least,
-        bound=sign * bound - offset - least,
-        steps=steps,
-        seed=seed,
-        expired=stopped,
-    )
-    if found is None:
-        return None
-    values = np.zeros(len(table))
-    values[free] = found + lowest
-    activity = matrix @ values[free]
-    for slack, row, low, high in slacks:
-        entry = table.matrix(np.array([slack]), master.num_rows).data[0]
-        least_needed, most_allowed = master.rows.lower[row] - activity[row], master.rows.upper[row] - activity[row]
-        values[slack] = min(max(max(low, least_needed), low), high, most_allowed) / entry
-    solution = table.solution(float(table.costs @ values) + master.formulation.offset, values)
-    return solution if master.violation(solution) is None else None
+class IntegerSolutions(IntegerSearch):
+    """Integer solutions over the columns of a linear master.
 
-
-def _slacks(master: TabularMaster, columns: Ints) -> list[tuple[int, int, float, float]] | None:
-    """Continuous variables that do nothing but give one row room: each, its row, and what it may add to it.
-
-    None if one of the variables does more.
+    Parameters
+    ----------
+    lookup
+        Looks up columns that are not in the master.
+    check
+        What an answer must satisfy.
     """
-    table = master.table
-    matrix = table.matrix(columns, master.num_rows)
-    if (np.diff(matrix.indptr) > 1).any() or (table.costs[columns] != 0.0).any():
-        return None
-    columns = columns[np.diff(matrix.indptr) == 1]
-    if len(np.unique(matrix.indices)) < len(columns) or not len(columns):
-        return None if len(columns) else []
-    ends = np.sort(np.stack([table.lower_now[columns], table.upper_now[columns]]) * matrix.data, axis=0)
-    return list(zip(columns.tolist(), matrix.indices.tolist(), *ends.tolist(), strict=True))
+
+    def __init__(
+        self, tableau: Tableau, formulation: Formulation, lookup: LookUp, phases: Phases, check: AnswerCheck
+    ) -> None:
+        self._table, self._rows, self._program, self._objective = tableau
+        self._formulation, self._lookup, self._phases, self._check = formulation, lookup, phases, check
+
+    def list_columns(self, columns: Sequence[Column], expired: Stopped) -> Listed | None:
+        """What rows say of columns, a batch at a time; None if the time is over before it is all said."""
+        if isinstance(columns, Columns):
+            columns = columns.over(self._rows.names.keys, self._rows.names.position)
+        entries: list[Entries] = []
+        batches: list[Columns] = []
+        for first in range(0, len(columns), _BATCH):
+            if expired():
+                return None
+            batch = self._lookup.over(columns[first : first + _BATCH])
+            batches.append(batch)
+            owners, rows, values = batch.entries
+            entries.append((owners + first, rows, values))
+        if not batches:
+            none = np.empty(0)
+            return Listed(
+                columns, sparse.csc_array((len(self._rows), 0)), none, none, none, np.empty(0, dtype=np.bool_)
+            )
+        owners, rows, values = (np.concatenate(part) for part in zip(*entries, strict=True))
+        return Listed(
+            columns,
+            sparse.csc_array((values, (rows, owners)), shape=(len(self._rows), len(columns))),
+            np.concatenate([batch.costs for batch in batches]),
+            np.concatenate([batch.lower for batch in batches]),
+            np.concatenate([batch.upper for batch in batches]),
+            np.concatenate([batch.integer for batch in batches]),
+        )
+
+    def solve(
+        self, time_limit: float = math.inf, start: Solution | None = None, stopped: Stopped | None = None
+    ) -> tuple[Solution | None, float]:
+        self._phases.put_rows_back()
+        upper = self._table.upper_now.copy()
+        upper[self._table.artificial] = 0.0
+        point = None if start is None else self._table.point(start)
+        if self._objective.phase == 1:
+            return None, self._objective.sense.ideal
+        try:
+            table = self._table
+            if point is not None:  # idle columns that are part of it come back
+                used = np.flatnonzero((point != 0.0) & (table.place < 0))
+                self._program.activate(used, self._objective.costs[used])
+            active = table.active
+            start_at = None if point is None else point[active]
+            result = self._program.lp.solve_mip(table.integer[active], time_limit, start_at, upper[active], stopped)
+        except programs.SolverError as error:
+            raise SolverError(str(error)) from error
+        if result.values is None:
+            return None, result.bound
+        values = np.zeros(len(table))
+        continuous = np.where(np.abs(result.values) > _NOTHING, result.values, 0.0)
+        values[active] = np.where(table.integer[active], np.round(result.values), continuous)
+        return self._table.solution(result.objective, values), result.bound
+
+    def solve_over(
+        self,
+        columns: Sequence[Column],
+        sides: Mapping[Key, tuple[float, float]],
+        target: float,
+        time_limit: float,
+        *,
+        any_will_do: bool = False,
+        stopped: Stopped | None = None,
+        values: Mapping[Key, float] | None = None,
+    ) -> tuple[MasterStatus, Solution | None]:
+        if values is not None:
+            return self._cover(columns, values, target, time_limit, any_will_do, stopped)
+        deadline = time.monotonic() + time_limit
+        new = self.list_columns(columns, lambda: time.monotonic() >= deadline or (stopped is not None and stopped()))
+        if new is None:
+            return MasterStatus.LIMIT, None
+        f = self._formulation
+        static = np.flatnonzero(~f.artificial)
+        lower, upper = self._rows.lower.copy(), self._rows.upper.copy()
+        for key, (low, high) in sides.items():
+            lower[self._rows.names.position[key]], upper[self._rows.names.position[key]] = low, high
+        old = self._table.matrix(static, len(self._rows))
+        costs = np.concatenate([f.costs[static], new.costs])
+        s = self._objective.sense.sign
+        worst = (target - f.offset) + s * TOLERANCES.optimality * size(self._objective.scale, target)
+        mip = solve_mip(
+            Program(
+                self._objective.sense is Sense.MAXIMIZE,
+                sparse.csc_array(sparse.vstack([sparse.hstack([old, new.matrix]), sparse.csr_array(costs[None, :])])),
+                np.zeros(len(costs)) if any_will_do else costs,
+                np.concatenate([self._table.lower_now[static], new.lower]),
+                np.concatenate([self._table.upper_now[static], new.upper]),
+                np.append(lower, -math.inf if s > 0 else worst),
+                np.append(upper, worst if s > 0 else math.inf),
+            ),
+            np.concatenate([f.integer[static], new.integer]).astype(bool),
+            time_limit=max(deadline - time.monotonic(), 0.0),
+            stopped=stopped,
+        )
+        if mip.values is None:
+            return MasterStatus[mip.status.name], None
+        used = np.flatnonzero(np.abs(mip.values) > TOLERANCES.pruning)
+        count = len(static)
+        solution = Solution(
+            float(costs @ mip.values) + f.offset,
+            tuple((new.columns[k - count], float(mip.values[k])) for k in used.tolist() if k >= count),
+            {f.column_keys[static[k]]: float(mip.values[k]) for k in used.tolist() if k < count},
+        )
+        return MasterStatus[mip.status.name], solution
+
+    def round(self, solution: Solution) -> Solution | None:
+        # Rounded, or rounded up and thinned out: one unit after the other is taken away, of the columns that cost most,
+        # as long as every row holds.
+        answers = []
+        for rounding in (np.round, np.ceil, np.floor):
+            whole = self._rounded_by(solution, rounding)
+            if self._check.violation(whole) is None:
+                answers.append(self._thinned(whole) if rounding is np.ceil else whole)
+        return min(answers, key=lambda answer: self._objective.sense.sign * answer.objective, default=None)
+
+    def _rounded_by(self, solution: Solution, rounding: Callable[[float], float]) -> Solution:
+        columns = tuple((column, float(rounding(x)) if column.integer else x) for column, x in solution.columns)
+        variables = {key: float(rounding(x)) if key in solution.integer else x for key, x in solution.variables.items()}
+        whole = dataclasses.replace(solution, columns=tuple(pair for pair in columns if pair[1]), variables=variables)
+        return dataclasses.replace(whole, objective=self._check.objective_of(whole))
+
+    def _thinned(self, answer: Solution) -> Solution:
+        sign = self._objective.sense.sign
+        worst_first = sorted(answer.columns, key=lambda pair: -sign * pair[0].cost)
+        amounts = {column.identity: value for column, value in answer.columns}
+        point = self._table.point(answer)
+        assert point is not None  # it is made of columns of the master
+        activity = self._table.activities(point, len(self._rows))
+        steps = self.list_columns([column for column, _ in worst_first], never)
+        assert steps is not None  # nobody has ended it
+        matrix = steps.matrix
+        for j, (column, value) in enumerate(worst_first):
+            if not column.integer or sign * column.cost <= 0.0:
+                continue
+            own = slice(matrix.indptr[j], matrix.indptr[j + 1])
+            rows, step = matrix.indices[own], matrix.data[own]
+            low, high = self._rows.lower[rows], self._rows.upper[rows]
+            while value >= max(column.lower, 0.0) + 1.0:
+                left = activity[rows] - step
+                if ((left < low) | (left > high)).any():
+                    break
+                activity[rows], value = left, value - 1.0
+            amounts[column.identity] = value
+        columns = tuple((c, amounts[c.identity]) for c, _ in answer.columns if amounts[c.identity])
+        thin = dataclasses.replace(answer, columns=columns)
+        return dataclasses.replace(thin, objective=self._check.objective_of(thin))
+
+    def _cover(
+        self,
+        columns: Sequence[Column],
+        values: Mapping[Key, float],
+        target: float,
+        time_limit: float,
+        any_will_do: bool,
+        stopped: Stopped | None,
+    ) -> tuple[MasterStatus, Solution | None]:
+        """Search for a cover of the rows by given columns that costs no more than ``target``, at the present node.
+
+        Costs are rounded down and the target up, so that what has no cover in whole numbers has none.
+
+        Parameters
+        ----------
+        values
+            Dual values of rows, which none of the columns earns much more than its cost at.
+
+        Raises
+        ------
+        FormulationError
+            If the program is no covering: rows ≥ 1, coefficients 1, whole columns that cost something, minimised.
+        """
+        f = self._formulation
+        if self._objective.sense is not Sense.MINIMIZE or not f.artificial.all():
+            raise FormulationError("a covering is minimised, over columns alone: leave Enumerated.values out")
+        rows, covered = np.flatnonzero(self._rows.lower > 0.0), np.full(len(self._rows), -1, dtype=np.int64)
+        if not (self._rows.lower[rows] == 1.0).all() or not np.isposinf(self._rows.upper).all():
+            raise FormulationError("the rows of a covering are ≥ 1: leave Enumerated.values out where others are")
+        covered[rows] = np.arange(len(rows))
+        deadline = time.monotonic() + time_limit
+        expired: Stopped = lambda: time.monotonic() >= deadline or (stopped is not None and stopped())  # noqa: E731
+        given = self.list_columns(columns, expired)
+        if given is None:
+            return MasterStatus.LIMIT, None
+        matrix, costs = given.matrix, given.costs
+        fits = (given.lower == 0.0) & (given.upper >= 1.0) & given.integer
+        fits[np.repeat(np.arange(len(columns)), np.diff(matrix.indptr))[matrix.data != 1.0]] = False
+        if not fits.all():
+            bad = given.columns[int(np.argmin(fits))]
+            raise FormulationError(
+                f"the columns of a covering are whole, with coefficients 1: that of {bad.structure!r} is not"
+            )
+        places = covered[matrix.indices]
+        starts = np.concatenate([[0], np.cumsum(places >= 0)])[matrix.indptr]
+        prices = np.array([max(values.get(self._rows.names.keys[row], 0.0), 0.0) for row in rows.tolist()])
+        worst = (target - f.offset) + TOLERANCES.optimality * size(self._objective.scale, target)
+        unit = math.ldexp(power_of_two(np.concatenate([costs, prices])), -_EXPONENT)
+        found = cover(
+            starts.astype(np.int64),
+            places[places >= 0].astype(np.int64),
+            np.floor(costs / unit).astype(np.int64),
+            np.floor(prices / unit).astype(np.int64),
+            math.ceil(worst / unit),
+            expired=expired,
+        )
+        if not found.found:
+            return (MasterStatus.INFEASIBLE if found.finished else MasterStatus.LIMIT), None
+        chosen = tuple((given.columns[k], 1.0) for k in found.chosen.tolist())
+        solution = Solution(float(costs[found.chosen].sum()) + f.offset, chosen)
+        return (MasterStatus.OPTIMAL if any_will_do else MasterStatus.LIMIT), solution
+
+    def exchange(
+        self,
+        start: Solution,
+        target: float,
+        bound: float,
+        step: float | None,
+        steps: int,
+        seed: int,
+        stopped: Stopped,
+    ) -> Solution | None:
+        table, sign = self._table, self._objective.sense.sign
+        usable = ~table.artificial & (table.upper_now > 0.0)
+        free = np.flatnonzero(usable & table.integer)
+        lowest = table.lower_now[free]
+        slacks = self._slacks(np.flatnonzero(usable & ~table.integer))
+        if self._objective.phase == 1 or slacks is None or (lowest < 0.0).any():
+            return None
+        matrix = table.matrix(free, len(self._rows))
+        point = table.point(start)
+        if point is None:
+            return None
+        # What a column must be used is taken off the sides.
+        fixed = matrix @ lowest
+        costs = sign * table.costs[free]
+        offset = sign * self._formulation.offset + float(costs @ lowest)
+        lower, upper = self._rows.lower - fixed, self._rows.upper - fixed
+        for _, row, low, high in slacks:
+            lower[row], upper[row] = lower[row] - high, upper[row] - low
+        least = TOLERANCES.pruning * size(self._objective.scale, 0.0 if math.isinf(target) else target)
+        starts, rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+        found = exchange(
+            WholeProgram(starts, rows, matrix.data, costs, table.upper_now[free] - lowest, lower, upper),
+            np.maximum(np.floor(point[free] - lowest + TOLERANCES.integrality), 0.0).astype(np.int64),
+            target=sign * target - offset + least,
+            step=least if step is None else step - least,
+            bound=sign * bound - offset - least,
+            steps=steps,
+            seed=seed,
+            expired=stopped,
+        )
+        if found is None:
+            return None
+        values = np.zeros(len(table))
+        values[free] = found + lowest
+        activity = matrix @ values[free]
+        for slack, row, low, high in slacks:
+            entry = table.matrix(np.array([slack]), len(self._rows)).data[0]
+            least_needed, most_allowed = self._rows.lower[row] - activity[row], self._rows.upper[row] - activity[row]
+            values[slack] = min(max(max(low, least_needed), low), high, most_allowed) / entry
+        solution = table.solution(float(table.costs @ values) + self._formulation.offset, values)
+        return solution if self._check.violation(solution) is None else None
+
+    def _slacks(self, columns: Ints) -> list[tuple[int, int, float, float]] | None:
+        """Continuous variables that do nothing but give one row room: each, its row, and what it may add to it.
+
+        None if one of the variables does more.
+        """
+        table = self._table
+        matrix = table.matrix(columns, len(self._rows))
+        if (np.diff(matrix.indptr) > 1).any() or (table.costs[columns] != 0.0).any():
+            return None
+        columns = columns[np.diff(matrix.indptr) == 1]
+        if len(np.unique(matrix.indices)) < len(columns) or not len(columns):
+            return None if len(columns) else []
+        ends = np.sort(np.stack([table.lower_now[columns], table.upper_now[columns]]) * matrix.data, axis=0)
+        return list(zip(columns.tolist(), matrix.indices.tolist(), *ends.tolist(), strict=True))

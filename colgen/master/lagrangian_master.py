@@ -9,7 +9,6 @@ import numpy as np
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Column, Row
-from colgen.core.decision import Decision
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
@@ -43,7 +42,6 @@ class LagrangianMaster(RestrictedMaster):
         self.sense = sense
         self.constant = constant
 
-    needs_duals = False
     holds_columns = False
 
     def solve(self, budget: Budget) -> MasterSolution:
@@ -58,7 +56,7 @@ class LagrangianMaster(RestrictedMaster):
     def price(self, columns: Sequence[Column], duals: OwnDuals) -> Floats:
         return np.full(len(columns), math.nan)
 
-    def dual_bound(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+    def bound(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         total = 0.0 if self.constant is None else self.constant(duals)
         for oracle, result in zip(pricing, results, strict=True):
             if result.total is not None:
@@ -75,10 +73,3 @@ class LagrangianMaster(RestrictedMaster):
     @property
     def num_columns(self) -> int:
         return 0
-
-    @property
-    def num_rows(self) -> int:
-        return 0
-
-    def apply(self, decisions: Sequence[Decision]) -> None:
-        """Decisions reach the oracles and the bounding, which know them."""

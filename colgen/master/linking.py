@@ -18,7 +18,9 @@ from colgen.core.columns import Column, Key
 from colgen.core.duals import Duals
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.column_table import TEMPLATE
-from colgen.master.tabular import TabularMaster
+from colgen.master.lookup import LookUp
+from colgen.master.tableau import Tableau
+from colgen.model.formulation import Formulation
 
 Floats = NDArray[np.float64]
 
@@ -31,8 +33,8 @@ class Linking:
 
     Parameters
     ----------
-    master
-        Rows and columns are read now: whoever adds some asks for this anew.
+    tableau
+        Rows and columns are read now: an object made before some were added lacks these.
 
     Attributes
     ----------
@@ -45,20 +47,22 @@ class Linking:
         Of the columns that no oracle answers for.
     """
 
-    def __init__(self, master: TabularMaster, sizes: Floats) -> None:
-        self._master = master
-        table, s = master.table, master.sense.sign
-        self.sizes = sizes
-        self.sides = master.rows.lower.copy(), master.rows.upper.copy()
+    def __init__(self, tableau: Tableau, formulation: Formulation, lookup: LookUp) -> None:
+        self._formulation, self._lookup = formulation, lookup
+        table, rows = tableau.table, tableau.rows
+        self._sense = tableau.objective.sense
+        s = self._sense.sign
+        self.sizes = rows.sizes
+        self.sides = rows.lower.copy(), rows.upper.copy()
         # Columns of oracles that have no upper bound are the oracles' to answer for.
         own = ((table.origins == TEMPLATE) | np.isfinite(table.upper_now)) & ~table.artificial
         self._own = np.flatnonzero(own)
-        self._matrix = sparse.csc_array(table.matrix(self._own, master.num_rows))
+        self._matrix = sparse.csc_array(table.matrix(self._own, len(rows)))
         self.own_costs = table.costs[self._own]
         self._bounds = table.lower_now[self._own], table.upper_now[self._own]
         # From here on as if minimising: the reduced cost c_j - πᵀa_j must not be negative without an upper bound.
-        least = np.where(np.isposinf(master.rows.upper), 0.0, -np.inf)
-        most = np.where(np.isneginf(master.rows.lower), 0.0, np.inf)
+        least = np.where(np.isposinf(rows.upper), 0.0, -np.inf)
+        most = np.where(np.isneginf(rows.lower), 0.0, np.inf)
         self._unlimited: list[int] = []
         for sign, without in ((1.0, np.isposinf(self._bounds[1])), (-1.0, np.isneginf(self._bounds[0]))):
             for j in np.flatnonzero(without).tolist():
@@ -77,7 +81,7 @@ class Linking:
     def project(self, duals: Floats) -> Floats:
         """Dual values near these at which no variable improves without end, as far as a few sweeps find some."""
         duals = np.minimum(np.maximum(duals, self.lower), self.upper)
-        s = self._master.sense.sign
+        s = self._sense.sign
         for _ in range(_SWEEPS if self._unlimited else 0):
             clean = True
             for j in self._unlimited:
@@ -98,7 +102,7 @@ class Linking:
     def own_values(self, duals: Duals) -> Floats:
         """Values of the columns that no oracle answers for: each at its better bound, at these dual values."""
         lower, upper = self._bounds
-        gains = self._master.sense.gains(self.own_costs - self._matrix.T @ duals.values)
+        gains = self._sense.gains(self.own_costs - self._matrix.T @ duals.values)
         best = np.where(gains > 0.0, upper, lower)
         other = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
         values: Floats = np.where(np.isfinite(best), best, other)
@@ -110,7 +114,7 @@ class Linking:
 
     def named(self, values: Floats) -> tuple[dict[Key, float], frozenset[Key]]:
         """Values of the template's variables that are not zero, by their names, and which of them must be whole."""
-        formulation = self._master.formulation
+        formulation = self._formulation
         keys, count = formulation.column_keys, len(formulation.column_keys)
         found = {keys[k]: float(x) for k, x in zip(self._own.tolist(), values, strict=True) if x and k < count}
         whole = frozenset(keys[k] for k in self._own.tolist() if k < count and formulation.integer[k])
@@ -118,15 +122,15 @@ class Linking:
 
     def own_cost(self, values: Floats) -> float:
         """What these values cost, the objective's constant included."""
-        return float(self.own_costs @ values) + self._master.formulation.offset
+        return float(self.own_costs @ values) + self._formulation.offset
 
     def costs_of(self, columns: Sequence[Column]) -> Floats:
         """Costs of columns."""
-        return self._master.look_up(columns).costs
+        return self._lookup.over(columns).costs
 
     def activity(self, columns: Sequence[Column], values: Floats) -> Floats:
         """Σ_j a_ij x_j of every row, over columns of oracles."""
-        owners, rows, entries = self._master.look_up(columns).entries
+        owners, rows, entries = self._lookup.over(columns).entries
         sums: Floats = np.bincount(rows, entries * values[owners], minlength=len(self.sizes)).astype(float)
         return sums
 
@@ -135,7 +139,7 @@ class Linking:
 
         Where a dual value is zero either side counts, whichever the activity misses: none if it lies between.
         """
-        s = self._master.sense.sign
+        s = self._sense.sign
         low, high = self.sides
         pull = s * duals
         side = np.where(pull > 0.0, low, np.where(pull < 0.0, high, np.clip(activity, low, high)))

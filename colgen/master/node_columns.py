@@ -38,7 +38,7 @@ class Imposed:
         Lower bounds by the identity of columns.
     proper
         Name of a block of rows that no column may cover more of than the fixed ones leave over; see
-        :meth:`RestrictedMaster.fix`.
+        :meth:`NodeSwitch.fix`.
     """
 
     def __init__(self) -> None:

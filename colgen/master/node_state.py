@@ -9,18 +9,24 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 
 from colgen.core.column_batch import Mask
-from colgen.core.columns import Key, Row
+from colgen.core.columns import Column, Key, Row
 from colgen.core.decision import Decision
 from colgen.core.tolerances import TOLERANCES
+from colgen.core.warm_start import Basis
 from colgen.master.artificials import Artificials
+from colgen.master.bases import Bases
 from colgen.master.column_pool import Floats
+from colgen.master.column_table import Generated
 from colgen.master.growth import Joining
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.node_columns import Imposed
+from colgen.master.phases import Phases
+from colgen.master.program import SavedBasis
+from colgen.master.protocol import NodeSwitch
 from colgen.master.tableau import Tableau
 
 
-class NodeRows:
+class LinearNode(NodeSwitch):
     """Switches a linear master from node to node, and into dives and out of them.
 
     Attributes
@@ -30,29 +36,52 @@ class NodeRows:
     """
 
     def __init__(
-        self, tableau: Tableau, imposed: Imposed, joining: Joining, artificials: Artificials, idle: IdleColumns
+        self,
+        tableau: Tableau,
+        imposed: Imposed,
+        joining: Joining,
+        artificials: Artificials,
+        idle: IdleColumns,
+        bases: Bases,
+        phases: Phases,
+        generated: Generated,
     ) -> None:
         self._table, self._rows, self._program, self._objective = tableau
         self._imposed, self._joining, self._artificials, self._idle = imposed, joining, artificials, idle
+        self._bases, self._phases, self._generated = bases, phases, generated
         self.contradictory = False
         self._exchanges = len(tableau.table.exchange) > 0
 
-    def end_exchanges(self) -> None:
-        """Fix the template's exchanges at zero, at all nodes from now on."""
-        self._exchanges = False
-        self._objective.exchange(False)
-
     def apply(self, decisions: Sequence[Decision]) -> None:
-        """Switch to the node of these decisions."""
         self._imposed.decisions = tuple(decisions)
         self.contradictory = False
         self._impose_rows()
         self._impose_bounds()
 
-    def fix(self, fixed: Mapping[Hashable, float], proper: str | None) -> None:
-        """Raise lower bounds of columns, by identity; see :meth:`RestrictedMaster.fix`."""
+    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> tuple[tuple[Column, float], ...]:
         self._imposed.fixed, self._imposed.proper = dict(fixed), proper
         self._impose_bounds()
+        return tuple((self._generated.named(identity), value) for identity, value in fixed.items())
+
+    def basis(self) -> SavedBasis:
+        return self._program.basis()
+
+    def restore(self, basis: SavedBasis | Basis) -> None:
+        if isinstance(basis, Basis):
+            self._bases.first = basis
+        else:
+            self._program.restore(basis, self._objective.costs)
+
+    def begin_feasible(self) -> None:
+        self._phases.begin_feasible()
+
+    def end_exchanges(self) -> bool:
+        free, self._exchanges = self._table.exchanging, False
+        self._objective.exchange(False)
+        return free
+
+    def remove_stale(self, age: int) -> int:
+        return self._idle.retire_old(age)
 
     def _impose_rows(self) -> None:
         every = self._rows

@@ -19,7 +19,7 @@ from scipy import sparse
 from colgen.core.budget import Budget
 from colgen.core.sense import Sense
 from colgen.master.column_pool import Floats
-from colgen.master.tabular import TabularMaster
+from colgen.master.linear_master import LinearMaster
 from colgen.solvers.linear.lp import LinearProgram, LPStatus, SolverError
 from colgen.solvers.linear.program import Program
 
@@ -49,7 +49,7 @@ class PenalisedProgram:
         How many there are a row.
     """
 
-    def __init__(self, master: TabularMaster, intervals: int) -> None:
+    def __init__(self, master: LinearMaster, intervals: int) -> None:
         self._master, self._intervals = master, intervals
         self._program: LinearProgram | None = None
         self._rows = self._columns = 0

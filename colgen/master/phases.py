@@ -18,6 +18,7 @@ from colgen.master.column_pool import Floats
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.protocol import MasterSolution, MasterStatus
 from colgen.master.tableau import Tableau
+from colgen.solvers.columns.compressed import are_whole
 from colgen.solvers.linear.lp import LPSolution, LPStatus
 
 _BOX = 2.0**20
@@ -72,9 +73,17 @@ class Phases:
         objective.rounding = rows.rounding_at(duals)
         self._grow_older(solved, duals if central else None)
         self._take_rows_out(solved)
-        return MasterSolution(
-            MasterStatus.OPTIMAL, solved.objective, solved.values, Duals(duals, rows.names), objective.phase
-        )
+        return self._solution(solved.objective, solved.values, Duals(duals, rows.names))
+
+    def _solution(self, objective: float, values: Floats, duals: Duals) -> MasterSolution:
+        """A solution of the present phase, and what the engine has to be told of it."""
+        table, phase, exchanging = self._table, self._objective.phase, False
+        if len(table.exchange) and phase == 2:
+            used = values[table.exchange] * table.weights[table.exchange]
+            exchanging = bool(used.max() > TOLERANCES.feasibility)
+        integral = not exchanging and bool(are_whole(values, table.integer, TOLERANCES.integrality))
+        terms = float(np.abs(self._objective.costs * values).sum()) or math.inf
+        return MasterSolution(MasterStatus.OPTIMAL, objective, values, duals, phase, integral, exchanging, terms)
 
     def _optimum(self, budget: Budget) -> LPSolution:
         """Solve from phase to phase until one has an optimum, or it is known that none has."""
@@ -147,7 +156,29 @@ class Phases:
         if objective.phase == 2 and central is None:
             self._idle.retire_surplus(used)
 
-    def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
+    def far_points(self, budget: Budget) -> Iterator[MasterSolution | None]:
+        """Yield an optimum within large bounds, then points ever farther from it on a ray; None where either fails.
+
+        Integer variables are rounded, so that separations that look at integer solutions alone are asked as well: at
+        such distances a unit is a rounding error.  The last point is beyond all numbers that rows have for sides.
+        """
+        far = self._solve_in_a_box(budget)
+        yield far
+        if far is None:
+            return
+        direction = self._improving_ray(budget)
+        if direction is None:
+            yield None
+            return
+        ray, gain = direction
+        whole, distance = self._table.integer, float(np.abs(far.values).max(initial=0.0))
+        while distance < _FARTHEST:
+            distance = min(max(distance, 1.0) * _STRIDE, _FARTHEST)
+            values = far.values + distance * ray
+            values = np.where(whole, np.round(values), values)
+            yield self._solution(far.objective + distance * gain, values, far.duals)
+
+    def _solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
         """Optimise an unbounded master within large bounds; None if that ends without an optimum."""
         table, rows, program = self._table, self._rows, self._program
         _, there, entries = table.entries_of(len(table))
@@ -165,15 +196,11 @@ class Phases:
             program.change_bounds(unlimited, lower, upper)
         if solved.status is not LPStatus.OPTIMAL:
             return None
-        duals, phase = Duals(rows.signed(solved.duals, self._objective.sense), rows.names), self._objective.phase
-        return MasterSolution(MasterStatus.OPTIMAL, solved.objective, solved.values, duals, phase)
+        duals = Duals(rows.signed(solved.duals, self._objective.sense), rows.names)
+        return self._solution(solved.objective, solved.values, duals)
 
-    def along_a_ray(self, far: MasterSolution, budget: Budget) -> Iterator[MasterSolution] | None:
-        """Points ever farther from ``far`` on a ray that improves without end; None if no such ray is found.
-
-        The ray is an optimum over all directions that every row and bound allows.  Whole variables are rounded, so that
-        separations that look at whole solutions alone are asked as well: at such distances a unit is rounding.
-        """
+    def _improving_ray(self, budget: Budget) -> tuple[Floats, float] | None:
+        """A direction that improves without end, the best of all that rows and bounds allow, and its gain."""
         table, rows, program = self._table, self._rows, self._program
         columns, all_rows = np.arange(len(table)), np.arange(len(rows))
         lower, upper = table.lower_now.copy(), table.upper_now.copy()
@@ -191,13 +218,4 @@ class Phases:
         gain = float(self._objective.costs @ solved.values)
         if not self._objective.sense.is_better(gain, 0.0):
             return None
-        return self._points(far, solved.values, gain)
-
-    def _points(self, far: MasterSolution, ray: Floats, gain: float) -> Iterator[MasterSolution]:
-        """The points, of which the last is beyond all numbers that rows have for sides."""
-        whole, distance = self._table.integer, float(np.abs(far.values).max(initial=0.0))
-        while distance < _FARTHEST:
-            distance = min(max(distance, 1.0) * _STRIDE, _FARTHEST)
-            values = far.values + distance * ray
-            values = np.where(whole, np.round(values), values)
-            yield MasterSolution(MasterStatus.OPTIMAL, far.objective + distance * gain, values, far.duals, far.phase)
+        return solved.values, gain

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import math
 from abc import ABC, abstractmethod
@@ -16,24 +15,27 @@ from numpy.typing import NDArray
 
 from colgen.core.budget import Budget
 from colgen.core.columns import Column, Key, Row
-from colgen.core.decision import Decision, fractionality
+from colgen.core.decision import Decision
 from colgen.core.duals import OwnDuals
-from colgen.core.errors import FormulationError, InputError
+from colgen.core.errors import FormulationError
 from colgen.core.pool import Pool
-from colgen.core.renamed import METHODS, missing
+from colgen.core.renamed import missing, refuse_old_methods
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.core.warm_start import Basis
 from colgen.master.column_pool import NOWHERE, Ints, Origins
 from colgen.master.column_table import Held
-from colgen.master.linking import Linking
 from colgen.master.program import SavedBasis
 from colgen.pricing.oracles import Pricing, PricingResult
+
+if TYPE_CHECKING:
+    from colgen.master.linking import Linking
 
 Floats = NDArray[np.float64]
 
 Answer: TypeAlias = tuple[Sequence[Column], Floats | None]
 """The columns at which an oracle's bound is attained, and how often each is used, where it says so."""
+Mask = NDArray[np.bool_]
 
 
 class MasterStatus(enum.Enum):
@@ -61,6 +63,12 @@ class MasterSolution:
         What the oracles price at.
     phase
         1 while artificial variables are being driven out, else 2.
+    integral
+        Whether whatever must be whole in an answer is whole; None: the columns of the solution tell.
+    exchanging
+        Whether the solution uses exchanges, which no answer does: it is then no solution of the relaxation.
+    terms
+        The sum of the magnitudes of what the objective is the sum of, costs times values; infinite if not known.
     """
 
     status: MasterStatus
@@ -68,170 +76,220 @@ class MasterSolution:
     values: Any = None
     duals: OwnDuals = None
     phase: int = 2
+    integral: bool | None = None
+    exchanging: bool = False
+    terms: float = math.inf
 
 
-class RestrictedMaster(ABC):
-    """What the engine needs of a restricted master problem.
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How exact the numbers of a restricted master are at present.
 
-    A master need not be a linear program: it may be a dynamic program whose dual values are messages.  The engine hands
-    its duals to the oracles and its columns back, and asks it what a round proves.
+    Attributes
+    ----------
+    scale
+        What differences of objectives are relative to: the size of what an objective is made of.
+    offset
+        A constant in all objectives, which hides no difference between them.
+    rounding
+        The rounding error of a reduced cost at the dual values of the last solve.
+    cost_rounding
+        The rounding error of a column's own cost, and so of an objective.
+    finest
+        The smallest scale at which reduced costs were found to matter: tolerances are relative to no more.
+    feasibility
+        An optimum of phase 1 above this proves infeasibility.
     """
 
-    sense: Sense
-
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        for name in METHODS["RestrictedMaster"].keys() & vars(cls).keys():
-            raise InputError(
-                f"{cls.__name__}.{name}() is never used any more: write {METHODS['RestrictedMaster'][name]}. If it is "
-                "your own, choose another name"
-            )
-
-    if not TYPE_CHECKING:  # a type checker reports attributes that are not there
-
-        def __getattr__(self, name: str) -> Any:
-            if name in METHODS["RestrictedMaster"]:
-                raise missing("RestrictedMaster", self, name)
-            return object.__getattribute__(self, name)  # raises
-
     scale: float = 1.0
-    """What differences of objectives are relative to: the size of what an objective is made of."""
+    offset: float = 0.0
+    rounding: float = 0.0
+    cost_rounding: float = 0.0
+    finest: float = math.inf
+    feasibility: float = 0.0
+
+
+class LinkingRows(ABC):
+    """Named rows that link the columns of a restricted master, and their dual values.
+
+    Names are all that must be there.  What else is overridden is used: by separations and branching rules, by
+    stabilization and Lagrangian bounds, and by the checks of answers and of what oracles state.
+
+    Attributes
+    ----------
+    checks_answers
+        Whether :meth:`violation` recomputes everything that makes an answer.
+    """
+
+    checks_answers: bool = False
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    @abstractmethod
+    def __contains__(self, key: object) -> bool:
+        """Whether there is a row of this name."""
 
     @property
-    def offset(self) -> float:
-        """What all objectives have in common, which hides no difference between them."""
-        return 0.0
+    def joined(self) -> Sequence[Row]:
+        """Rows that were separated, or that columns have brought, in the order in which they came."""
+        return ()
 
-    oracles: Sequence[Pricing] = ()
-    """Who must be able to price what rows count; known once a run begins."""
+    def sides(self, block: str) -> Mapping[Key, tuple[float, float]] | None:
+        """Return the sides of the rows of a block, empty if there is none; None if they are not known."""
+        return None
 
-    @property
-    def rounding(self) -> float:
-        """What rounding may leave of a reduced cost at the dual values of the last solve."""
-        return 0.0
+    def packing_sides(self, block: str) -> Mapping[Key, float | None]:
+        """Return the upper side of each row of a block that its columns pack.
 
-    @property
-    def cost_rounding(self) -> float:
-        """What rounding may leave of a column's cost by itself, and so of an objective."""
-        return 0.0
-
-    def rounding_at(self, duals: OwnDuals) -> float:
-        """What rounding may leave of a reduced cost at other dual values of the same rows."""
-        return self.rounding
-
-    def terms(self, solved: MasterSolution) -> float:
-        """The sum of the magnitudes of what an objective is the sum of, costs times values; infinite if not known."""
-        return math.inf
-
-    @property
-    def finest(self) -> float:
-        """The smallest scale that reduced costs were found to matter at: the tolerance is relative to no more."""
-        return math.inf
-
-    def refine(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> bool:
-        """Solve and price at a smaller scale, if reduced costs count there that the tolerance hides here.
-
-        Asked where no column improves and the bound lacks something all the same; False if nothing can be done.
+        ``Σ_j a_j x_j`` is at most that in every answer.  None for a row without an upper side, or in which a variable
+        of the template may be negative or has a negative coefficient; empty if there are no such rows.
         """
-        return False
+        return {}
 
     @property
-    def feasibility_tolerance(self) -> float:
-        """A phase 1 optimum above this proves infeasibility."""
-        return 0.0
-
-    @property
-    def is_driven(self) -> bool:
-        """Whether something drives columns in: variables that are artificial, or a master that is no linear program."""
+    def has_artificials(self) -> bool:
+        """Whether artificial variables satisfy the rows as long as there are no columns that do."""
         return True
 
-    def set_options(self, options: Mapping[str, Any]) -> None:
-        """Options of the solver of linear programs, by name, before the first solve."""
-        raise InputError(f"lp_options: {type(self).__name__} is no linear program, so it has none")
+    # --- answers -----------------------------------------------------------------------------------------------------
 
-    def set_solver(self, name: str) -> None:
-        """Which solver of linear programs it is, before the first solve."""
-        raise InputError(f"lp: {type(self).__name__} is no linear program, so it has no solver of one")
-
-    @abstractmethod
-    def solve(self, budget: Budget) -> MasterSolution:
-        """Optimise over the columns and rows that are there."""
-
-    def solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
-        """Optimise an unbounded master within large bounds, for separations to look at; None if that says nothing."""
-        return None
-
-    def along_a_ray(self, far: MasterSolution, budget: Budget) -> Iterator[MasterSolution] | None:
-        """Points of an unbounded master that are ever farther than that in the box; None if no ray is found."""
-        return None
-
-    @abstractmethod
-    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
-        """Add rows, then columns, that are not there yet; returns how many columns were new.
+    def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
+        """Return what is wrong with a claimed answer, in words; None if every row and bound holds.
 
         Parameters
         ----------
-        origins
-            The number of the pricing problem that each column came from, or that all of them did; -1: not known.
+        exact
+            Rows of integer terms may be missed by the rounding error alone; False: by as much as rows with continuous
+            variables.
         """
+        return None
 
-    def begin_feasible(self) -> None:
-        """The columns of a checked answer are there: the first solve may count on a feasible point."""
+    def objective_of(self, solution: Solution) -> float:
+        """Return the objective of an integer solution, without the noise that a solver leaves in its own."""
+        return solution.objective
 
-    @abstractmethod
-    def price(self, columns: Sequence[Column], duals: OwnDuals) -> Floats:
-        """Reduced costs of columns, in the master or not."""
+    def overuses(self, solved: MasterSolution, pricing: Sequence[Pricing]) -> bool:
+        """Whether a solution uses more columns of some pricing problem than any answer does.
 
-    @abstractmethod
-    def dual_bound(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
-        """The bound on the full master's optimum that the oracles' results at ``duals`` prove."""
+        Multiplicities bound answers.  Where a relaxation exceeds them, a dual bound that is made of them may well be
+        worse than the relaxation's objective.
+        """
+        return False
 
-    @abstractmethod
-    def solution(self, solved: MasterSolution) -> Solution:
-        """The columns in use."""
+    # --- dual values -------------------------------------------------------------------------------------------------
 
-    needs_duals: bool = True
-    """Whether oracles can be asked at guessed dual values only; otherwise a warm start without any is priced too."""
+    def signed(self, duals: OwnDuals) -> OwnDuals:
+        """Return dual values of all rows, with zeros in place of those whose sign their row cannot have.
 
-    answers_late: bool = False
-    """Whether the oracles answer at once, with some bound, where no time is left: then they are asked all the same."""
+        They are given as they are, of this master or another, or as ``{block: values}``.  The same object is returned
+        if nothing changes.  Oracles are asked at such dual values alone.
+        """
+        return duals
 
-    holds_columns: bool = True
-    """Whether columns are handed to :meth:`add` for more than nothing."""
+    def guess(self, duals: OwnDuals) -> OwnDuals:
+        """Return guessed dual values as :meth:`signed` does; rounding errors are from now on those at the guess."""
+        return duals
+
+    def rounding_at(self, duals: OwnDuals) -> float:
+        """Return the rounding error of a reduced cost at dual values."""
+        return 0.0
 
     def real_costs(self) -> AbstractContextManager[None]:
         """Count real costs inside, also in phase 1, without solving anything."""
         return nullcontext()
 
-    def linking(self) -> Linking | None:
-        """Its rows, at the present node, as a Lagrangian relaxation sees them; None if there are none."""
+    def best_known(self, duals: OwnDuals, oracles: int) -> Sequence[float] | None:
+        """Return the best reduced cost of the columns that came from each of so many pricing problems; None: not known.
+
+        Where there is only one, columns of unknown origin are its own.
+        """
         return None
 
-    def objective_of(self, solution: Solution) -> float:
-        """The objective of a whole solution, without the noise that a solver leaves in its own."""
-        return solution.objective
+    def itemised(self, stated: float, column: Column, duals: OwnDuals, weight: float) -> str:
+        """Return the terms of a column's reduced cost, in words, compared with what was stated; empty if not known."""
+        return ""
 
-    checks_rows: bool = False
-    """Whether :meth:`violation` recomputes everything that makes an answer."""
+    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: OwnDuals) -> Floats | None:
+        """Return the direction in which the dual bound improves at ``duals``, given each oracle's answer there.
 
-    solves_integers: bool = False
-    """Whether :meth:`solve_integer`, :meth:`solve_over` and :meth:`rounded` ever find anything."""
+        Columns without amounts are used together as often as the master uses the oracle's.  None if it is not known.
+        """
+        return None
 
-    def solve_integer(
+    def linking(self) -> Linking | None:
+        """Return the rows, at the present node, as a Lagrangian relaxation needs them; None if it cannot be made."""
+        return None
+
+    def refine(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> bool:
+        """Solve and price at a smaller scale, if reduced costs count there that the tolerance hides here.
+
+        Called where no column improves and the bound lacks something all the same.  False if nothing can be done.
+        """
+        return False
+
+    def far_points(self, budget: Budget) -> Iterator[MasterSolution | None]:
+        """Yield points of an unbounded master, each farther than the one before; None if no farther one is found."""
+        yield None
+
+
+class NodeSwitch(ABC):
+    """Switches a restricted master from node to node of a search tree, and into dives and out of them."""
+
+    @abstractmethod
+    def apply(self, decisions: Sequence[Decision]) -> None:
+        """Switch to the node of these branching decisions."""
+
+    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> tuple[tuple[Column, float], ...]:
+        """Raise the lower bounds of columns, by identity, for diving, and return these columns with their bounds.
+
+        An empty mapping releases all.
+
+        With ``proper``, the name of a block of rows, columns that cover more of a row than the fixed ones leave over
+        are switched off.
+        """
+        if fixed:
+            raise FormulationError(f"{type(self).__name__} cannot fix columns")
+        return ()
+
+    def basis(self) -> SavedBasis | None:
+        """Return whatever makes a later solve start warm; it is handed to :meth:`restore`."""
+        return None
+
+    def restore(self, basis: SavedBasis | Basis) -> None:
+        """Start the next solve from a basis saved earlier, or the first one from a basis of another run."""
+
+    def begin_feasible(self) -> None:
+        """Begin in phase 2: the columns of a checked answer have been added, so that the rows can be satisfied."""
+
+    def end_exchanges(self) -> bool:
+        """Fix exchanges at zero, from now on and at every node; return whether any was free at this one."""
+        return False
+
+    def remove_stale(self, age: int) -> int:
+        """Remove generated columns that have not improved for ``age`` solves; return how many."""
+        return 0
+
+
+class IntegerSearch(ABC):
+    """Integer solutions over the columns of a restricted master; the engine checks each before it counts."""
+
+    @abstractmethod
+    def solve(
         self, time_limit: float = math.inf, start: Solution | None = None, stopped: Callable[[], bool] | None = None
     ) -> tuple[Solution | None, float]:
-        """The best whole solution of the columns at hand, and a bound on those; it proves nothing about others.
+        """Return the best integer solution of the columns at hand, and a bound on the objectives of these.
 
         Parameters
         ----------
         start
             A solution to start from.
         stopped
-            Asked now and then whether to end early.
+            Called now and then; the search ends early once it returns True.
         """
-        return None, self.sense.ideal
 
-    def exchanged(
+    def exchange(
         self,
         start: Solution,
         target: float,
@@ -241,20 +299,20 @@ class RestrictedMaster(ABC):
         seed: int,
         stopped: Callable[[], bool],
     ) -> Solution | None:
-        """The best whole solution that exchanging columns one at a time finds; None if none, or if it cannot be tried.
+        """Return the best integer solution that exchanging columns one at a time finds; None if there is none.
 
         Parameters
         ----------
         start
-            A solution, fractional in general, whose whole parts are where the search begins.
+            A solution, fractional in general, whose integer parts are where the search begins.
         target
-            Solutions are to be no worse than this.
+            Solutions must be no worse than this.
         bound
             The search ends once no better solution can come.
         step
-            What objectives are multiples of; None if nothing of the kind is known.
+            What objectives are multiples of; None if no such number is known.
         steps, seed, stopped
-            The search ends after so many exchanges, or when ``stopped`` says so; it is the same for the same seed.
+            The search ends after so many exchanges, or once ``stopped`` returns True; it depends on the seed alone.
         """
         return None
 
@@ -269,7 +327,7 @@ class RestrictedMaster(ABC):
         stopped: Callable[[], bool] | None = None,
         values: Mapping[Key, float] | None = None,
     ) -> tuple[MasterStatus, Solution | None]:
-        """The best whole solution of given columns alone, in or not in the master, at the present node.
+        """Return the best integer solution of given columns alone, in or not in the master, at the present node.
 
         Parameters
         ----------
@@ -278,36 +336,78 @@ class RestrictedMaster(ABC):
         target
             Only solutions at least as good are wanted; one that is exactly as good will do if ``any_will_do``.
         values
-            Dual values, where a covering is to be searched by them instead of by a mixed-integer program.
+            Dual values of rows, at which no column earns much more than its cost: a set covering is then searched by
+            them instead of by a mixed-integer program.
         """
         return MasterStatus.LIMIT, None
 
-    def rounded(self, solution: Solution) -> Solution | None:
-        """An answer near a fractional solution, made of its own columns; None if none is found."""
+    def round(self, solution: Solution) -> Solution | None:
+        """Return an answer near a fractional solution, made of its own columns; None if none is found."""
         return None
 
-    def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
-        """What is wrong with a claimed answer, in words; None if nothing is, as far as this master can tell."""
-        return None
 
-    def exchanges(self, solved: MasterSolution) -> bool:
-        """Whether a solution uses exchanges, which no answer does: it is then no solution of the relaxation."""
-        return False
+class RestrictedMaster(ABC):
+    """What the engine needs of a restricted master problem.
 
-    def end_exchanges(self) -> bool:
-        """Fix exchanges at zero, from now on and at every node; whether any was free at this one."""
-        return False
+    A master need not be a linear program: it may be a dynamic program whose dual values are messages.  The engine hands
+    its duals to the oracles and its columns back, and asks it what a round proves.
+    """
 
-    def overuses(self, solved: MasterSolution, pricing: Sequence[Pricing]) -> bool:
-        """Whether a solution uses more columns of some pricing problem than any answer does.
+    sense: Sense
 
-        Multiplicities bound answers.  Where a relaxation exceeds them, a dual bound that is made of them may well be
-        worse than the relaxation's objective.
+    def __init_subclass__(cls) -> None:
+        refuse_old_methods("RestrictedMaster", cls)
+
+    if not TYPE_CHECKING:  # a checker of types would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing("RestrictedMaster", self, name)
+
+    precision: Precision = Precision()
+
+    rows: LinkingRows | None = None
+    """Rows that link its columns, and their dual values; None for a master without named rows."""
+
+    node: NodeSwitch | None = None
+    """Switches it to other nodes; None for a master that is only solved at the root."""
+
+    integer: IntegerSearch | None = None
+    """Integer solutions over its columns; None where nothing looks for any."""
+
+    oracles: Sequence[Pricing] = ()
+    """Who must be able to price what rows count; known once a run begins."""
+
+    @abstractmethod
+    def solve(self, budget: Budget) -> MasterSolution:
+        """Optimise over the columns and rows that are there."""
+
+    @abstractmethod
+    def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
+        """Add rows, then columns, that are not there yet; return how many columns were new.
+
+        Parameters
+        ----------
+        origins
+            The number of the pricing problem that each column came from, or that all of them did; -1: not known.
         """
-        return False
 
-    def start_at(self, basis: Basis) -> None:
-        """Let the first solve start from a basis of another run; a master that has no such thing passes it over."""
+    @abstractmethod
+    def price(self, columns: Sequence[Column], duals: OwnDuals) -> Floats:
+        """Return the reduced costs of columns, in the master or not."""
+
+    @abstractmethod
+    def bound(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+        """The bound on the full master's optimum that the oracles' results at ``duals`` prove."""
+
+    @abstractmethod
+    def solution(self, solved: MasterSolution) -> Solution:
+        """The columns in use."""
+
+    answers_late: bool = False
+    """Whether the oracles answer at once, with some bound, where no time is left: then they are asked all the same."""
+
+    holds_columns: bool = True
+    """Whether it keeps the columns that it is given; a master that does not is priced without dual values too."""
 
     def pool(self, duals: OwnDuals) -> Pool | None:
         """The columns that are here, with their reduced costs at some dual values; None where nobody asks for them."""
@@ -319,118 +419,42 @@ class RestrictedMaster(ABC):
         """Columns in the master."""
 
     @property
-    @abstractmethod
     def num_rows(self) -> int:
         """Rows in the master."""
-
-    def sides(self, block: str) -> Mapping[Key, tuple[float, float]] | None:
-        """Sides of the rows of a block, empty if there is none; None: this master does not tell."""
-        return None
-
-    def packing_sides(self, block: str) -> Mapping[Key, float | None]:
-        """The upper side of each row of a block that its columns pack: ``Σ_j a_j x_j`` is at most that in every answer.
-
-        None for a row without an upper side, or in which a variable of the template may be negative or has a negative
-        coefficient; empty if there are no such rows, or if this master does not tell.
-        """
-        return {}
-
-    @property
-    def joined_rows(self) -> Sequence[Row]:
-        """Rows that were separated, or that columns have brought, in the order in which they came."""
-        return ()
-
-    def has_row(self, key: Key) -> bool:
-        """Whether the master has a row of this name already."""
-        return False
+        return 0 if self.rows is None else len(self.rows)
 
     def find(self, columns: Sequence[Column]) -> Ints:
-        """Positions of columns in the master; -1 for those that it does not hold, or does not find."""
+        """Return positions of columns in the master; -1 for those that it does not hold, or does not find."""
         return np.full(len(columns), NOWHERE)
 
     def at(self, position: int) -> Held:
-        """The column at a position that :meth:`find` has found."""
+        """Return the column at a position that :meth:`find` has found."""
         raise NotImplementedError(f"{type(self).__name__} finds columns, so it needs at()")
 
-    def is_whole(self, solved: MasterSolution) -> bool:
-        """Whether every variable that must be whole in an answer is whole in this solution."""
-        return all(not fractionality(value) for column, value in self.solution(solved).columns if column.integer)
 
-    def made_whole(self, solution: Solution) -> Solution:
-        """The same solution with values within the tolerance of whole numbers made exactly whole."""
-        if not solution.variables and all(value == round(value) and value for _, value in solution.columns):
-            return solution
-        columns = tuple(
-            (column, float(round(value)) if column.integer and not fractionality(value) else value)
-            for column, value in solution.columns
-        )
-        variables = {
-            key: float(round(value)) if key in solution.integer and not fractionality(value) else value
-            for key, value in solution.variables.items()
-        }
-        return dataclasses.replace(solution, columns=tuple(p for p in columns if p[1]), variables=variables)
+def switch(master: RestrictedMaster, decisions: Sequence[Decision], basis: SavedBasis | None = None) -> None:
+    """Switch a master to the node of these branching decisions, and to a basis that was saved near it.
 
-    def best_known(self, duals: OwnDuals, oracles: int) -> Sequence[float]:
-        """The best reduced cost of the columns in the master that came from each of so many pricing problems.
+    Raises
+    ------
+    FormulationError
+        If there are decisions, and columns but no nodes.
+    """
+    if master.node is not None:
+        master.node.apply(decisions)
+        if basis is not None:
+            master.node.restore(basis)
+    elif decisions and master.holds_columns:  # where it holds none, the oracles alone have to honour them
+        raise FormulationError(f"{type(master).__name__} has no nodes: give it a part that applies branching decisions")
 
-        Where there is only one, columns of unknown origin are its own.
-        """
-        return [self.sense.hopeless] * oracles
 
-    def itemised(self, stated: float, column: Column, duals: OwnDuals, weight: float) -> str:
-        """What the reduced cost of a column is made of, in words, beside what was stated of it; empty if not known."""
-        return ""
+def real_costs(master: RestrictedMaster) -> AbstractContextManager[None]:
+    """Count real costs inside, also where the master is in phase 1."""
+    return nullcontext() if master.rows is None else master.rows.real_costs()
 
-    def named(self, duals: OwnDuals) -> Mapping[Key, float] | None:
-        """Dual values by the names of their rows; None if rows have no names."""
-        return None
 
-    def signed(self, duals: OwnDuals) -> OwnDuals:
-        """Dual values with zeros in place of those whose sign their row cannot have; the same object if there is none.
-
-        No oracle is asked at others.
-        """
-        return duals
-
-    def guessed(self, duals: OwnDuals) -> OwnDuals:
-        """A guess at dual values, as ``{block: values}`` say, made what oracles and :meth:`dual_bound` read."""
-        return duals
-
-    def centre(self, duals: OwnDuals) -> Floats | None:
-        """Dual values of another node, or guessed as ``{block: values}``, made fit to smooth from; None if unfit."""
-        return None
-
-    def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: OwnDuals) -> Floats | None:
-        """Direction in which the dual bound improves at ``duals``, given each oracle's answer there; None if unknown.
-
-        Columns without amounts are used together as often as the master uses the oracle's.
-        """
-        return None
-
-    def apply(self, decisions: Sequence[Decision]) -> None:
-        """Switch to the node of these branching decisions."""
-        if decisions:
-            raise FormulationError(f"{type(self).__name__} does not know branching decisions")
-
-    def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> tuple[tuple[Column, float], ...]:
-        """Raise the lower bounds of columns, by identity, for diving; an empty mapping releases all.
-
-        Returns the columns with their bounds.
-
-        With ``proper``, the name of a block of rows, columns that cover more of a row than the fixed ones leave over
-        are switched off.
-        """
-        if fixed:
-            raise FormulationError(f"{type(self).__name__} cannot fix columns")
-        return ()
-
-    def remove_stale(self, age: int) -> int:
-        """Delete generated columns that have not improved for ``age`` solves; returns how many."""
-        return 0
-
-    def basis(self) -> SavedBasis | None:
-        """Whatever makes a later solve start warm; handed to :meth:`restore`."""
-        return None
-
-    def restore(self, basis: SavedBasis) -> None:
-        """Start the next solve from a basis saved earlier."""
+def is_integral(master: RestrictedMaster, solved: MasterSolution) -> bool:
+    """Whether a solution of a master may be an answer: whatever must be whole is, and it uses no exchanges."""
+    if solved.integral is None:
+        return not solved.exchanging and master.solution(solved).is_integral
+    return solved.integral

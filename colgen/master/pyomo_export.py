@@ -10,17 +10,18 @@ import pyomo.environ as pyo
 
 from colgen.core.columns import Key
 from colgen.core.sense import Sense
+from colgen.master.column_table import ColumnTable
 from colgen.master.protocol import MasterSolution
-from colgen.master.tabular import TabularMaster
+from colgen.master.tableau import Tableau
 
 
-def to_pyomo(master: TabularMaster, solved: MasterSolution | None) -> pyo.ConcreteModel:
+def to_pyomo(tableau: Tableau, solved: MasterSolution | None) -> pyo.ConcreteModel:
     """The current restricted master as a Pyomo model; see :meth:`LinearMaster.to_pyomo`."""
     model = pyo.ConcreteModel(name="restricted master")
-    table = master.table
+    table, rows, _, present = tableau
     variables: list[Any] = [None] * len(table)
     by_block: dict[str, list[tuple[Hashable, int]]] = {}
-    for position, (block, index) in enumerate(_names(master)):
+    for position, (block, index) in enumerate(_names(table)):
         by_block.setdefault(block, []).append((index, position))
     for block, members in by_block.items():
         scalar = len(members) == 1 and members[0][0] is None
@@ -35,11 +36,11 @@ def to_pyomo(master: TabularMaster, solved: MasterSolution | None) -> pyo.Concre
             variable.setub(None if math.isinf(high) else float(high))
             if solved is not None:
                 variable.set_value(float(solved.values[position]), skip_validation=True)
-    terms: list[list[Any]] = [[] for _ in range(master.num_rows)]
+    terms: list[list[Any]] = [[] for _ in range(len(rows))]
     for column, row, value in zip(*table.entry_lists(), strict=True):
         terms[row].append(value * variables[column])
     rows_by_block: dict[str, list[tuple[Hashable, int]]] = {}
-    for position, (block, index) in enumerate(master.names.keys):
+    for position, (block, index) in enumerate(rows.names.keys):
         rows_by_block.setdefault(block, []).append((index, position))
     duals = pyo.Suffix(direction=pyo.Suffix.IMPORT)
     if solved is not None or not table.integer.any():  # solvers refuse to state dual values of a program in integers
@@ -49,7 +50,7 @@ def to_pyomo(master: TabularMaster, solved: MasterSolution | None) -> pyo.Concre
         constraint = pyo.Constraint(pyo.Any)
         model.add_component(name, constraint)
         for index, position in members:
-            low, high = master.rows.lower[position], master.rows.upper[position]
+            low, high = rows.lower[position], rows.upper[position]
             if not terms[position] or (math.isinf(low) and math.isinf(high)):
                 continue  # Pyomo rejects rows without variables or sides; they restrict nothing
             body = pyo.quicksum(terms[position])
@@ -63,18 +64,16 @@ def to_pyomo(master: TabularMaster, solved: MasterSolution | None) -> pyo.Concre
                 )
             if solved is not None:
                 duals[constraint[index]] = float(solved.duals.values[position])
-    costs = master.objective.costs
+    costs = present.costs
     objective = pyo.quicksum(float(c) * v for c, v in zip(costs, variables, strict=True) if c)
-    offset = master.formulation.offset if master.phase == 2 else 0.0
-    sense = pyo.minimize if master.sense is Sense.MINIMIZE else pyo.maximize
+    sense = pyo.minimize if present.sense is Sense.MINIMIZE else pyo.maximize
     name = _free("objective", "_of_master", lambda name: model.component(name) is not None)
-    model.add_component(name, pyo.Objective(expr=objective + offset, sense=sense))
+    model.add_component(name, pyo.Objective(expr=objective + present.constant, sense=sense))
     return model
 
 
-def _names(master: TabularMaster) -> list[Key]:
+def _names(table: ColumnTable) -> list[Key]:
     """A name for every column; numbers in a block of their own where a column has none."""
-    table = master.table
     keys = table.keys()
     unnamed = [k for k, key in enumerate(keys) if table.position.get(key) != k]
     taken = {key[0] for k, key in enumerate(keys) if table.position.get(key) == k}

@@ -31,7 +31,7 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import ROUNDING, TOLERANCES, size
 from colgen.master.column_pool import NOWHERE, Ints, Origins
 from colgen.master.column_table import Held
-from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+from colgen.master.protocol import LinkingRows, MasterSolution, MasterStatus, Precision, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingResult
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.quadratic.over_simplex import ActiveSet
@@ -79,7 +79,7 @@ class MeanDuals(DualVector):
         return type(self)(values)
 
 
-class QuadraticMaster(RestrictedMaster):
+class QuadraticMaster(RestrictedMaster, LinkingRows):
     """The mean of columns that is best by their costs and its own length.
 
     A column is a structure that ``vector`` knows: it has a cost, no rows, and any share from 0 to 1 in an answer.  One
@@ -104,7 +104,7 @@ class QuadraticMaster(RestrictedMaster):
         If κ or the size is not above 0.
     """
 
-    checks_rows = True
+    checks_answers = True
 
     def __init__(
         self,
@@ -149,7 +149,6 @@ class QuadraticMaster(RestrictedMaster):
             self._number[name] = len(self._columns)
             self._columns.append(dataclasses.replace(column, integer=False))
             self._set.add(products, self._sign * column.cost)
-        self.scale = power_of_two(self._largest)
         return len(self._columns) - before
 
     def _checked(self, column: Column) -> Vector:
@@ -169,22 +168,28 @@ class QuadraticMaster(RestrictedMaster):
         return len(self._columns)
 
     @property
-    def num_rows(self) -> int:
+    def rows(self) -> LinkingRows:  # type: ignore[override]
+        return self
+
+    def __len__(self) -> int:
         return 1
+
+    def __contains__(self, key: object) -> bool:
+        return False
 
     # --- the program -------------------------------------------------------------------------------------------------
 
     @property
-    def rounding(self) -> float:
-        return _ROUNDINGS * ROUNDING * self._largest
+    def precision(self) -> Precision:  # type: ignore[override]
+        return Precision(power_of_two(self._largest), rounding=_ROUNDINGS * ROUNDING * self._largest)
 
     def solve(self, budget: Budget) -> MasterSolution:
         """Let columns in that were left out, the most improving one first, until none improves."""
-        held, left = self._set, True
+        held, left, rounding = self._set, True, self.precision.rounding
         while True:
             gains = held.gains
             level, best = float(held.weights @ gains[held.members]), int(np.argmax(gains))
-            improves = gains[best] > level + self.rounding and not (held.members == best).any()
+            improves = gains[best] > level + rounding and not (held.members == best).any()
             if not left or not improves or budget.expired:
                 break
             left = held.enter(best)
@@ -206,7 +211,7 @@ class QuadraticMaster(RestrictedMaster):
         known = self._sign * np.array([column.cost for column in self._columns]) - self._points.products(duals.prices)
         return [self._sign * float(known.max()) - duals.level] * oracles
 
-    def dual_bound(self, duals: MeanDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+    def bound(self, duals: MeanDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         if len(results) != 1:
             raise FormulationError(f"a QuadraticMaster has one pricing problem, not {len(results)}")
         if results[0].bound is None:
@@ -215,10 +220,6 @@ class QuadraticMaster(RestrictedMaster):
         return duals.level + results[0].bound + self._sign * square
 
     # --- answers -----------------------------------------------------------------------------------------------------
-
-    def is_whole(self, solved: MasterSolution) -> bool:
-        """Shares are no numbers of anything: every mean is an answer."""
-        return True
 
     def solution(self, solved: MasterSolution) -> Solution:
         used = np.flatnonzero(solved.values).tolist()
@@ -234,7 +235,7 @@ class QuadraticMaster(RestrictedMaster):
             mean[places] += share * values
             cost += share * column.cost
         found = cost - self._sign * self.curvature / 2.0 * float(mean @ mean)
-        if abs(found - solution.objective) > TOLERANCES.optimality * size(self.scale, found):
+        if abs(found - solution.objective) > TOLERANCES.optimality * size(self.precision.scale, found):
             return f"its objective is {found:.9g}, not {solution.objective:.9g}"
         return None
 

@@ -178,7 +178,7 @@ def search_subtree(task: Task) -> Found:
         search.answers.take_with_columns(known.incumbent, "the supervisor")
     search.bounds.size_up()
     search.costs.learn_again(known.costs)
-    search.bounds.begin_near(search.master.guessed(known.duals) if isinstance(known.duals, dict) else known.duals)
+    search.bounds.begin_near(known.duals)
     before, sent = run.incumbent, len(known.columns)
     tree = OpenTree(sense)
     tree.refill([node], lost=sense.hopeless, why_lost=None, treated=0, next_number=node.number + 1)

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from colgen.core.decision import fractionality
 from colgen.core.errors import InputError
 from colgen.core.lazy_imports import Late
 from colgen.core.result import Iteration, NodeRecord, Result, Termination
 from colgen.core.sense import Sense
-from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.model.formulation import Formulation, compile_model
 from colgen.problem import Problem
@@ -234,7 +232,7 @@ def compared(name: str, found: Result, seconds: float, *, relaxation: bool = Fal
     """The line of a result."""
     last = found.iterations[-1] if found.iterations else None
     proof = found.termination.value
-    if not relaxation and found.is_optimal and _is_fractional(found.solution):
+    if not relaxation and found.is_optimal and not (found.solution is None or found.solution.is_integral):
         proof = FRACTIONAL
     return Compared(
         name,
@@ -251,14 +249,6 @@ def compared(name: str, found: Result, seconds: float, *, relaxation: bool = Fal
         stages=dict(found.seconds),
         trace=tuple(found.iterations),
     )
-
-
-def _is_fractional(solution: Solution | None) -> bool:
-    """Whether it is a relaxation's: something in it that must be whole is not."""
-    if solution is None:
-        return False
-    columns = any(column.integer and fractionality(value) for column, value in solution.columns)
-    return columns or any(fractionality(solution.variables[key]) for key in solution.integer)
 
 
 def _complete(

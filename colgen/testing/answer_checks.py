@@ -66,14 +66,14 @@ def _answer_with(evidence: Evidence, master: LinearMaster, column: Column | None
     """A whole solution of the columns at hand, one that uses a given one; no separation may object to it."""
     answer: Solution | None = None
     with evidence.findings.guard("answer", "the restricted master with integer columns"):
-        master.apply(())
+        master.node.apply(())
         for pool_number, pool in enumerate(evidence.seen.pools):
             master.add(list(pool.values()), (), pool_number)
-        master.fix({} if column is None else {column.identity: 1.0})
+        master.node.fix({} if column is None else {column.identity: 1.0})
         solved = master.solve(Budget(2.0))
         if solved.duals is not None and solved.phase == 2:
-            answer = master.solve_integer(2.0)[0]
-        master.fix({})
+            answer = master.integer.solve(2.0)[0]
+        master.node.fix({})
     asked = SeparationContext(master.sense, whole=True)
     separation = () if answer is None else evidence.problem.separation()
     if answer is not None and any(violated_rows(each, answer, asked) for each in separation):
@@ -127,7 +127,7 @@ def _check_totals(
     for session in evidence.sessions:
         # Bounded columns that the master holds an oracle may leave out of account, as the dual bound does.
         free = [(column, value) for column, value in used if math.isinf(column.upper)]
-        pairs = [(column, value, session.master.entries(column)) for column, value in free]
+        pairs = [(column, value, session.master.rows.entries(column)) for column, value in free]
         for claim in session.claims[number]:
             if claim.total is None or not admits(claim.decisions, answer):
                 continue

@@ -44,7 +44,7 @@ def check_branching(evidence: Evidence, session: Session, relaxation: Result | N
                 if evidence.left(0.9) > 0.0 or trial == depth == 0:  # once at least
                     _price_under(evidence, session, (*decisions, *child), trial)
             decisions = (*decisions, *children[int(evidence.rng.integers(len(children)))])
-    master.apply(())
+    master.node.apply(())
     if not reached:
         evidence.notes.append("no branching rule split any of the trial solutions: decisions were not checked")
 
@@ -106,7 +106,7 @@ def _price_under(evidence: Evidence, session: Session, decisions: tuple[Decision
         if max(row.lower for row in same) > min(row.upper for row in same):
             return  # a rule asked about solutions put together at random can come to contradict itself
     with evidence.findings.guard("branching", "the master under " + ", ".join(map(str, decisions))):
-        master.apply(decisions)
+        master.node.apply(decisions)
     points = DualPoints(master, [column for pool in evidence.seen.pools for column in pool.values()], evidence.rng)
     seen = [c for claims in session.claims for c in claims if c.weight and not c.decisions]
     for k in range(4):
@@ -117,9 +117,9 @@ def _price_under(evidence: Evidence, session: Session, decisions: tuple[Decision
             drawn = seen[int(evidence.rng.integers(len(seen)))].duals.values
             values[: len(drawn)] = drawn
         for row in rows:
-            where = master.names.position[row.key]
+            where = master.rows.names.position[row.key]
             size = max(points.sizes[where], float(np.abs(values).max(initial=0.0)))
             values[where] = evidence.rng.uniform(0.2, 1.5) * size * (1.0 if k % 2 else -1.0)
         label = f"duals of an earlier point under {', '.join(map(str, decisions))}"
-        at = Duals(points.legal(values, 1.0), master.names)
+        at = Duals(points.legal(values, 1.0), master.rows.names)
         ask_all(evidence, session, at, 1.0, decisions, label)

@@ -80,7 +80,7 @@ class PricedColumns:
         self.columns = [c for c in columns if math.isinf(c.upper)]  # bounded ones an oracle may leave out of account
         self.position = {c.identity: k for k, c in enumerate(self.columns)}
         self._costs = np.array([c.cost for c in self.columns], dtype=float)
-        pairs = [master.entries(c) for c in self.columns]
+        pairs = [master.rows.entries(c) for c in self.columns]
         self._columns = np.repeat(np.arange(len(pairs)), [len(rows) for rows, _ in pairs])
         self._rows = np.array([row for rows, _ in pairs for row in rows], dtype=np.int64)
         self._values = np.array([value for _, values in pairs for value in values], dtype=float)
@@ -168,10 +168,10 @@ def wrong_formulas(master: LinearMaster) -> list[Formula]:
         ),
         Formula("cost", f"that would be right if costs had the opposite sign: {right}", ones, lambda w: -w),
     ]
-    for block in dict.fromkeys(key[0] for key in master.names.keys):
+    for block in dict.fromkeys(key[0] for key in master.rows.names.keys):
         for kind, factor, said in (("sign", -1.0, "had the opposite sign"), ("row left out", 0.0, "were zero")):
             factors = ones.copy()
-            factors[master.names.block(block)] = factor
+            factors[master.rows.names.block(block)] = factor
             words = (
                 f"that would be right if the dual values of block {block!r} {said}: look at how the oracle reads them, "
                 "and at the coefficients of its columns there"
@@ -211,7 +211,7 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
             if stated is None:
                 continue
             if column.identity not in known:
-                known[column.identity] = master.entries(column)
+                known[column.identity] = master.rows.entries(column)
             pair = known[column.identity]
             parts = contributions(column, pair, claim.duals, claim.weight)
             terms = sum(map(abs, parts.values()))
@@ -221,7 +221,9 @@ def misstated(table: PricedColumns, claims: Sequence[Claim]) -> Fault | None:
         return None
     example = min(wrong, key=lambda s: _plainness(s.claim))
     cause = _formula_of_stated(master, every, known) or _entry_of_stated(master, every)
-    parts = contributions(example.column, master.entries(example.column), example.claim.duals, example.claim.weight)
+    parts = contributions(
+        example.column, master.rows.entries(example.column), example.claim.duals, example.claim.weight
+    )
     message = (
         f"states the reduced cost {example.stated:g} for the column of {example.column.structure!r}, whose cost and "
         f"coefficients give {example.computed:g}, at {example.claim.label}: "
@@ -266,13 +268,13 @@ def _entry_of_stated(master: LinearMaster, every: Sequence[_Stated]) -> str | No
                 f"counts {column.cost + amount:g}"
             )
         points = np.array([_padded(s.claim, master) for s in group])
-        rows, values = master.entries(column)
+        rows, values = master.rows.entries(column)
         written = dict(zip(rows, values, strict=True))
         for row in [*rows, *(r for r in range(master.num_rows) if r not in written)]:
             amount = _multiple(missing, -points[:, row], slack)
             if amount is not None:
                 return (
-                    f"one coefficient accounts for it: in row {master.names.keys[row]!r} the column of "
+                    f"one coefficient accounts for it: in row {master.rows.names.keys[row]!r} the column of "
                     f"{column.structure!r} says {written.get(row, 0.0):g}, the oracle counts "
                     f"{written.get(row, 0.0) + amount:g}"
                 )

@@ -37,7 +37,7 @@ class DualPoints:
         largest = max(costs, default=0.0) or 1.0
         weights = np.zeros(master.num_rows)
         for column in columns:
-            rows, values = master.entries(column)
+            rows, values = master.rows.entries(column)
             np.maximum.at(weights, rows, np.abs(values))
         self.sizes = largest / np.where(weights > 0, weights, 1.0)
 
@@ -59,8 +59,8 @@ class DualPoints:
                 values[row] = max(values[row], weight * ratio)
             if below:
                 values[row] = min(values[row], weight * ratio)
-        values = np.where(np.isfinite(master.row_lower), values, sign * np.minimum(sign * values, 0.0))
-        return np.where(np.isfinite(master.row_upper), values, sign * np.maximum(sign * values, 0.0))
+        values = np.where(np.isfinite(master.rows.lower), values, sign * np.minimum(sign * values, 0.0))
+        return np.where(np.isfinite(master.rows.upper), values, sign * np.maximum(sign * values, 0.0))
 
     def all(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats]]:
         """Points as ``(in words, values)``, to be made :meth:`legal`; the plainest first, the rest shuffled.
@@ -90,16 +90,16 @@ class DualPoints:
             for sign in (1.0, -1.0):
                 values = self._grown(claims[int(rng.integers(len(claims)))]) if claims else np.zeros(master.num_rows)
                 values[k] = sign * rng.uniform(0.2, 1.0) * self.sizes[k]
-                yield f"duals of an earlier point and {master.names.keys[k]!r} = {values[k]:g}", values
+                yield f"duals of an earlier point and {master.rows.names.keys[k]!r} = {values[k]:g}", values
 
     def _is_free(self, row: int) -> bool:
-        return bool(np.isinf(self.master.row_lower[row]) and np.isinf(self.master.row_upper[row]))
+        return bool(np.isinf(self.master.rows.lower[row]) and np.isinf(self.master.rows.upper[row]))
 
     def _near(self, claims: Sequence[Claim]) -> Iterator[tuple[str, Floats]]:
         """Points near those of earlier claims."""
         master, rng = self.master, self.rng
         width = master.num_rows
-        blocks = dict.fromkeys(key[0] for key in master.names.keys)
+        blocks = dict.fromkeys(key[0] for key in master.rows.names.keys)
         for claim in [claims[k] for k in rng.permutation(len(claims))[:25]]:
             values = self._grown(claim)
             size = float(np.abs(values).sum()) / max(width, 1) or self.sizes
@@ -109,7 +109,7 @@ class DualPoints:
             yield f"halved duals ({claim.label})", 0.5 * values
             for block in blocks:
                 only = np.zeros(width)
-                where = master.names.block(block)
+                where = master.rows.names.block(block)
                 only[where] = values[where]
                 yield f"the duals of block {block!r} alone ({claim.label})", only
             # An oracle with the wrong sign returns here what it should have returned at the duals themselves, where the
@@ -126,7 +126,7 @@ class DualPoints:
                 unit = np.zeros(width)
                 unit[position] = sign * self.sizes[position]
                 if (self.legal(unit.copy(), 1.0) == unit).all():
-                    yield f"one dual value, {master.names.keys[position]!r} = {unit[position]:g}", unit
+                    yield f"one dual value, {master.rows.names.keys[position]!r} = {unit[position]:g}", unit
 
 
 def _static_bounds(master: LinearMaster) -> list[tuple[int, float, bool, bool]]:

@@ -177,8 +177,8 @@ class Observer:
         """Kind and words of what is wrong with a column by itself, None if nothing is."""
         brought = {row.key for row in column.rows}
         for key, value in column.coefficients.items():
-            if key not in master.names.position and key not in brought:
-                blocks = ", ".join(sorted({str(name) for name, _ in master.names.keys})) or "none"
+            if key not in master.rows.names.position and key not in brought:
+                blocks = ", ".join(sorted({str(name) for name, _ in master.rows.names.keys})) or "none"
                 return (
                     "unknown row",
                     f"the column of {column.structure!r} has a coefficient in row {key!r}, which neither the master "
@@ -265,7 +265,7 @@ def _same(first: float | None, second: float | None, duals: OwnDuals) -> bool:
 
 def named(columns: Sequence[Column], master: LinearMaster) -> Sequence[Column]:
     """The columns; those of a batch, which speaks of rows by number, as the master reads them."""
-    return columns.over(master.names.keys, master.names.position) if isinstance(columns, Columns) else columns
+    return columns.over(master.rows.names.keys, master.rows.names.position) if isinstance(columns, Columns) else columns
 
 
 def _shared(column: Column) -> str:

@@ -22,7 +22,7 @@ _MOST_STATED = 5_000
 def take_rows(evidence: Evidence, master: LinearMaster) -> None:
     """Put all separated rows into the master, whichever run separated them: their dual values must be priced."""
     with evidence.findings.guard("separation", "the separated rows"):
-        master.apply(())
+        master.node.apply(())
         master.add((), [row for _, row in evidence.rows])
     if not evidence.rows and evidence.problem.separation():
         evidence.notes.append(
@@ -41,7 +41,7 @@ def price_at_points(evidence: Evidence, session: Session) -> None:
             break
         for weight in weights:
             at = points.legal(values, weight)
-            ask_all(evidence, session, Duals(at, session.master.names), weight, (), label)
+            ask_all(evidence, session, Duals(at, session.master.rows.names), weight, (), label)
 
 
 def ask_all(
@@ -56,7 +56,7 @@ def ask_all(
     master = session.master
 
     def reduced_costs(columns: Sequence[Column], at: Duals) -> list[float]:
-        return [weight * c.cost - products(master.entries(c), at.values) for c in named(columns, master)]
+        return [weight * c.cost - products(master.rows.entries(c), at.values) for c in named(columns, master)]
 
     if weight == 0.0:
         label += ", costs counting zero as in phase 1"

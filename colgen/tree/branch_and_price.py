@@ -25,7 +25,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.heuristics import fair
 from colgen.master.program import SavedBasis
-from colgen.master.protocol import MasterSolution
+from colgen.master.protocol import MasterSolution, is_integral, switch
 from colgen.tree.incumbents import Answers
 from colgen.tree.node import Evaluation, Node, check_against_incumbent, check_children, sparing
 from colgen.tree.node_bounds import NodeBounds
@@ -134,8 +134,8 @@ class BranchAndPrice(Relaxation):
             self.bounds.add_priced(found)
         columns = warm.columns if isinstance(warm.columns, Columns) else list(warm.columns)  # a batch stays one
         self.master.add(columns, self._valid(warm, source))
-        if warm.basis is not None:
-            self.master.start_at(warm.basis)
+        if warm.basis is not None and self.master.node is not None:
+            self.master.node.restore(warm.basis)
         return False
 
     def _valid(self, warm: WarmStart, source: str) -> list[Row]:
@@ -154,9 +154,8 @@ class BranchAndPrice(Relaxation):
 
     def evaluate(self, node: Node) -> Evaluation:
         self.bounds.size_up()
-        self.master.apply(node.decisions)
-        if node.start is not None and node.start.basis is not None and node.start.seat == self.seat:
-            self.master.restore(node.start.basis)
+        mine = node.start is not None and node.start.seat == self.seat
+        switch(self.master, node.decisions, node.start.basis if mine else None)
         relaxed = self.bounds.relax(node)
         check_against_incumbent(self.run, self.pricing, node, relaxed.bound)
         self._learn(node, relaxed)
@@ -213,9 +212,9 @@ class BranchAndPrice(Relaxation):
         run = self.run
         if self.search.relaxation_only:
             return Termination.UNBOUNDED
-        if run.incumbent is None and self.master.solves_integers:
+        if run.incumbent is None and self.master.integer is not None:
             with run.stage("heuristics"), contextlib.suppress(InfeasibleAnswerError):
-                found, _ = self.master.solve_integer(fair(_FEASIBLE, run), None, lambda: run.expired)
+                found, _ = self.master.integer.solve(fair(_FEASIBLE, run), None, lambda: run.expired)
                 if found is not None:
                     self.answers.take(found, "the restricted master")
         return Termination.UNBOUNDED_OR_INFEASIBLE if run.incumbent is None else Termination.UNBOUNDED
@@ -227,14 +226,14 @@ class BranchAndPrice(Relaxation):
         """
         solution = self.master.solution(solved)
         solved_exactly = relaxed.outcome is Outcome.SOLVED and not self._stopped_early(relaxed, solved)
-        exact = solved.objective if solved_exactly and not self.master.overuses(solved, self.pricing) else None
+        exact = solved.objective if solved_exactly and not self._overuses(solved) else None
         unresolved = self._unproved(node, relaxed) if relaxed.outcome is Outcome.UNPROVED else None
         if self.search.relaxation_only:
             return self._relaxed(node, relaxed, solved, unresolved)
         if relaxed.outcome is Outcome.STOPPED:
             self.heuristics.round_off(node, solved, relaxed.termination)
             return Evaluation(relaxed.bound, "stopped", stop=relaxed.termination)
-        if self.master.is_whole(solved) and self.answers.take_whole(solved):
+        if is_integral(self.master, solved) and self.answers.take_whole(solved):
             # If column generation stopped early, an answer better than this one may be hidden in the rounding:
             # there is none whose rounded objective is better, and that is what the bound says.
             return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
@@ -243,7 +242,7 @@ class BranchAndPrice(Relaxation):
         closed, cut_short = self.enumeration.close(node, relaxed, _TRIAL if dives else 1.0)
         if closed is not None:
             return closed
-        start = _Start(self.master.basis(), relaxed.start, seat=self.seat)
+        start = _Start(None if self.master.node is None else self.master.node.basis(), relaxed.start, seat=self.seat)
         self.heuristics.search(node, solution, relaxed.bound, quick=False)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
@@ -273,7 +272,7 @@ class BranchAndPrice(Relaxation):
         self, node: Node, relaxed: Bounded, solved: MasterSolution, unresolved: Termination | None
     ) -> Evaluation:
         """Evaluate the root where the relaxation alone is wanted: "optimal" is then said of the relaxation."""
-        if self.master.overuses(solved, self.pricing):  # its bound speaks of answers, which use fewer columns
+        if self._overuses(solved):  # its bound speaks of answers, which use fewer columns
             relaxed = dataclasses.replace(relaxed, bound=self.run.sense.best(relaxed.bound, solved.objective))
         met = not self._stopped_early(relaxed, solved)  # not so where an oracle's bound is a relaxation's
         unresolved = unresolved or (Termination.OPTIMAL if met else self._unproved(node, relaxed))
@@ -404,10 +403,13 @@ class BranchAndPrice(Relaxation):
         """Whether the root's relaxation has a solution that a bound proves to be its best."""
         return self.root is not None and self.run.meets(bound, self.root.objective)
 
+    def _overuses(self, solved: MasterSolution) -> bool:
+        """Whether a solution uses more columns of some pricing problem than any answer does."""
+        return self.master.rows is not None and self.master.rows.overuses(solved, self.pricing)
+
     def _certify(self, bound: float, duals: DualPoint) -> None:
-        named = None if duals is None else self.master.named(duals)
-        if named is not None:
-            self.certificate = Certificate(bound, named)
+        if isinstance(duals, Duals):
+            self.certificate = Certificate(bound, duals.named())
             self._proved_by = duals
 
     def pool(self) -> Pool | None:
@@ -441,7 +443,7 @@ class BranchAndPrice(Relaxation):
         if pruned and self._closed(relaxed.bound, relaxed.duals):
             self.root = self.run.incumbent  # an answer is a solution of the relaxation, here its best
         elif relaxed.solved is not None and relaxed.solved.phase == 2:
-            if not self.master.exchanges(relaxed.solved):  # else it is no solution of the relaxation
+            if not relaxed.solved.exchanging:  # else it is no solution of the relaxation
                 self.root = self.master.solution(relaxed.solved)
         elif relaxed.solution is not None:
             self.root = relaxed.solution

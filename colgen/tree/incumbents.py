@@ -10,7 +10,7 @@ from colgen.bounding.protocol import Parts
 from colgen.core.errors import InfeasibleAnswerError, InputError, InvalidBoundError, SeparationError
 from colgen.core.solution import Solution
 from colgen.cuts.separation import SeparationContext
-from colgen.master.protocol import MasterSolution
+from colgen.master.protocol import MasterSolution, is_integral
 
 _FIRST_ROUNDING = 8
 """A run without an answer rounds a restricted master for the first time after so many rounds."""
@@ -42,8 +42,8 @@ class Answers:
             raise InputError(
                 f"{source} returned a {type(solution).__name__}, expected a Solution, or None for no answer"
             )
-        solution = self.master.made_whole(solution)
-        exact = self.master.objective_of(solution)
+        solution = solution.round()
+        exact = self._objective_of(solution)
         near = exact != solution.objective and self.run.meets(exact, solution.objective)
         if near and self.run.meets(solution.objective, exact):
             solution = dataclasses.replace(solution, objective=exact)
@@ -51,9 +51,10 @@ class Answers:
         if against is not None:
             self._leave_out(solution, source, against, given)
             return False
-        fault = self.master.violation(solution)
+        fault = self._violation(solution)
+        rows = self.master.rows
         try:
-            taken = self.run.offer(solution, fault, source, checked=self.master.checks_rows)
+            taken = self.run.offer(solution, fault, source, checked=rows is not None and rows.checks_answers)
         except InvalidBoundError:  # of the mistakes that there may be, one may be seen in the answer
             check_use(self.master, self.pricing, solution, source)
             raise
@@ -97,8 +98,8 @@ class Answers:
         """The same for a solution whose columns are to join the master first."""
         if self.master.holds_columns:  # an answer may make each of its columns only when somebody looks at it
             self.master.add([column for column, _ in solution.columns])
-        if self.take(solution, source, given=True):
-            self.master.begin_feasible()
+        if self.take(solution, source, given=True) and self.master.node is not None:
+            self.master.node.begin_feasible()
 
     def take_whole(self, solved: MasterSolution) -> bool:
         """Take a restricted master's integral solution; False if it is no answer after all, or a worse one.
@@ -106,10 +107,10 @@ class Answers:
         Values within the tolerance of integers need not satisfy the rows once they are rounded, and of a column that
         costs 1e7 less than the tolerance may be worth something.
         """
-        solution = self.master.made_whole(self.master.solution(solved))
-        if self.master.violation(solution) is not None and self.master.violation(solution, exact=False) is None:
+        solution = self.master.solution(solved).round()
+        if self._violation(solution) is not None and self._violation(solution, exact=False) is None:
             return False
-        rounded = self.master.objective_of(solution)
+        rounded = self._objective_of(solution)
         if not self.run.meets(solved.objective, rounded):
             if self.run.sense.is_better(rounded, self.run.objective):
                 self.take(solution, "the relaxation")
@@ -122,15 +123,23 @@ class Answers:
         run = self.run
         if not self._looking or not run.sense.is_better(solved.objective, run.objective):
             return
-        if self.master.is_whole(solved):
+        if is_integral(self.master, solved):
             with contextlib.suppress(InfeasibleAnswerError):  # columns that are still to come may bring rows and costs
                 self.take_whole(solved)
-        elif run.incumbent is None and self._rounding and self.master.solves_integers:
+        elif run.incumbent is None and self._rounding and self.master.integer is not None:
             self._waited += 1
             if self._waited >= _FIRST_ROUNDING and self._waited.bit_count() == 1:  # ever more seldom
-                rounded = self.master.rounded(self.master.solution(solved))
+                rounded = self.master.integer.round(self.master.solution(solved))
                 if rounded is not None:
                     self.take(rounded, "rounding")
+
+    def _objective_of(self, solution: Solution) -> float:
+        rows = self.master.rows
+        return solution.objective if rows is None else rows.objective_of(solution)
+
+    def _violation(self, solution: Solution, exact: bool = True) -> str | None:
+        rows = self.master.rows
+        return None if rows is None else rows.violation(solution, exact=exact)
 
     def _looked_at(self) -> SeparationContext:
         """What separations are told when they look at an answer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Mapping
 from functools import cached_property
 
 from colgen.bounding.guesses import Proved, guess_context, prove, record
@@ -17,7 +18,7 @@ from colgen.core.duals import DualPoint
 from colgen.core.errors import InvalidBoundError
 from colgen.core.numbers import returned
 from colgen.fixing import ReductionContext
-from colgen.master.protocol import RestrictedMaster
+from colgen.master.protocol import RestrictedMaster, real_costs, switch
 from colgen.pricing.oracles import PricingContext
 from colgen.solvers.compiling import working_clock
 from colgen.tree.incumbents import Answers
@@ -65,7 +66,7 @@ class NodeBounds:
         """
         master, root = self.master, NodeState(bound=self.master.sense.ideal)
         context = self.context(root) if master.answers_late else self._in_grace(self.context(root))
-        if context is None or (duals is None and master.needs_duals):
+        if context is None or (duals is None and master.holds_columns):
             return None
         clock = working_clock()
         found = prove(master, self.pricing, duals, context, self._parts.settings)
@@ -83,8 +84,8 @@ class NodeBounds:
         """
         master, run = self.master, self.run
         if not run.scale and master.holds_columns:
-            with master.real_costs():
-                run.scale = master.scale
+            with real_costs(master):
+                run.scale = master.precision.scale
 
     def testify(
         self, node: NodeName, duals: DualPoint, bound: float, *, fixes: bool = False, costs_count: bool = True
@@ -129,8 +130,9 @@ class NodeBounds:
         return self._duals
 
     def begin_near(self, duals: DualPoint) -> None:
-        """Begin with these dual values, of another run."""
-        self._duals = duals
+        """Begin with these dual values, of another run: as they are, or by blocks or names of rows."""
+        rows = self.master.rows
+        self._duals = rows.guess(duals) if rows is not None and isinstance(duals, Mapping) else duals
 
     def add_priced(self, found: Proved) -> None:
         """Keep the columns that a round at guessed dual values has priced."""
@@ -145,7 +147,7 @@ class NodeBounds:
             return dataclasses.replace(nothing, outcome=Outcome.UNPROVED)
         if run.budget.interrupted:  # nobody has priced at its dual values, which prove nothing then
             return dataclasses.replace(nothing, outcome=Outcome.STOPPED, duals=None)
-        if bounded.duals is None and master.needs_duals:
+        if bounded.duals is None and master.holds_columns:
             return nothing
         found = prove(master, self.pricing, bounded.duals, self.context(state), self.parts.settings)
         for answer in found.answers:
@@ -191,7 +193,7 @@ class NodeBounds:
                 break
             self.testify(node.number, context.duals, context.bound, fixes=True)
             node = dataclasses.replace(node, path=node.path.below(found))
-            self.master.apply(node.decisions)
+            switch(self.master, node.decisions)
             again = self.relax(node, round_early=False)
             if self.master.sense.is_better(relaxed.bound, again.bound):
                 relaxed = again

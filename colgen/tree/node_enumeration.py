@@ -36,7 +36,7 @@ class NodeEnumeration:
         """
         master, run = self._bounds.master, self._bounds.run
         incumbent = run.incumbent
-        if self.enumeration is None or incumbent is None or not master.solves_integers:
+        if self.enumeration is None or incumbent is None or master.integer is None:
             return None, False
         if relaxed.outcome is not Outcome.SOLVED or run.expired:
             return None, False
@@ -51,7 +51,7 @@ class NodeEnumeration:
             if found is None:
                 return None, False
             target = run.target
-            status, solution = master.solve_over(
+            status, solution = master.integer.solve_over(
                 found.columns,
                 found.sides,
                 target,

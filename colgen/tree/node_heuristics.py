@@ -42,7 +42,8 @@ class NodeHeuristics:
         """Run the quick heuristics, or the others, that apply at this depth."""
 
         def regenerate(fixed: Mapping[Hashable, float], proper: str | None, rounds: int | None = None) -> Bounded:
-            pairs = self.master.fix(fixed, proper)
+            assert self.master.node is not None  # heuristics that fix columns are for masters that can
+            pairs = self.master.node.fix(fixed, proper)
             proved = self.run.node_bound
             try:
                 return column_generation(
@@ -107,10 +108,11 @@ class NodeHeuristics:
         """Where a limit ends a node: look for an answer among the columns at hand, in what time is left for grace."""
         run = self.run
         budget = run.budget
-        if solved.phase == 1 or not self.master.solves_integers:
+        integer = self.master.integer
+        if solved.phase == 1 or integer is None:
             return
         with run.stage("heuristics"), sparing(run, "rounding", node):
-            rounded = self.master.rounded(self.master.solution(solved))
+            rounded = integer.round(self.master.solution(solved))
             if rounded is not None:
                 self.answers.take(rounded, "rounding")
         mip = next((h for h in self.heuristics if isinstance(h, RestrictedMIP)), None)
@@ -119,6 +121,6 @@ class NodeHeuristics:
         # Nothing is known yet: a limit of t seconds ends within 1.05 t + 0.1, and this takes a part of that.
         seconds = mip.seconds if run.seconds_left > 0.0 else GRACE * budget.seconds
         with run.stage("heuristics"), sparing(run, mip.name, node):
-            found, _ = self.master.solve_integer(min(seconds, mip.seconds), None, lambda: budget.interrupted)
+            found, _ = integer.solve(min(seconds, mip.seconds), None, lambda: budget.interrupted)
             if found is not None:
                 self.answers.take(found, mip.name)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from colgen import ColumnGeneration, Solution
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
-from colgen.core.decision import fractionality
-from colgen.core.tolerances import ROUNDING, TOLERANCES
+from colgen.core.tolerances import ROUNDING, TOLERANCES, fractionality
 from colgen.problems.assignment.decisions import ASSIGN, USE
 from colgen.problems.assignment.heuristics import Way
 from colgen.problems.assignment.kernels.ascent import ascend, distinct
@@ -79,8 +78,9 @@ class KnapsackAscent(Bounding):
     def _start(self, node: NodeState, parts: Parts, closed: Mask) -> Floats:
         """The better of the parent's dual values and those of the last relaxation, which may be this node's own."""
         known = [] if node.start is None else [np.array(node.start)]
-        if node.duals is not None:
-            known.append(np.array(parts.master.guessed(node.duals).array(ASSIGN)))
+        rows = parts.master.rows
+        if node.duals is not None and rows is not None:
+            known.append(np.array(rows.guess(node.duals).array(ASSIGN)))
         known = known or [self.oracle.instance.costs.min(axis=0)]
         return max(known, key=lambda duals: float(duals.sum() - self.oracle.best(duals, closed)[0].sum()))
 

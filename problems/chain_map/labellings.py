@@ -140,6 +140,13 @@ class LabelledSolution(Solution):
     labellings: Labellings | None = None
 
     @property
+    def is_integral(self) -> bool:
+        return self.labellings is None or self.labellings.is_whole
+
+    def round(self) -> Solution:
+        return self
+
+    @property
     def terms(self) -> float:
         """0: pairs of labels cost nothing by themselves, and need not be made into columns to say so."""
         return 0.0

@@ -17,7 +17,7 @@ from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
 from colgen.core.solution import Solution
 from colgen.master.column_pool import Origins
-from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+from colgen.master.protocol import MasterSolution, MasterStatus, Precision, RestrictedMaster
 from colgen.pricing.oracles import Pricing, PricingResult
 from colgen.problems.chain_map.fallback import label_in_a_hurry
 from colgen.problems.chain_map.instance import ChainInstance
@@ -148,7 +148,7 @@ class ChainMaster(RestrictedMaster):
         prepare: Callable[[Budget], NormalForm] | None = None,
     ) -> None:
         self.instance = instance
-        self.scale = instance.scale
+        self.precision = Precision(instance.scale, rounding=instance.rounding, cost_rounding=instance.rounding)
         self.both_ways = both_ways
         self.labels = np.full(instance.forest.num_nodes, NONE, dtype=np.int32)
         self.values = np.full(instance.num_trees, -np.inf)
@@ -162,14 +162,6 @@ class ChainMaster(RestrictedMaster):
         self._exchanges: Exchanges | None = None
         self._scores = self.values  # of the labellings in the instance; `values` are those in the model
         self._offsets = np.zeros(instance.num_trees)
-
-    @property
-    def rounding(self) -> float:
-        return self.instance.rounding
-
-    @property
-    def cost_rounding(self) -> float:
-        return self.instance.rounding
 
     def _begin(self, budget: Budget) -> NormalForm:
         """Set up domains that grow; raises OutOfBudget if there is no time for it."""
@@ -228,7 +220,7 @@ class ChainMaster(RestrictedMaster):
         # A tree whose labelling so far has a forbidden pair counts with that pair's score in the model.
         missing = ~found.feasible & (found.bounds > -np.inf)
         objective = found.objective + float((self.values + self._offsets)[missing].sum())
-        return MasterSolution(MasterStatus.OPTIMAL, objective, found, duals)
+        return MasterSolution(MasterStatus.OPTIMAL, objective, found, duals, integral=found.is_whole)
 
     def _pass_messages(self, normal: NormalForm, pieces: KernelCalls) -> MessageDuals:
         forest, instance, model = self.instance.forest, self.instance, normal.model
@@ -317,7 +309,7 @@ class ChainMaster(RestrictedMaster):
             pairs.upper,
         )
 
-    def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+    def bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         found = self.labellings()
         bound = found.dual_bound
         if any(len(result.columns) for result in results):
@@ -327,12 +319,6 @@ class ChainMaster(RestrictedMaster):
 
     def solution(self, solved: MasterSolution) -> Solution:
         return labelled(self.instance.forest, self.labellings(solved.values))
-
-    def is_whole(self, solved: MasterSolution) -> bool:
-        return bool(solved.values.is_whole)
-
-    def made_whole(self, solution: Solution) -> Solution:
-        return solution
 
     @property
     def num_columns(self) -> int:

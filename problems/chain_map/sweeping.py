@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.core.budget import OutOfBudget
-from colgen.core.solution import Solution
 from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.problems.chain_map.fallback import label_in_a_hurry
@@ -129,12 +128,9 @@ class SweepPricing(Pricing):
 
 
 class SweepMaster(LagrangianMaster):
-    """The bounds of sweeps, added up; labels are whole numbers from the outset."""
+    """The bounds of sweeps, added up."""
 
     answers_late = True
-
-    def made_whole(self, solution: Solution) -> Solution:
-        return solution
 
 
 class OneSweep(Bounding):

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from colgen import Decision, OnOriginalVariable, Solution
 from colgen.branching.rules import Bound
-from colgen.core.decision import fractionality
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import TOLERANCES, fractionality
 from colgen.fixing import ReducedCostFixing
 from colgen.pricing.oracles import PricedMarginals
 from colgen.problems.cutting_stock.instance import Pattern

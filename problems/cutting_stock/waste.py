@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from colgen import Decision, Diving, Heuristic, HeuristicContext, RankOne, SeparationContext, Solution
 from colgen.core.columns import Row
-from colgen.core.decision import fractionality
+from colgen.core.tolerances import fractionality
 from colgen.fixing import Reduction, ReductionContext
 from colgen.problems.cutting_stock.layout import Full, PatternLayout
 from colgen.problems.cutting_stock.pricing import PatternOracle

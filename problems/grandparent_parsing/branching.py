@@ -9,8 +9,7 @@ import numpy as np
 
 from colgen import BranchingRule, Column, Decision, Duals, LinearMaster, Solution
 from colgen.core.columns import Key
-from colgen.core.decision import fractionality
-from colgen.core.tolerances import TOLERANCES
+from colgen.core.tolerances import TOLERANCES, fractionality
 from colgen.fixing import Reduction, ReductionContext
 from colgen.problems.grandparent_parsing.instance import Mask
 from colgen.problems.grandparent_parsing.separation import arc_values
@@ -104,7 +103,7 @@ class TreeArcFixing(Reduction):
         if not isinstance(context.duals, Duals):  # proved by trees alone, which say nothing of the master's columns
             return ()
         table = self.master.table
-        reduced = self.master.all_reduced_costs(context.duals)
+        reduced = self.master.objective.reduced_costs(context.duals)
         gone, left = [], 0
         for key, column in table.position.items():
             if isinstance(key, tuple) and key[0] == "z" and table.upper_now[column] > 0.0:

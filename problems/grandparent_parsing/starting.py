@@ -57,7 +57,7 @@ def first_tree(heads: Heads, oracle: GrandparentParts) -> FirstTree:
 
 def begin_at(master: LinearMaster, tree: FirstTree) -> None:
     """Let the first solve of a master start from the basis of a tree, if all that is basic in it is there."""
-    table, names, blocks = master.table, master.names, master.formulation.column_blocks
+    table, names, blocks = master.table, master.rows.names, master.formulation.column_blocks
     heads, modifiers = arc_ends(len(tree.heads) - 1)
     used = tree.heads[modifiers] == heads
     columns, rows = np.zeros(len(table), dtype=np.bool_), np.zeros(master.num_rows, dtype=np.bool_)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+import weakref
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -35,12 +35,15 @@ from colgen import (
 from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
+from colgen.core.decision import Decision
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.pool import Pool
 from colgen.core.row_batch import RowBatch
-from colgen.core.warm_start import WarmStart
+from colgen.core.warm_start import Basis, WarmStart
 from colgen.master.column_pool import NOWHERE, Origins
-from colgen.master.protocol import MasterSolution, RestrictedMaster
+from colgen.master.linking import Linking
+from colgen.master.program import SavedBasis
+from colgen.master.protocol import LinkingRows, MasterSolution, NodeSwitch, Precision, RestrictedMaster
 from colgen.problems.dependency.exact import TreeScores
 from colgen.problems.dependency.features.factored_scores import tree_triples
 from colgen.problems.dependency.proof import TreeCertifier
@@ -490,6 +493,57 @@ class GrandparentParsing(Problem):
         return score
 
 
+class _UnstatedRows(LinkingRows):
+    """The rows of a linear program that is not stated: it is, once anything but the dual values of trees is priced."""
+
+    def __init__(self, master: _Master) -> None:
+        self._master = weakref.ref(master)
+
+    def __len__(self) -> int:
+        return 0
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._stated()
+
+    def signed(self, duals: Any) -> Any:
+        return duals if isinstance(duals, TreeDuals) else self._stated().signed(duals)
+
+    def guess(self, duals: Any) -> Any:
+        return duals if isinstance(duals, TreeDuals) else self._stated().guess(duals)
+
+    def linking(self) -> Linking | None:
+        return self._stated().linking()
+
+    def _stated(self) -> LinkingRows:
+        master = self._master()
+        assert master is not None  # whose rows these are
+        master.state()
+        return master.rows
+
+
+class _UnstatedNode(NodeSwitch):
+    """The nodes of a linear program that is not stated: it is, once one of them is asked for."""
+
+    def __init__(self, master: _Master) -> None:
+        self._master = weakref.ref(master)
+        self.answered = False
+
+    def begin_feasible(self) -> None:
+        self.answered = True
+
+    def apply(self, decisions: Sequence[Decision]) -> None:
+        self._stated().apply(decisions)
+
+    def restore(self, basis: SavedBasis | Basis) -> None:
+        self._stated().restore(basis)
+
+    def _stated(self) -> NodeSwitch:
+        master = self._master()
+        assert master is not None  # whose node this is
+        master.state()
+        return master.node
+
+
 class _Master(LinearMaster):
     """A linear program that is stated when it is needed: what dual values of trees prove needs none.
 
@@ -502,7 +556,8 @@ class _Master(LinearMaster):
     def __init__(self, problem: GrandparentParsing) -> None:
         self._problem = problem
         self._waiting: list[Column] = []
-        self._answered = False
+        self.node = _UnstatedNode(self)
+        self.rows = _UnstatedRows(self)  # type: ignore[assignment]  # in place of those of a program
         self._arcs: list[tuple[int, int, int]] = []
         self._seen = 0
 
@@ -524,91 +579,35 @@ class _Master(LinearMaster):
 
     def state(self) -> None:
         """Make rows and columns."""
-        rows = self._problem.begin()
+        rows, answered = self._problem.begin(), isinstance(self.node, _UnstatedNode) and self.node.answered
         super().__init__(self._problem.formulation(), dual_first=True, scale=_PART * self._problem.standard.unit)
         if rows:
             super().add((), rows)
         self.add(self._waiting)
-        if self._answered or self._problem.start != "dual":
-            self.begin_feasible()  # all tokens hang from the root, or but for one: parts of the root are all it takes
+        if answered or self._problem.start != "dual":
+            self.node.begin_feasible()  # trees of arcs from the root need no other parts
 
     def solve(self, budget: Budget | None = None) -> MasterSolution:
         if self._problem.first is not None and not self.is_built:
             begin_at(self, self._problem.first)
         return super().solve(budget)
 
-    def begin_feasible(self) -> None:
-        self._answered = True
-        if self.is_stated:
-            super().begin_feasible()
-
     def pool(self, duals: Any) -> Pool | None:
         return super().pool(duals) if self.is_stated else None
+
+    @property
+    def precision(self) -> Precision:  # type: ignore[override]
+        standard = self._problem.standard
+        return super().precision if self.is_stated else Precision(standard.unit, standard.constant)
 
     @property
     def num_columns(self) -> int:
         return super().num_columns if self.is_stated else len(self._waiting)
 
-    @property
-    def num_rows(self) -> int:
-        return super().num_rows if self.is_stated else 0
-
-    @property
-    def rounding(self) -> float:
-        return super().rounding if self.is_stated else 0.0
-
-    @property
-    def cost_rounding(self) -> float:
-        return super().cost_rounding if self.is_stated else 0.0
-
-    @property
-    def offset(self) -> float:
-        return super().offset if self.is_stated else self._problem.standard.constant
-
-    @property
-    def scale(self) -> float:  # type: ignore[override]
-        return super().scale if self.is_stated else self._problem.standard.unit
-
-    @property
-    def is_driven(self) -> bool:
-        return super().is_driven if self.is_stated else True
-
-    @contextmanager
-    def real_costs(self) -> Iterator[None]:
-        with super().real_costs() if self.is_stated else nullcontext():
-            yield
-
-    def guessed(self, duals: Any) -> Any:
-        return duals if isinstance(duals, TreeDuals) else super().guessed(duals)
-
-    def signed(self, duals: Any) -> Any:
-        return duals if isinstance(duals, TreeDuals) else super().signed(duals)
-
-    def centre(self, duals: Any) -> Floats | None:
-        return None if isinstance(duals, TreeDuals) else super().centre(duals)
-
-    def dual_bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
+    def bound(self, duals: Any, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
         if not isinstance(duals, TreeDuals):
-            return super().dual_bound(duals, pricing, results)
+            return super().bound(duals, pricing, results)
         return sum((result.total or 0.0 for result in results), self._problem.standard.constant)
-
-    def named(self, duals: Any) -> Mapping[Key, float]:
-        return {} if isinstance(duals, TreeDuals) else super().named(duals)
-
-    def objective_of(self, solution: Solution) -> float:
-        return super().objective_of(solution) if self.is_stated else solution.objective
-
-    def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
-        if self.is_stated:
-            return super().violation(solution, exact=exact)
-        try:
-            score = self._problem.check(self._problem.answer(solution))
-        except InfeasibleAnswerError as error:
-            return str(error)
-        claimed, standard = solution.objective, self._problem.standard
-        if abs(score - claimed) <= standard.slack(claimed - standard.constant):
-            return None
-        return f"its objective is {score:.10g}, not {claimed:.10g}"
 
     def find(self, columns: Sequence[Column]) -> NDArray[np.integer[Any]]:
         return super().find(columns) if self.is_stated else np.full(len(columns), NOWHERE, dtype=np.int64)
@@ -670,7 +669,7 @@ class _Master(LinearMaster):
     def _add_slice(self, columns: Columns, rows: Sequence[Row], origins: Ints) -> int:
         added = super().add(columns, rows, origins)
         if self._problem.arc_formulation == "all":
-            linked = self.names.position  # rows that columns bring are there by now
+            linked = self.rows.names.position  # rows that columns bring are there by now
             parts = [key for key in columns.keys or () if key is not None and key[0] == "grandparent"]
             self._link([key for key in parts if ("gp_arc", key[1]) not in linked])
         return added
@@ -685,7 +684,7 @@ class _Master(LinearMaster):
         ends = vertices_of([key[1] for key in parts], 3)
         entries = np.stack([arcs[ends[:, 0], ends[:, 1]], [position[key] for key in parts]], axis=1).ravel()
         values = np.tile([-1.0, 1.0], len(keys))
-        self.add_row_batch(RowBatch(keys, 2 * np.arange(len(keys) + 1), entries, values, upper=0.0))
+        self.rows.add_batch(RowBatch(keys, 2 * np.arange(len(keys) + 1), entries, values, upper=0.0))
 
 
 @cache

@@ -39,10 +39,10 @@ class Tightening(Stabilization):
     def propose(self, duals: Duals) -> Duals:
         rows, columns = self._arcs()
         table = self.master.table
-        reduced = self.master.all_reduced_costs(duals)
+        reduced = self.master.objective.reduced_costs(duals)
         spare = np.where(table.lower_now > 0.0, 0.0, np.maximum(-reduced, 0.0))[columns]
         spare /= np.bincount(columns, minlength=len(table))[columns]
-        if not (spare > _EXACT * self.master.scale).any():
+        if not (spare > _EXACT * self.master.precision.scale).any():
             return duals
         values = duals.values.copy()
         values[rows] += spare
@@ -50,7 +50,7 @@ class Tightening(Stabilization):
 
     def _arcs(self) -> tuple[Ints, Ints]:
         """Positions of the rows that hold an arc's variable with its parts, and of that variable."""
-        names, position = self.master.names, self.master.table.position
+        names, position = self.master.rows.names, self.master.table.position
         if self._read < len(names.keys):
             for block in self.blocks:
                 known, every = self._known.get(block, 0), names.block(block)

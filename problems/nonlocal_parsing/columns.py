@@ -39,7 +39,7 @@ from colgen import (
 )
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
-from colgen.core.decision import fractionality
+from colgen.core.tolerances import fractionality
 from colgen.core.warm_start import WarmStart
 from colgen.model.formulation import Block
 from colgen.problems.dependency.decisions import ArcDecision

@@ -9,10 +9,10 @@ from typing import cast
 import numpy as np
 
 from colgen import Column, Row, Sense, Solution
-from colgen.core.columns import Key
 from colgen.core.duals import RowNames
 from colgen.master.column_pool import Origins
 from colgen.master.lagrangian_master import LagrangianMaster
+from colgen.master.protocol import LinkingRows, Precision
 from colgen.problems.title_path.instance import Floats, Path, PathInstance
 from colgen.solvers.paths.walks import Mask
 
@@ -43,7 +43,7 @@ class WalkDuals:
     path: Path | None = None
 
 
-class WalkMaster(LagrangianMaster):
+class WalkMaster(LagrangianMaster, LinkingRows):
     """max Σ_p c_p x_p over walks p of k vertices,  Σ_p x_p = 1 [π],  and the rows on classes that have been separated.
 
     All rows on classes are relaxed at first, with penalties; with x whole, a row that has entered says of the chosen
@@ -67,25 +67,24 @@ class WalkMaster(LagrangianMaster):
                 self.remembered[cast(int, row.key[1])] = True
         return 0
 
-    def has_row(self, key: Key) -> bool:
+    @property
+    def rows(self) -> LinkingRows:  # type: ignore[override]
+        return self
+
+    def __len__(self) -> int:
+        return len(self._names.keys)
+
+    def __contains__(self, key: object) -> bool:
         return key in self._names.position
 
-    def made_whole(self, solution: Solution) -> Solution:
-        return solution
-
     @property
-    def scale(self) -> float:  # type: ignore[override]
-        """That of the instance."""
-        return self.instance.scaled.scale
+    def precision(self) -> Precision:  # type: ignore[override]
+        return Precision(self.instance.scaled.scale)
 
     @property
     def num_columns(self) -> int:
         """Walks that the master speaks of: one, for those that it does not look at are not counted."""
         return 1
-
-    @property
-    def num_rows(self) -> int:
-        return len(self._names.keys)
 
 
 def as_solution(instance: PathInstance, walk: Path) -> Solution:

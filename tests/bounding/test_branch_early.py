@@ -23,8 +23,7 @@ class Watched(ColumnGeneration):
 
     def bound(self, node, parts):
         bounded = super().bound(node, parts)
-        master = parts.master
-        whole = bounded.solved is not None and bounded.solved.phase == 2 and master.is_whole(bounded.solved)
+        whole = bounded.solved is not None and bounded.solved.phase == 2 and bounded.solved.integral
         self.seen.append((node, bounded, parts.settings.round_early, parts.run.objective, whole))
         return bounded
 

@@ -46,16 +46,23 @@ from colgen.core.errors import (
     RepeatedColumnError,
     SeparationError,
 )
-from colgen.master.protocol import MasterSolution, MasterStatus
+from colgen.master.protocol import LinkingRows, MasterSolution, MasterStatus
 from tests.master.test_protocol import Unknowing
 from tests.toys import CuttingStock
 
 
-class Known(Unknowing):
+class Known(Unknowing, LinkingRows):
     """Knows a column of reduced cost -2 of each pricing problem (2 when maximising)."""
 
     def __init__(self, sense=Sense.MINIMIZE, overused=False):
         self.sense, self.overused = sense, overused
+        self.rows = self
+
+    def __len__(self):
+        return 0
+
+    def __contains__(self, key):
+        return False
 
     def best_known(self, duals, oracles):
         return [-2.0 * self.sense.sign] * oracles
@@ -184,7 +191,7 @@ def test_a_batch_that_no_master_has_seen_is_looked_at_before_infeasibility_is_be
             return PricingResult(Columns([5.0], [0, 1], [0], [1.0], ["the one"]), self.claimed)
 
     master = LinearMaster(CuttingStock(demands=(1,)).formulation())
-    solved = MasterSolution(MasterStatus.OPTIMAL, 1.0, duals=Duals(np.array([2.0]), master.names), phase=1)
+    solved = MasterSolution(MasterStatus.OPTIMAL, 1.0, duals=Duals(np.array([2.0]), master.rows.names), phase=1)
     context = PricingContext(Sense.MINIMIZE, cost_weight=0.0)
     probe_infeasibility(master, [Batches(-2.0)], solved, context)
     with pytest.raises(OracleBeatenError, match="overlooked the column of 'the one'"):

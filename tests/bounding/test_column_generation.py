@@ -504,7 +504,7 @@ def test_what_a_dive_proves_does_not_hold_for_its_node():
         def search(self, context):
             bounds.append(context.run.node_bound)
             bounds.append(context.regenerate({columns[1].identity: 1.0}, None).bound)
-            context.master.fix({})
+            context.master.node.fix({})
             bounds.append(context.run.node_bound)
 
     class Boxed(Problem):
@@ -729,7 +729,7 @@ def test_bound_that_excludes_the_incumbent():
             solved = super().solve(time_limit)
             return MasterSolution(solved.status, 9.0, solved.values, solved.duals, solved.phase)
 
-        def dual_bound(self, duals, pricing, results):
+        def bound(self, duals, pricing, results):
             return 9.0
 
     with pytest.raises(errors.InvalidBoundError, match="incumbent"):
@@ -906,7 +906,7 @@ class Cheapest(RestrictedMaster):
     def price(self, columns, duals):
         return np.array([c.cost - duals for c in columns])
 
-    def dual_bound(self, duals, pricing, results):
+    def bound(self, duals, pricing, results):
         bounds = [result.bound for result in results]
         return self.sense.ideal if None in bounds else duals + self.sense.best(0.0, *bounds)
 

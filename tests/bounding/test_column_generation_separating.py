@@ -23,7 +23,7 @@ class Given(Separation):
 
 
 def parts(*separation, known=(), rows=()):
-    master = SimpleNamespace(has_row=rows.__contains__)
+    master = SimpleNamespace(rows=rows)
     return SimpleNamespace(separation=separation, master=master, oracles=(), run=SimpleNamespace(known=known))
 
 
@@ -60,9 +60,9 @@ def test_rows_are_held_against_answers_and_the_solution():
 
 def test_a_separation_is_told_of_the_run():
     run = SimpleNamespace(sense=Sense.MAXIMIZE, iterations=[0, 0], objective=5.0, scale=4.0, budget="the budget")
-    master = SimpleNamespace(is_whole=lambda solved: solved.values == "whole")
+    master = SimpleNamespace()
     node = SimpleNamespace(number=7, depth=3)
-    solved = SimpleNamespace(values="whole", duals="dual values")
+    solved = SimpleNamespace(integral=True, duals="dual values")
     context = separation_context(SimpleNamespace(run=run, master=master), node, solved, 6.0)
     assert context == SeparationContext(Sense.MAXIMIZE, 7, 3, 2, True, "dual values", 6.0, 5.0, 4.0, "the budget")
     assert context.gap == pytest.approx(0.2)

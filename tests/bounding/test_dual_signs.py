@@ -51,7 +51,7 @@ class Watching(Pricing):
         if isinstance(duals, Duals):
             master = self.problem.made
             pull = context.sense.sign * duals.values
-            lower, upper = master.row_lower[: len(pull)], master.row_upper[: len(pull)]
+            lower, upper = master.rows.lower[: len(pull)], master.rows.upper[: len(pull)]
             wrong = ((pull > 0.0) & (lower == -math.inf)) | ((pull < 0.0) & (upper == math.inf))
             self.problem.asked.append(bool(wrong.any()))  # raised here, it could be caught on the way
         return self.oracle.price(duals, context)

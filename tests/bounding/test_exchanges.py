@@ -123,4 +123,4 @@ def test_an_answer_that_uses_an_exchange_is_refused():
     problem = Covering(0)
     master = LinearMaster(problem.formulation())
     answer = Solution(float(problem.prices[0]), (), {("trade", 0): 1.0})
-    assert master.violation(answer) == "an exchange is not zero"
+    assert master.rows.violation(answer) == "an exchange is not zero"

@@ -165,9 +165,7 @@ class LargestNumber(Problem):
         self.numbers, self.claims = numbers, claims
 
     def restricted_master(self):
-        master = LagrangianMaster(Sense.MAXIMIZE)
-        master.needs_duals = False
-        return master
+        return LagrangianMaster(Sense.MAXIMIZE)
 
     def pricing(self):
         return Largest(self.numbers, **self.claims)

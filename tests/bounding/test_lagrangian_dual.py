@@ -30,7 +30,7 @@ def test_slopes_lie_above_the_function(data):
     master, dual = dual_of(Enumerated(program))
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     size = largest(program) or 1.0
-    with master.real_costs():
+    with master.rows.real_costs():
         points = [dual.evaluate(dual.start(None) + size * rng.normal(size=len(dual.lower))) for _ in range(4)]
     finite = [here for here in points if np.isfinite(here.value)]
     for here in finite:
@@ -42,7 +42,7 @@ def test_slopes_lie_above_the_function(data):
 @pytest.mark.parametrize("seed", range(3))
 def test_values_are_the_engines_bounds(seed):
     master, dual = dual_of(assignment(3, 6, seed))
-    with master.real_costs():
+    with master.rows.real_costs():
         here = dual.evaluate(dual.start({"assign": [20.0] * 6}))
     assert here.value == dual.bound
 
@@ -50,7 +50,7 @@ def test_values_are_the_engines_bounds(seed):
 def test_an_incumbent_bounds_how_many_columns_count():
     """A cutting plan of 500 rolls uses no more than 500 patterns; and Farley's bound is there as well."""
     master, dual = dual_of(CuttingStock(), objective=500.0)
-    with master.real_costs():
+    with master.rows.real_costs():
         here = dual.evaluate(dual.start({"demand": [0.5, 0.4, 0.3, 0.15]}))
     assert np.isfinite(here.value)
     assert here.value <= 452.25 + 1e-9

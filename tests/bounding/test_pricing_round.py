@@ -55,7 +55,7 @@ class Counting(Unknowing):
         self.asked.append(len(columns))
         return np.array([column.cost - float(duals.values[0]) for column in columns])
 
-    def dual_bound(self, duals, pricing, results):
+    def bound(self, duals, pricing, results):
         return sum(result.bound for result in results)
 
 
@@ -168,7 +168,7 @@ def test_rounding_at_dual_values_larger_than_the_masters_is_no_mistake_of_an_ora
     master = LinearMaster(Both().formulation())
     master.add([Column(2e-7, {("row", None): 1.0}, "one"), Column(2e-7, {("other", None): 1.0}, "other")])
     solved = master.solve()
-    context = PricingContext(Sense.MINIMIZE, scale=master.scale, price=master.price)
+    context = PricingContext(Sense.MINIMIZE, scale=master.precision.scale, price=master.price)
     assert abs(solved.duals.values).max() < 1e-6
     priced = Pricer(master, [oracle], FarAway()).price(solved, context, -math.inf)
     assert priced.num_columns == 1
@@ -182,7 +182,7 @@ def test_an_oracle_that_its_own_column_beats():
 
 def test_a_bound_that_is_not_a_number():
     master = Counting()
-    master.dual_bound = lambda duals, pricing, results: math.nan
+    master.bound = lambda duals, pricing, results: math.nan
     with pytest.raises(InvalidBoundError, match="Says"):
         proved_bound(master, [Says(1.0)], [PricingResult()], [np.empty(0)], pi(4.0), CONTEXT)
 
@@ -192,22 +192,25 @@ def test_subgradients_are_those_of_the_bound_where_one_oracle_answers_for_many_p
     """No bound is better than any other's tangent says: one column alone, used for all machines, was none."""
     seen, tangents = [], []
 
-    class Watching(LinearMaster):
-        def dual_bound(self, duals, pricing, results):
-            found = super().dual_bound(duals, pricing, results)
-            if self.phase == 2:
-                seen.append((duals.values, found))
-            return found
-
-        def subgradient(self, solved, answers, duals):
-            found = super().subgradient(solved, answers, duals)
-            if self.phase == 2:
-                tangents.append((*seen[-1], found))
-            return found
-
     class Watched(Unguessed):
         def restricted_master(self):
-            return Watching(self.formulation())
+            master = LinearMaster(self.formulation())
+            inner, slope = master.bound, master.rows.subgradient
+
+            def bound(duals, pricing, results):
+                found = inner(duals, pricing, results)
+                if master.objective.phase == 2:
+                    seen.append((duals.values, found))
+                return found
+
+            def subgradient(solved, answers, duals):
+                found = slope(solved, answers, duals)
+                if master.objective.phase == 2:
+                    tangents.append((*seen[-1], found))
+                return found
+
+            master.bound, master.rows.subgradient = bound, subgradient
+            return master
 
     solve(
         Watched(assignment(4, 16, seed)), relaxation=True, start=WarmStart(), method=Method(stabilization=Directional())

@@ -24,26 +24,24 @@ from tests.toys import Pool
 _NEAR, _STEP = 1e-7, 1e-5
 
 
-class Seen(LinearMaster):
-    """A master that remembers each of its subgradients of the real objective, where, and what it used there."""
+def seen(problem, start=None, stabilization=None):
+    """The subgradients of the real objective that a run asks for, where, and what the master used there."""
+    master, asked = LinearMaster(problem.formulation()), []
+    inner = master.rows.subgradient
 
-    def subgradient(self, solved, answers, duals):
-        found = super().subgradient(solved, answers, duals)
+    def subgradient(solved, answers, duals):
+        found = inner(solved, answers, duals)
         if found is not None and solved.phase == 2:
-            total = solved.values[self.table.origins >= -1].sum()
-            each = [solved.values[self.table.origins == k].sum() for k in range(len(answers))]
-            self.seen.append((duals.values, found, float(total), each))
+            total = solved.values[master.table.origins >= -1].sum()
+            each = [solved.values[master.table.origins == k].sum() for k in range(len(answers))]
+            asked.append((duals.values, found, float(total), each))
         return found
 
-
-def seen(problem, start=None, stabilization=None):
-    """The subgradients that a run asks for."""
-    master = Seen(problem.formulation())
-    master.seen = []
+    master.rows.subgradient = subgradient
     problem.restricted_master = lambda: master
     smoothed = Directional() if stabilization is None else stabilization
     solve(problem, relaxation=True, start=start or WarmStart(), method=Method(stabilization=smoothed))
-    return master.seen
+    return asked
 
 
 def packings(widths, demands, roll):
@@ -194,5 +192,5 @@ def test_what_no_oracle_answers_for_is_at_its_better_bound_and_rows_have_the_sid
     answers = (
         [([columns[least]], None)] if min(2.0 - duals[0], 3.0 - duals[0] - duals[1]) < 0.0 else [((), np.empty(0))]
     )
-    slope = master.subgradient(solved, answers, solved.duals.replace(point))
+    slope = master.rows.subgradient(solved, answers, solved.duals.replace(point))
     assert is_tangent(bound, point, slope, total, [total]) == 2

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import Column, Decision, Row, Solution
-from colgen.core.decision import Apart, DecisionPath, Together, admits, fractionality, groups_of, screen_of
+from colgen.core.decision import Apart, DecisionPath, Together, admits, groups_of, screen_of
+from colgen.core.tolerances import fractionality
 
 A, B, C = ("cover", 0), ("cover", 1), ("cover", 2)
 

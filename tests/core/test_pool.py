@@ -85,7 +85,7 @@ def test_dual_values_of_rows_that_are_not_there_are_passed_over():
     problem = assignment(4, 7, 1)
     master = LinearMaster(problem.formulation())
     guess = {("assign", 2): 3.0, ("cut", "of another run"): -1.0, ("use", 0): -2.0}
-    duals = master.guessed(guess)
+    duals = master.rows.guess(guess)
     assert duals["assign", 2] == 3.0
     assert duals["use", 0] == -2.0
     assert np.count_nonzero(duals.values) == 2
@@ -131,12 +131,12 @@ def test_the_first_linear_program_starts_at_the_basis():
         master = LinearMaster(assignment(4, 7, 1).formulation())
         master.add(list(start.columns))
         if basis is not None:
-            master.start_at(basis)
+            master.node.restore(basis)
         assert master.solve().objective == pytest.approx(result.objective)
         master = LinearMaster(assignment(4, 7, 1).formulation())
         master.add(list(start.columns))
         if basis is not None:
-            master.start_at(basis)
+            master.node.restore(basis)
             master._bases.begin()
         master.lp.solve()
         iterations[basis is not None] = master.lp.simplex_iterations

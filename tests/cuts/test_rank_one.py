@@ -92,7 +92,7 @@ class Sides:
     """As much of a master as its packing rows."""
 
     def __init__(self, *sides):
-        self.sides = sides
+        self.sides, self.rows = sides, self
 
     def packing_sides(self, block):
         return {(block, k): side for k, side in enumerate(self.sides)}

@@ -49,7 +49,7 @@ def random_master(rng):
     for step in range(4):
         master.add([col(rng.integers(0, 4, 3), float(rng.integers(1, 9))) for _ in range(3)], origins=0)
         weights = rng.integers(0, 3, 3)
-        master.add_rows([Row(("extra", step), upper=60.0, coefficient=lambda c, w=weights: float(w @ c.structure))])
+        master.add((), [Row(("extra", step), upper=60.0, coefficient=lambda c, w=weights: float(w @ c.structure))])
         master.solve()
     return master
 
@@ -63,7 +63,7 @@ def as_linprog(master):
     sign = master.sense.sign
     answer = optimize.milp(
         sign * table.costs,
-        constraints=optimize.LinearConstraint(matrix, master.row_lower, master.row_upper),
+        constraints=optimize.LinearConstraint(matrix, master.rows.lower, master.rows.upper),
         bounds=optimize.Bounds(table.lower_now, table.upper_now),
     )
     return sign * answer.fun + master.formulation.offset

@@ -22,12 +22,12 @@ def test_an_answer_is_checked_against_rows_that_its_columns_would_bring():
     link = Row(("link", 7), upper=0.0, coefficients={("y", None): -1.0})
     column = Column(0.5, {("demand", 0): 1.0, ("link", 7): 1.0}, "linked", rows=(link,))
     # Cost 1, 5 a unit of y, 0.5 a unit of the column; each of them covers a unit.
-    assert master.violation(Solution(1 + 3 * 0.5 + 3 * 5.0, ((column, 3.0),), {("y", None): 3.0})) is None
-    fault = master.violation(Solution(1 + 3 * 0.5 + 5.0, ((column, 3.0),), {("y", None): 1.0}))
+    assert master.rows.violation(Solution(1 + 3 * 0.5 + 3 * 5.0, ((column, 3.0),), {("y", None): 3.0})) is None
+    fault = master.rows.violation(Solution(1 + 3 * 0.5 + 5.0, ((column, 3.0),), {("y", None): 1.0}))
     assert "('link', 7) has activity 2" in fault
     unknown = Column(0.5, {("demand", 0): 1.0, ("other", 7): 1.0}, "unknown", rows=(link,))
     with pytest.raises(UnknownRowError, match="other"):
-        master.violation(Solution(2.5, ((unknown, 3.0),)))
+        master.rows.violation(Solution(2.5, ((unknown, 3.0),)))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_an_answer_is_checked_against_rows_that_its_columns_would_bring():
     ],
 )
 def test_violation(solution, fault):
-    found = covering().violation(solution)
+    found = covering().rows.violation(solution)
     if fault is None:
         assert found is None
     else:
@@ -56,9 +56,9 @@ def test_violation(solution, fault):
 def test_rows_of_decisions_do_not_count_as_violated():
     master = covering()
     master.add([col((1, 1))])
-    master.apply([Bound(("branch", 0), -math.inf, 1.0, lambda c: 1.0)])
+    master.node.apply([Bound(("branch", 0), -math.inf, 1.0, lambda c: 1.0)])
     master.solve()
-    assert master.violation(Solution(4.0, ((col((1, 1)), 3.0),))) is None
+    assert master.rows.violation(Solution(4.0, ((col((1, 1)), 3.0),))) is None
 
 
 class _Counted(RowFamily):
@@ -77,14 +77,14 @@ def test_rows_are_asked_about_all_columns_of_an_answer_at_once():
     master, family = covering(demands=(3.0, 3.0)), _Counted()
     columns = [col(pattern) for pattern in ((1, 1), (1, 0), (0, 1), (2, 0), (0, 2), (2, 1))]
     master.add(columns)
-    master.add_rows([family.row(0, upper=6.0)])
+    master.add((), [family.row(0, upper=6.0)])
     solved = Solution(0.0, tuple((column, 1.0) for column in columns))
-    solved = Solution(master.objective_of(solved), solved.columns)
+    solved = Solution(master.rows.objective_of(solved), solved.columns)
     family.asked.clear()
-    assert master.violation(solved) is None
+    assert master.rows.violation(solved) is None
     assert family.asked == [6]
     family.asked.clear()
-    rounded = master.rounded(Solution(solved.objective, tuple((column, 0.6) for column in columns)))
+    rounded = master.integer.round(Solution(solved.objective, tuple((column, 0.6) for column in columns)))
     assert rounded is not None
     assert set(family.asked) == {6}
 
@@ -95,11 +95,11 @@ PARTS = {COST: 10.0, "demand": -6.0, "cut": -1.0}
 def test_parts_add_up_to_the_reduced_cost():
     master = LinearMaster(CuttingStock().formulation())
     column = Column(1.0, {("demand", 0): 2.0, ("demand", 3): 1.0}, structure="pattern")
-    duals = master.guessed({"demand": [0.25, 0.5, 0.5, 0.125]})
-    parts = contributions(column, master.entries(column), duals, 1.0)
+    duals = master.rows.guess({"demand": [0.25, 0.5, 0.5, 0.125]})
+    parts = contributions(column, master.rows.entries(column), duals, 1.0)
     assert parts == {COST: 1.0, "demand": -0.625}
     assert sum(parts.values()) == pytest.approx(master.price([column], duals)[0])
-    assert contributions(column, master.entries(column), duals, 0.0)[COST] == 0.0
+    assert contributions(column, master.rows.entries(column), duals, 0.0)[COST] == 0.0
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,12 @@ def test_rows_without_any_are_softened_where_that_helps_and_count_by_their_size(
 
 def test_the_first_entries_of_an_empty_row_tell_its_size():
     master = covering(demands=(0.0, 0.0))
-    master.add_rows([Row(("free", 0), lower=0.0)])
-    before = master.rows.sizes[-1]
-    assert master.rows.unsized[-1]
+    master.add((), [Row(("free", 0), lower=0.0)])
+    before = master.tableau.rows.sizes[-1]
+    assert master.tableau.rows.unsized[-1]
     master.add([Column(1.0, {("demand", 0): 1.0, ("free", 0): 256.0})])
-    assert not master.rows.unsized[-1]
-    assert (before, master.rows.sizes[-1]) == (1.0, 256.0)
+    assert not master.tableau.rows.unsized[-1]
+    assert (before, master.tableau.rows.sizes[-1]) == (1.0, 256.0)
 
 
 @pytest.mark.parametrize("entry", [1.0, 2.0**25, 2.0**-25])

@@ -32,7 +32,7 @@ def master(sense=pyo.minimize):
 
 def as_batch(columns, linear, **more):
     """Columns as an oracle would state them: by row numbers."""
-    position = linear.names.position
+    position = linear.rows.names.position
     return Columns(
         [c.cost for c in columns],
         np.cumsum([0, *(len(c.coefficients) for c in columns)]),
@@ -77,11 +77,11 @@ def test_a_batch_and_its_singles_make_the_same_master(parts, rows, decide, maxim
                 each.add((), ROWS)
         if decide and number == 2:
             for each in (one, other):
-                each.apply(decisions)
+                each.node.apply(decisions)
         guess = {"demand": s * np.linspace(0.5, 3.0, ITEMS)}
         batch = as_batch(part, one)
-        assert one.price(batch, one.guessed(guess)) == pytest.approx(
-            np.asarray(other.price(part, other.guessed(guess)))
+        assert one.price(batch, one.rows.guess(guess)) == pytest.approx(
+            np.asarray(other.price(part, other.rows.guess(guess)))
         )
         assert one.add(batch, (), number) == other.add(part, (), number)
         mine, theirs = one.solve(), other.solve()
@@ -93,7 +93,7 @@ def test_a_batch_and_its_singles_make_the_same_master(parts, rows, decide, maxim
         assert mine.duals.values.tolist() == theirs.duals.values.tolist()
         assert mine.values.tolist() == theirs.values.tolist()
         assert one.solution(mine) == other.solution(theirs)
-        assert one.best_known(mine.duals, 1) == other.best_known(theirs.duals, 1)
+        assert one.rows.best_known(mine.duals, 1) == other.rows.best_known(theirs.duals, 1)
     assert list(one.columns) == list(other.columns)
     assert one.table.entry_lists() == other.table.entry_lists()
     assert one.table.origins.tolist() == other.table.origins.tolist()

@@ -95,7 +95,7 @@ def test_corner_where_a_slack_row_has_a_dual_value(monkeypatch):
     master = LinearMaster(compile_model(m), central=True)
     for members, cost in DEGENERATE.items():
         master.add([Column(cost, {("limit", None): 1.0, **{("cover", i): 1.0 for i in members}}, members)])
-    names = [master.names.position[key] for key in [("cover", 0), ("cover", 1), ("cover", 2), ("limit", None)]]
+    names = [master.rows.names.position[key] for key in [("cover", 0), ("cover", 1), ("cover", 2), ("limit", None)]]
     guess = np.zeros(4)
     guess[names] = 2.0, 2.0, 2.0, -3.0
     monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: guess)
@@ -142,7 +142,7 @@ def test_columns_of_the_master_improve_by_no_tolerance_of_a_smaller_scale(monkey
     # Exact at what is used, and 1e-6 too much for one column that is not.
     monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: np.array([20.0 + 1e-6, 20.0 - 1e-6, 40.0]))
     solved = master.solve()
-    assert master.scale >= 16.0
+    assert master.precision.scale >= 16.0
     assert master.sense.gains(np.array(master.price(master.columns, solved.duals))).max() <= 1e-7
 
 

@@ -25,7 +25,7 @@ def eager(monkeypatch):
 
 def retired(each):
     """The same master, after it has let go of all that is priced out."""
-    each.remove_stale(1)
+    each.node.remove_stale(1)
 
 
 @settings(deadline=None, max_examples=examples(15, 30))
@@ -38,7 +38,7 @@ def test_a_master_that_lets_go_solves_what_one_that_keeps_all_solves(parts, deci
         assert one.add(as_batch(part, one), (), 0) == other.add(part, (), 0)
         if decide:
             for each in (one, other):
-                each.apply(decisions[number % 3])
+                each.node.apply(decisions[number % 3])
         mine, theirs = one.solve(), other.solve()
         assert mine.status is theirs.status
         assert mine.phase == theirs.phase
@@ -46,25 +46,25 @@ def test_a_master_that_lets_go_solves_what_one_that_keeps_all_solves(parts, deci
             continue
         assert mine.objective == pytest.approx(theirs.objective)
         if mine.phase == 2:
-            fault = one.violation(one.solution(mine))
+            fault = one.rows.violation(one.solution(mine))
             assert fault is None or "whole" in fault
         # Its dual values keep out all columns, those that it does without as well.
-        gains = -one.all_reduced_costs(mine.duals)
+        gains = -one.objective.reduced_costs(mine.duals)
         open_ = np.isinf(one.table.upper_now) & ~one.table.artificial
         assert (gains[open_] <= 1e-7).all()
         assert one.table.num_idle + len(one.table.active) == len(one.table)
         assert one.lp.num_columns == len(one.table.active)
         if saved is None or data.draw(st.booleans()):
-            saved = one.basis()
+            saved = one.node.basis()
         retired(one)
         if data.draw(st.booleans()):
-            one.restore(saved)  # whose columns may be idle by now
+            one.node.restore(saved)  # whose columns may be idle by now
             assert one.solve().objective == pytest.approx(theirs.objective)
-        if mine.phase == 2 and other.solve_integer()[0] is not None:
-            answer = other.solve_integer()[0]
-            found = one.solve_integer(start=answer)[0]  # brings back what the answer is made of
+        if mine.phase == 2 and other.integer.solve()[0] is not None:
+            answer = other.integer.solve()[0]
+            found = one.integer.solve(start=answer)[0]  # brings back what the answer is made of
             assert found.objective <= answer.objective + 1e-6
-            assert one.violation(found) is None
+            assert one.rows.violation(found) is None
     assert list(one.columns) == list(other.columns)
 
 
@@ -78,11 +78,11 @@ def test_columns_wait_in_the_pool_until_they_improve(eager):
     assert each.table.num_idle == ITEMS
     assert each.lp.num_columns == len(each.table) - ITEMS
     assert (each.find(dear) >= 0).all()
-    assert each.best_known(each.solve().duals, 1)[0] == pytest.approx(0.0)
+    assert each.rows.best_known(each.solve().duals, 1)[0] == pytest.approx(0.0)
     # Those that are cheap are forbidden: the dear ones come back.
-    each.fix({dear[0].identity: 1.0})
+    each.node.fix({dear[0].identity: 1.0})
     assert {c.structure: x for c, x in each.solution(each.solve()).columns}["dear", 0] >= 1.0
-    each.fix({})
+    each.node.fix({})
     assert each.solve().objective == pytest.approx(1 + 5.0 * sum(range(1, ITEMS + 1)))
 
 
@@ -91,13 +91,13 @@ def test_columns_that_all_come_back_stand_in_another_order():
     present = [Column(1.0 + (i % 2), {("demand", i // 2): 1.0}, i) for i in range(2 * ITEMS)]
     each.add(present)
     before = each.solve()
-    assert each.remove_stale(1) == ITEMS
+    assert each.node.remove_stale(1) == ITEMS
     assert each.add(present) == 0  # whoever offers an idle column wants it back
     assert each.table.num_idle == 0
     assert each.table.active.tolist() != sorted(each.table.active.tolist())
     after = each.solve()
     assert after.values.tolist() == before.values.tolist()
-    assert each.violation(each.solution(after)) is None
+    assert each.rows.violation(each.solution(after)) is None
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -90,7 +90,7 @@ def test_a_column_is_not_taken_for_a_variable_of_the_template():
         with pytest.raises(FormulationError, match="which is a variable of the template"):
             look([mine])
     with pytest.raises(UnknownRowError, match="no generated column"):
-        master.fix({("y", None): 1.0})
+        master.node.fix({("y", None): 1.0})
 
 
 def test_columns_know_the_pricing_problem_that_they_came_from():
@@ -102,5 +102,5 @@ def test_columns_know_the_pricing_problem_that_they_came_from():
     assert places[2] == NOWHERE
     assert [master.at(where).origin for where in places[:2]] == [None, 1]
     solved = master.solve()
-    assert not master.overuses(solved, [Priced(), Priced(multiplicity=5.0)])
-    assert master.overuses(solved, [Priced(), Priced(multiplicity=1.0)])  # three and two units are covered
+    assert not master.rows.overuses(solved, [Priced(), Priced(multiplicity=5.0)])
+    assert master.rows.overuses(solved, [Priced(), Priced(multiplicity=1.0)])  # three and two units are covered

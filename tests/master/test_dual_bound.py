@@ -46,14 +46,14 @@ def test_dual_bound_is_valid_at_any_duals(pi, columns, limits, stated, maximize)
     )
     master.add([Column(s * 1000.0, {("demand", 0): 1.0, ("demand", 1): 1.0}, "dear", upper=5.0)])
     duals = master.solve().duals.replace(s * np.array(pi))
-    assert master.phase == 2
+    assert master.objective.phase == 2
     pricing, bounds = [], []
     for group, limit, known in zip(groups, limits, stated, strict=True):
         worst = [c for c, _, _ in group]
         pricing.append(Priced(limit, sense.best(*worst) if known and worst else None))
         reduced = [c - s * (a * pi[0] + b * pi[1]) for c, a, b in group]
         bounds.append(sense.best(*reduced) if reduced else sense.hopeless)
-    bound = master.dual_bound(duals, pricing, stating(*bounds))
+    bound = master.bound(duals, pricing, stating(*bounds))
     if complete.status == 0:
         assert s * bound <= complete.fun + s * 1.0 + 1e-6
     elif complete.status == 3:
@@ -69,20 +69,20 @@ def test_bounds_and_checks_need_no_program(sense):
     for each in (unsolved, master):
         assert each.add(columns) == 2
         each.add((), [Row(("cut", 0), lower=1.0, upper=8.0, coefficient=lambda c: c.structure[0])])
-        each.apply(())
+        each.node.apply(())
     master.solve()
     guess = {"demand": [s * 2.0, s * 0.5], "cut": s * 0.25}
-    duals = unsolved.guessed(guess)
+    duals = unsolved.rows.guess(guess)
     pricing, results = [Priced(7.0)], stating(s * -0.5)
-    assert unsolved.dual_bound(duals, pricing, results) == master.dual_bound(master.guessed(guess), pricing, results)
-    assert s * unsolved.dual_bound(duals, pricing, results) > -10.0
+    assert unsolved.bound(duals, pricing, results) == master.bound(master.rows.guess(guess), pricing, results)
+    assert s * unsolved.bound(duals, pricing, results) > -10.0
     assert unsolved.price(columns, duals) == pytest.approx([s * 0.25, s * 0.5])
-    assert unsolved.phase == 2
+    assert unsolved.objective.phase == 2
     answer = Solution(s * 9.0 + 1.0, ((columns[0], 3.0),))
-    assert unsolved.violation(answer) is None
-    assert "demand" in unsolved.violation(Solution(s * 6.0 + 1.0, ((columns[0], 2.0),)))
+    assert unsolved.rows.violation(answer) is None
+    assert "demand" in unsolved.rows.violation(Solution(s * 6.0 + 1.0, ((columns[0], 2.0),)))
     assert not unsolved.is_built
-    assert unsolved.named(duals)["demand", 0] == s * 2.0
+    assert duals.named()["demand", 0] == s * 2.0
     assert unsolved.solve().objective == pytest.approx(master.solve().objective)
     assert unsolved.is_built
 
@@ -92,17 +92,17 @@ def test_a_total_takes_the_place_of_the_multiplicity():
     duals = master.solve().duals.replace(np.array([2.0, 2.0]))
     master.add([Column(1000.0, {("demand", 0): 1.0, ("demand", 1): 1.0}, "dear", upper=5.0)])
     master.solve()
-    assert master.phase == 2
+    assert master.objective.phase == 2
     totalling = [PricingResult(bound=-1.0, total=-1.5)]
     for multiplicity in (math.inf, 3.0):  # worth 10 and the offset, were it not for the columns
-        assert master.dual_bound(duals, [Priced(multiplicity)], totalling) == pytest.approx(10 - 1.5 + 1)
+        assert master.bound(duals, [Priced(multiplicity)], totalling) == pytest.approx(10 - 1.5 + 1)
     # Another pricing problem that needs scaling scales the total too: half of -1.5, and half of costs that are ≥ 0 ...
     both = [*totalling, PricingResult(bound=-1.0)]
     pricing = [Priced(cost_bound=0.0), Priced(cost_bound=1.0)]
-    assert master.dual_bound(duals, pricing, both) == pytest.approx(5 - 0.75 + 1)
+    assert master.bound(duals, pricing, both) == pytest.approx(5 - 0.75 + 1)
     # ... or, of up to three columns, at least -4 each; of any number, nothing is known.
-    assert master.dual_bound(duals, [Priced(3.0, -4.0), pricing[1]], both) == pytest.approx(5 - 0.75 - 6 + 1)
-    assert master.dual_bound(duals, [Priced(cost_bound=-4.0), pricing[1]], both) == -math.inf
+    assert master.bound(duals, [Priced(3.0, -4.0), pricing[1]], both) == pytest.approx(5 - 0.75 - 6 + 1)
+    assert master.bound(duals, [Priced(cost_bound=-4.0), pricing[1]], both) == -math.inf
 
 
 def test_farley_scales_the_duals_of_every_pricing_problem():
@@ -111,25 +111,25 @@ def test_farley_scales_the_duals_of_every_pricing_problem():
     master = covering(demands=(3.0, 2.0))
     master.add([Column(1000.0, {("demand", 0): 1.0, ("demand", 1): 1.0}, "dear", upper=5.0)])
     duals = master.solve().duals.replace(np.array([2.0, 2.0]))
-    assert master.phase == 2
+    assert master.objective.phase == 2
     pricing = [Priced(cost_bound=1.0), Priced(multiplicity=3.0, cost_bound=-4.0)]
-    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == pytest.approx(5 - 6 + 1)
+    assert master.bound(duals, pricing, stating(-1.0, 0.0)) == pytest.approx(5 - 6 + 1)
     # Without a bound on its costs nothing is known of it at halved duals.
     pricing[1] = Priced(multiplicity=3.0)
-    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == -math.inf
+    assert master.bound(duals, pricing, stating(-1.0, 0.0)) == -math.inf
     pricing[1] = Priced(cost_bound=-4.0)
-    assert master.dual_bound(duals, pricing, stating(-1.0, 0.0)) == -math.inf
+    assert master.bound(duals, pricing, stating(-1.0, 0.0)) == -math.inf
     # A pricing problem without columns has no say, and one that needs no scaling asks for none.
-    assert master.dual_bound(duals, pricing, stating(-1.0, math.inf)) == pytest.approx(5 + 1)
-    assert master.dual_bound(duals, pricing, stating(0.0, 0.0)) == pytest.approx(10 + 1)
+    assert master.bound(duals, pricing, stating(-1.0, math.inf)) == pytest.approx(5 + 1)
+    assert master.bound(duals, pricing, stating(0.0, 0.0)) == pytest.approx(10 + 1)
 
 
 def test_dual_bound_without_a_statement_proves_nothing():
     master = covering()
     master.add([col((1, 1))])
     duals = master.solve().duals
-    assert master.dual_bound(duals, [Priced()], stating(None)) == -math.inf
-    assert master.dual_bound(duals, [Priced(), Priced()], stating(0.0, None)) == -math.inf
+    assert master.bound(duals, [Priced()], stating(None)) == -math.inf
+    assert master.bound(duals, [Priced(), Priced()], stating(0.0, None)) == -math.inf
 
 
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
@@ -141,10 +141,10 @@ def test_a_cost_that_nothing_bounds_proves_nothing_before_the_first_program(sens
     m.cost = pyo.Objective(expr=100.0, sense=sense)
     master = LinearMaster(compile_model(m))
     s = master.sense.sign
-    assert master.scale == 0.0
-    duals = master.guessed({"demand": [2.0 * s, 2.0 * s]})
+    assert master.precision.scale == 0.0
+    duals = master.rows.guess({"demand": [2.0 * s, 2.0 * s]})
     pricing = [Priced(cost_bound=s * 1.0), Priced(multiplicity=3.0)]
-    assert master.dual_bound(duals, pricing, stating(s * -1.0, s * -0.5)) == master.sense.ideal
+    assert master.bound(duals, pricing, stating(s * -1.0, s * -0.5)) == master.sense.ideal
 
 
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
@@ -156,8 +156,8 @@ def test_a_bound_of_large_numbers_that_cancel_out_is_weaker_by_their_rounding(la
     master.add([col((0, 1), s * 0.3)])
     gain = large / 3.0
     reduced = 0.3 - gain  # what an oracle states of a column that may be used once
-    duals = master.guessed({"demand": [0.0, s * gain]})
-    bound = s * (master.dual_bound(duals, [Priced(1.0)], stating(s * reduced)) - master.formulation.offset)
+    duals = master.rows.guess({"demand": [0.0, s * gain]})
+    bound = s * (master.bound(duals, [Priced(1.0)], stating(s * reduced)) - master.formulation.offset)
     assert bound <= 0.3 + 1e-15
     assert bound >= 0.3 - 1e-14 * large
 
@@ -170,9 +170,9 @@ def test_a_bound_beside_penalties_is_none_that_they_round_away(gain, sense):
     master = covering(demands=(1.0, 1.0), sense=sense)
     s = master.sense.sign
     master.add([col((0, 1), s * 1e19)])
-    assert master.scale > 1e12
-    duals = master.guessed({"demand": [0.0, s * 3.0 * gain]})
+    assert master.precision.scale > 1e12
+    duals = master.rows.guess({"demand": [0.0, s * 3.0 * gain]})
     reduced = math.nextafter(cost - 3.0 * gain, math.inf)  # rounded as an oracle may round
-    bound = s * (master.dual_bound(duals, [Priced(1.0)], stating(s * reduced)) - master.formulation.offset)
+    bound = s * (master.bound(duals, [Priced(1.0)], stating(s * reduced)) - master.formulation.offset)
     assert bound <= cost
     assert bound >= cost - 1e-13 * gain

@@ -71,20 +71,20 @@ def test_rows_reach_columns_before_and_after():
     own = Column(1.0, {("demand", 0): 1.0, ("by function", 0): 8.0}, (4, 0))
 
     def coefficients(master, column):
-        positions, values = master.entries(column)
-        found = {master.names.keys[r]: v for r, v in zip(positions, values, strict=True)}
+        positions, values = master.rows.entries(column)
+        found = {master.rows.names.keys[r]: v for r, v in zip(positions, values, strict=True)}
         columns, where, entries = master.table.entry_lists()
         position = master.table.where(column.identity)
-        in_lp = {master.names.keys[r]: v for c, r, v in zip(columns, where, entries, strict=True) if c == position}
+        in_lp = {master.rows.names.keys[r]: v for c, r, v in zip(columns, where, entries, strict=True) if c == position}
         assert found == in_lp  # what is said of a column is what the linear program has
         return found
 
     for order in ("rows first", "columns first"):
         master = covering()
         if order == "rows first":
-            master.add_rows(rows)
+            master.add((), rows)
         master.add([first, second])
-        master.add_rows(rows)
+        master.add((), rows)
         master.add([own])
         expected = {("demand", 0): 1.0, ("by key", 0): 1.0, ("by function", 0): 3.0, ("both", 0): 7.0}
         assert coefficients(master, first) == expected
@@ -128,10 +128,10 @@ def test_a_column_keeps_the_rows_that_it_brought():
     solution = master.solution(master.solve())
     assert [used for used, _ in solution.columns] == [column]
     whole = Solution(1 + 2 * 5.0 + 2 * 0.5, ((solution.columns[0][0], 2.0),), {("y", None): 2.0})
-    assert covering(demands=(3.0, 0.0)).violation(whole) is None
+    assert covering(demands=(3.0, 0.0)).rows.violation(whole) is None
     other = covering(demands=(3.0, 0.0))
     assert other.add([used for used, _ in solution.columns]) == 1
-    assert ("link", 7) in other.names.position
+    assert ("link", 7) in other.rows.names.position
 
 
 def test_what_all_oracles_have_found_joins_at_once():
@@ -163,16 +163,17 @@ def test_rows_as_arrays_are_the_rows_that_single_ones_are():
             batch = RowBatch(
                 [("most", 0), ("most", 1)], [0, 1, 3], [places[0], *places], [1.0, 1.0, 1.0], upper=[0.5, 1.0]
             )
-            master.add_row_batch(batch)
-            master.add_row_batch(batch)
+            master.rows.add_batch(batch)
+            master.rows.add_batch(batch)
             with pytest.raises(FormulationError, match="columns that are not in the master, which has"):
-                master.add_row_batch(RowBatch([("most", 2)], [0, 1], [99], [1.0], upper=1.0))
+                master.rows.add_batch(RowBatch([("most", 2)], [0, 1], [99], [1.0], upper=1.0))
         else:
-            master.add_rows(
+            master.add(
+                (),
                 [
                     Row(("most", 0), upper=0.5, coefficients={columns[0].key: 1.0}),
                     Row(("most", 1), upper=1.0, coefficients={column.key: 1.0 for column in columns}),
-                ]
+                ],
             )
         solved = master.solve()
         found.append((master.num_rows, solved.objective, solved.values.tolist(), solved.duals.values.tolist()))

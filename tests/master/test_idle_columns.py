@@ -22,18 +22,18 @@ def test_an_idle_column_gets_its_coefficients_back():
     poor, good = col((1, 0), cost=9.0, key=("x", 0)), col((1, 0), cost=1.0, key=("x", 1))
     master.add([poor, good])
     # Poor is there when a row speaks of it.
-    master.add_rows([Row(("cut", 0), upper=100.0, coefficients={("x", 0): 4.0})])
+    master.add((), [Row(("cut", 0), upper=100.0, coefficients={("x", 0): 4.0})])
     for _ in range(3):
         master.solve()
-    assert master.remove_stale(2) > 0
+    assert master.node.remove_stale(2) > 0
     assert master.find([poor]) >= 0
     assert master.table.num_idle == 1
-    assert master.violation(Solution(28.0 + 1 - 1, ((poor, 3.0), (good, 1.0)))) is not None
+    assert master.rows.violation(Solution(28.0 + 1 - 1, ((poor, 3.0), (good, 1.0)))) is not None
     assert master.add([poor]) == 0
     assert master.table.num_idle == 0
-    rows, values = master.entries(poor)
-    assert {master.names.keys[r]: v for r, v in zip(rows, values, strict=True)}["cut", 0] == 4.0
-    fault = master.violation(Solution(30 * 9.0 + 1, ((poor, 30.0),)))
+    rows, values = master.rows.entries(poor)
+    assert {master.rows.names.keys[r]: v for r, v in zip(rows, values, strict=True)}["cut", 0] == 4.0
+    fault = master.rows.violation(Solution(30 * 9.0 + 1, ((poor, 30.0),)))
     assert fault is not None
     assert "cut" in fault
 
@@ -45,7 +45,7 @@ def test_an_idle_column_that_brought_rows_comes_back():
     master.add([linked, col((1, 0), cost=1.0)])
     for _ in range(3):
         master.solve()
-    assert master.remove_stale(2) > 0
+    assert master.node.remove_stale(2) > 0
     assert master.table.num_idle == 1
     assert master.add([linked]) == 0
     assert master.table.num_idle == 0
@@ -57,7 +57,7 @@ def test_remove_stale_keeps_the_basis(seed):
     for _ in range(3):
         solved = master.solve()
     kept = used(master, solved)
-    assert master.remove_stale(2) > 0
+    assert master.node.remove_stale(2) > 0
     again = master.solve()
     assert master.lp.simplex_iterations == 0
     assert again.objective == pytest.approx(solved.objective)
@@ -69,7 +69,7 @@ def test_remove_stale_keeps_the_basis(seed):
         assert master.table.column(master.table.where(column.identity)) == column
     column = col((3, 3, 3), 0.5)
     assert master.add([column]) == 1
-    master.fix({column.identity: 1.0})
+    master.node.fix({column.identity: 1.0})
     fixed = master.solve()
     assert dict(used(master, fixed))[3, 3, 3] >= 1
     assert fixed.objective == pytest.approx(as_linprog(master))
@@ -79,13 +79,13 @@ def test_stale_columns_stay_while_fixed_or_young():
     master = covering(demands=(3.0, 0.0))
     poor, good = col((1, 0), cost=9.0), col((1, 0), cost=1.0)
     master.add([poor, good])
-    master.fix({poor.identity: 1.0})
+    master.node.fix({poor.identity: 1.0})
     for _ in range(4):
         master.solve()
-    assert master.remove_stale(2) == 0
-    master.fix({})
+    assert master.node.remove_stale(2) == 0
+    master.node.fix({})
     master.solve()
-    assert master.remove_stale(2) == 1
+    assert master.node.remove_stale(2) == 1
     assert list(master.columns) == [poor, good]  # one of them is idle
     assert (
         master.table.place[master.table.where(poor.identity)]

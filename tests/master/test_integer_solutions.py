@@ -14,7 +14,6 @@ from colgen.core.budget import Budget
 from colgen.core.columns import RowFamily
 from colgen.core.errors import FormulationError
 from colgen.master import integer_solutions
-from colgen.master.integer_solutions import listed
 from colgen.master.linear_master import LinearMaster
 from colgen.master.protocol import MasterStatus
 from colgen.model.formulation import compile_model
@@ -36,7 +35,7 @@ class Lengths(RowFamily):
 
 def master_and_family():
     master, family = covering(), Lengths()
-    master.add_rows([family.row(0, upper=50.0)])
+    master.add((), [family.row(0, upper=50.0)])
     return master, family
 
 
@@ -44,10 +43,10 @@ def test_rows_are_asked_about_a_batch_at_a_time(monkeypatch):
     monkeypatch.setattr(integer_solutions, "_BATCH", 4)
     master, family = master_and_family()
     columns = [col((k + 1, 2), cost=float(k)) for k in range(10)]
-    found = listed(master, columns, lambda: False)
+    found = master.integer.list_columns(columns, lambda: False)
     assert family.asked[-3:] == [4, 4, 2]
     for k, column in enumerate(columns):
-        rows, values = master.entries(column)
+        rows, values = master.rows.entries(column)
         dense = np.zeros(master.num_rows)
         dense[rows] = values
         assert found.matrix[:, [k]].toarray()[:, 0].tolist() == dense.tolist()
@@ -58,12 +57,12 @@ def test_a_batch_is_worth_its_columns(monkeypatch):
     monkeypatch.setattr(integer_solutions, "_BATCH", 3)
     master, _ = master_and_family()
     columns = [col((k + 1, 2), cost=float(k + 1)) for k in range(5)]
-    entries = [master.entries(column) for column in columns]
+    entries = [master.rows.entries(column) for column in columns]
     named = [[(row, value) for row, value in zip(*each, strict=True) if row < 2] for each in entries]
     rows, values = zip(*(pair for each in named for pair in each), strict=True)
     starts = np.cumsum([0, *map(len, named)])
     batch = Columns([column.cost for column in columns], starts, rows, values, [c.structure for c in columns])
-    one, other = (master.solve_over(given, {}, 100.0, 60.0) for given in (columns, batch))
+    one, other = (master.integer.solve_over(given, {}, 100.0, 60.0) for given in (columns, batch))
     assert one[0] is other[0] is MasterStatus.OPTIMAL
     assert one[1].objective == other[1].objective
     (mine, _), (theirs, _) = (found.columns[0] for _, found in (one, other))
@@ -79,24 +78,24 @@ def test_it_ends_with_the_time(monkeypatch):
         looks.append(True)
         return len(looks) > 2
 
-    assert master.solve_over(columns, {}, 100.0, 60.0, stopped=stopped) == (MasterStatus.LIMIT, None)
+    assert master.integer.solve_over(columns, {}, 100.0, 60.0, stopped=stopped) == (MasterStatus.LIMIT, None)
     assert len(looks) == 3
-    assert master.solve_over(columns, {}, 100.0, 0.0) == (MasterStatus.LIMIT, None)
+    assert master.integer.solve_over(columns, {}, 100.0, 0.0) == (MasterStatus.LIMIT, None)
 
 
 def test_no_columns_are_a_program_too():
     master, _ = master_and_family()
-    assert listed(master, [], lambda: False).matrix.shape == (master.num_rows, 0)
+    assert master.integer.list_columns([], lambda: False).matrix.shape == (master.num_rows, 0)
 
 
 def test_solve_integer():
     master = covering(demands=(3.0, 0.0))
     master.add([col((2, 0)), col((1, 0), cost=0.8)])
     assert master.solve().objective == pytest.approx(1 + 1.5)
-    found, bound = master.solve_integer()
+    found, bound = master.integer.solve()
     assert found.objective == pytest.approx(1 + 1.8)
     assert bound == pytest.approx(1 + 1.8)
-    assert master.violation(found) is None
+    assert master.rows.violation(found) is None
     # The linear program is as it was.
     assert master.solve().objective == pytest.approx(1 + 1.5)
     assert master.lp.simplex_iterations == 0
@@ -105,7 +104,7 @@ def test_solve_integer():
 def test_solve_integer_without_answer():
     master = covering(demands=(30.0, 0.0))
     master.solve()
-    assert master.solve_integer()[0] is None  # still in phase 1
+    assert master.integer.solve()[0] is None  # still in phase 1
 
 
 def test_what_a_program_leaves_of_zero_is_zero(monkeypatch):
@@ -120,9 +119,9 @@ def test_what_a_program_leaves_of_zero_is_zero(monkeypatch):
         return dataclasses.replace(found, values=np.where(found.values == 0.0, -5e-16, found.values))
 
     monkeypatch.setattr(type(master.lp), "solve_mip", lambda self, *arguments: inexact(*arguments))
-    found, _ = master.solve_integer()
+    found, _ = master.integer.solve()
     assert all(abs(value) > 1e-9 for _, value in found.columns)
-    assert master.violation(found) is None
+    assert master.rows.violation(found) is None
 
 
 def rows(n, lower=1):
@@ -141,7 +140,7 @@ def column(items, cost=1.0, entry=1.0):
 def searched(columns, values, target, **how):
     master = LinearMaster(compile_model(rows(4)))
     prices = {("cover", i): value for i, value in enumerate(values)}
-    return master.solve_over(columns, {}, target, 60.0, values=prices, **how)
+    return master.integer.solve_over(columns, {}, target, 60.0, values=prices, **how)
 
 
 def test_it_says_what_the_mixed_integer_program_says():
@@ -152,14 +151,14 @@ def test_it_says_what_the_mixed_integer_program_says():
         columns = [column(np.flatnonzero(rng.random(5) < 0.5).tolist(), float(rng.integers(1, 9))) for _ in range(7)]
         prices = {("cover", i): float(rng.random()) for i in range(5)}
         for target in (4.0, 9.0, 14.0):
-            program, _ = master.solve_over(columns, {}, target, 60.0, any_will_do=True)
-            status, solution = master.solve_over(columns, {}, target, 60.0, any_will_do=True, values=prices)
+            program, _ = master.integer.solve_over(columns, {}, target, 60.0, any_will_do=True)
+            status, solution = master.integer.solve_over(columns, {}, target, 60.0, any_will_do=True, values=prices)
             seen.add(status)
             if status is not MasterStatus.LIMIT:
                 assert status is program
             if solution is not None:
                 assert solution.objective <= target
-                assert master.violation(solution) is None
+                assert master.rows.violation(solution) is None
     assert {MasterStatus.OPTIMAL, MasterStatus.INFEASIBLE} <= seen
 
 
@@ -188,7 +187,7 @@ def test_fractions_and_odd_scales_prove_nothing_wrong():
 def test_what_is_no_covering_is_refused(lower, columns, message):
     master = LinearMaster(compile_model(rows(2, lower)))
     with pytest.raises(FormulationError, match=message):
-        master.solve_over(columns, {}, 3.0, 1.0, values={})
+        master.integer.solve_over(columns, {}, 3.0, 1.0, values={})
 
 
 def master(side=3, *, slack=None, maximize=False, domain=pyo.NonNegativeReals):
@@ -214,7 +213,7 @@ def search(made, target=None, bound=None, step=1.0):
     solved = made.solve(Budget())
     sense = made.sense
     start = made.solution(solved)
-    return made.exchanged(
+    return made.integer.exchange(
         start,
         sense.hopeless if target is None else target,
         sense.ideal if bound is None else bound,
@@ -229,14 +228,14 @@ def test_an_answer_is_as_good_as_the_best_one():
     made = master()
     found = search(made)
     assert found.objective == 5.0 + 5.0
-    assert made.violation(found) is None
+    assert made.rows.violation(found) is None
 
 
 def test_slack_of_one_row_makes_room():
     made = master(slack=2.0)
     found = search(made)
     assert found.objective == 10.0
-    assert made.violation(found) is None
+    assert made.rows.violation(found) is None
 
 
 def test_variables_in_no_other_row_than_their_own_are_slack_and_others_are_not():
@@ -270,7 +269,7 @@ def test_a_start_of_other_columns_is_no_start():
     made = master()
     made.solve(Budget())
     other = Solution(0.0, ((Column(9.0, {("row", 0): 7.0}, "other"), 1.0),))
-    assert made.exchanged(other, math.inf, -math.inf, 1.0, 100, 0, never) is None
+    assert made.integer.exchange(other, math.inf, -math.inf, 1.0, 100, 0, never) is None
 
 
 @pytest.mark.parametrize("step", [None, 1.0])

@@ -13,7 +13,7 @@ def test_grown_master_against_scipy(seed):
     solved = master.solve()
     assert solved.phase == 2
     assert solved.objective == pytest.approx(as_linprog(master))
-    fault = master.violation(master.solution(solved))
+    fault = master.rows.violation(master.solution(solved))
     assert fault is None or "whole" in fault  # rows, bounds and objective hold
     # Basic columns price out at zero, and weak duality is tight.
     for column, value in master.solution(solved).columns:

@@ -26,13 +26,13 @@ def master(sense=pyo.minimize, sign=1.0):
 
 
 def by_name(linking, array, owner):
-    return dict(zip([key[0] for key in owner.names.keys], array.tolist(), strict=True))
+    return dict(zip([key[0] for key in owner.rows.names.keys], array.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(("sense", "sign"), [(pyo.minimize, 1.0), (pyo.maximize, -1.0)])
 def test_dual_values_stay_where_no_variable_improves_without_end(sense, sign):
     owner = master(sense, sign)
-    linking = owner.linking()
+    linking = owner.rows.linking()
     low, high = (by_name(linking, side, owner) for side in (linking.lower, linking.upper))
     # Minimising: a lower side pulls upwards, an upper side downwards; 6 - 2π of `free` must not be negative.
     expected = {
@@ -47,8 +47,8 @@ def test_dual_values_stay_where_no_variable_improves_without_end(sense, sign):
 
 def test_projection_mends_variables_in_several_rows():
     owner = master()
-    linking = owner.linking()
-    position = owner.names.position
+    linking = owner.rows.linking()
+    position = owner.rows.names.position
     duals = np.zeros(4)
     duals[position["least", None]] = 10.0  # the reduced cost of `pair` would be 2 - 10
     mended = linking.project(duals)
@@ -59,9 +59,9 @@ def test_projection_mends_variables_in_several_rows():
 
 def test_variables_take_their_better_bounds():
     owner = master()
-    linking = owner.linking()
+    linking = owner.rows.linking()
     names = {key[0]: k for k, key in enumerate(owner.formulation.column_keys)}
-    values = linking.own_values(owner.guessed({"least": 5.0}))
+    values = linking.own_values(owner.rows.guess({"least": 5.0}))
     shown, _ = linking.named(values)
     assert shown[("boxed", None)] == 2.0  # 1 - 5 improves
     assert "missing" in names
@@ -71,19 +71,19 @@ def test_variables_take_their_better_bounds():
 
 def test_slopes_are_what_rows_lack():
     owner = master()
-    linking = owner.linking()
+    linking = owner.rows.linking()
     activity = np.array([0.0, 6.0, 2.0, 3.0])
-    order = [owner.names.position[name, None] for name in ("least", "most", "equal", "between")]
+    order = [owner.rows.names.position[name, None] for name in ("least", "most", "equal", "between")]
     at_zero = linking.slope(np.zeros(4), activity[np.argsort(order)])
     assert at_zero[order].tolist() == [1.0, -2.0, 1.0, 0.0]
     duals = np.zeros(4)
-    duals[owner.names.position["between", None]] = -1.0  # its upper side pulls
+    duals[owner.rows.names.position["between", None]] = -1.0  # its upper side pulls
     assert linking.slope(duals, activity[np.argsort(order)])[order].tolist() == [1.0, -2.0, 1.0, 2.0]
 
 
 def test_activity_of_columns():
     owner = master()
-    linking = owner.linking()
+    linking = owner.rows.linking()
     columns = [Column(1.0, {("least", None): 1.0}), Column(2.0, {("least", None): 3.0, ("equal", None): -1.0})]
     activity = by_name(linking, linking.activity(columns, np.array([2.0, 1.0])), owner)
     assert (activity["least"], activity["equal"], activity["most"]) == (5.0, -1.0, 0.0)

@@ -31,9 +31,9 @@ def test_a_forbidden_column_is_not_used_and_comes_back():
     cheap, dear = col((1, 1), 1.0), col((2, 2), 9.0)
     master.add([cheap, dear])
     best = master.solve().objective
-    master.apply([Without(cheap.structure)])
+    master.node.apply([Without(cheap.structure)])
     assert master.solve().objective > best
-    master.apply(())
+    master.node.apply(())
     assert master.solve().objective == pytest.approx(best)
 
 
@@ -41,7 +41,7 @@ def test_a_column_that_comes_below_a_decision_is_judged_too():
     master = covering()
     dear, cheap = col((2, 2), 9.0), col((1, 1), 1.0)
     master.add([dear])
-    master.apply([Without(cheap.structure)])
+    master.node.apply([Without(cheap.structure)])
     worse = master.solve().objective
     master.add([cheap])
     assert master.solve().objective == pytest.approx(worse)
@@ -50,15 +50,15 @@ def test_a_column_that_comes_below_a_decision_is_judged_too():
 @pytest.mark.parametrize("count", [3, 40])  # looked at one by one, and as a batch
 def test_a_decision_judges_what_came_while_it_was_out_of_force(count):
     master, first = covering(), Without("first")
-    master.apply([first])
-    master.apply(())
+    master.node.apply([first])
+    master.node.apply(())
     columns = [replace(col((1, 1), 1.0 + k), structure=str(k)) for k in range(count)]
     master.add([*columns, replace(col((2, 2), 0.5), structure="first")])
-    master.apply([first, Without("0")])
+    master.node.apply([first, Without("0")])
     names = [column.structure for column in master.columns]
     closed = master.table.upper_now[master.table.origins != TEMPLATE] == 0.0
     assert {name for name, shut in zip(names, closed, strict=True) if shut} == {"0", "first"}
-    master.apply([Without("0")])
+    master.node.apply([Without("0")])
     closed = master.table.upper_now[master.table.origins != TEMPLATE] == 0.0
     assert {name for name, shut in zip(names, closed, strict=True) if shut} == {"0"}
 
@@ -74,20 +74,20 @@ class Counting(Without):
 def test_a_decision_judges_a_column_once():
     master, decision = covering(), Counting("bad")
     columns = [replace(col((1, 1), 1.0 + k), structure=k) for k in range(3)]
-    master.apply([decision])
+    master.node.apply([decision])
     for column in columns:
         master.add([column])
-    master.apply([decision, Without("worse")])
+    master.node.apply([decision, Without("worse")])
     assert decision.asked == len(columns)
 
 
 def test_a_forbidden_column_between_others_that_come_below_a_decision():
     master, decision = covering(), Without("bad")
-    master.apply([decision])
+    master.node.apply([decision])
     for number, structure in enumerate(["good", "bad", "better"]):
         master.add([replace(col((1, 1), 1.0 + number), structure=structure)])
     for decisions in ([decision, Without("better")], [], [decision]):
-        master.apply(decisions)
+        master.node.apply(decisions)
         names = [column.structure for column in master.columns]
         closed = master.table.upper_now[master.table.origins != TEMPLATE] == 0.0
         shut = {name for name, is_shut in zip(names, closed, strict=True) if is_shut}
@@ -97,11 +97,11 @@ def test_a_forbidden_column_between_others_that_come_below_a_decision():
 def test_bounds_of_what_the_master_does_not_have_are_refused_by_name():
     master = covering()
     with pytest.raises(UnknownRowError, match="'nothing'"):
-        master.apply([Bounding(("nothing", 0), 0.0, 1.0)])
+        master.node.apply([Bounding(("nothing", 0), 0.0, 1.0)])
 
 
 def test_only_columns_of_the_master_can_be_fixed():
     master = covering()
     master.add([col((1, 1))])
     with pytest.raises(UnknownRowError, match="to fix"):
-        master.fix({"absent": 1.0})
+        master.node.fix({"absent": 1.0})

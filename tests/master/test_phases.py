@@ -49,10 +49,10 @@ def test_who_knows_of_a_feasible_point_begins_in_phase_2_and_is_not_believed(sen
     master, phases = covering(sense=sense), []
     sign = master.sense.sign
     solve = LinearProgram.solve
-    monkeypatch.setattr(LinearProgram, "solve", lambda *args: phases.append(master.phase) or solve(*args))
+    monkeypatch.setattr(LinearProgram, "solve", lambda *args: phases.append(master.objective.phase) or solve(*args))
     if there:
         master.add([col((0, 1), sign * 1.0)])
-    master.begin_feasible()
+    master.node.begin_feasible()
     solved = master.solve()
     assert phases == ([2] if there else [2, 1])
     assert solved.phase == phases[-1]
@@ -70,8 +70,8 @@ def test_a_program_without_a_verdict_is_looked_at_in_phase_1(sense, monkeypatch)
     solve, phases = LinearProgram.solve, []
 
     def undecided(*args):
-        phases.append(master.phase)
-        if master.phase == 2:
+        phases.append(master.objective.phase)
+        if master.objective.phase == 2:
             raise SolverError("no verdict")
         return solve(*args)
 

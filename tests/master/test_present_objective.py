@@ -13,16 +13,16 @@ def test_real_costs_count_inside_in_phase_1_too():
     master = covering()
     master.add([col((1, 0), 7.0)])
     solved = master.solve()
-    assert (master.phase, master.scale) == (1, 1.0)
-    violations = master.all_reduced_costs(solved.duals)
+    assert (master.objective.phase, master.precision.scale) == (1, 1.0)
+    violations = master.objective.reduced_costs(solved.duals)
     where = master.table.where(col((1, 0), 7.0).identity)
-    with master.real_costs():
-        assert master.phase == 2
-        real = master.all_reduced_costs(solved.duals)
+    with master.rows.real_costs():
+        assert master.objective.phase == 2
+        real = master.objective.reduced_costs(solved.duals)
         assert real[where] - violations[where] == 7.0
         assert (master.table.upper_now[master.table.artificial] == 0.0).all()
-    assert (master.phase, master.scale) == (1, 1.0)
-    assert master.all_reduced_costs(solved.duals).tolist() == violations.tolist()
+    assert (master.objective.phase, master.precision.scale) == (1, 1.0)
+    assert master.objective.reduced_costs(solved.duals).tolist() == violations.tolist()
     assert np.isinf(master.table.upper_now[master.table.artificial]).all()
 
 

@@ -1,15 +1,15 @@
 """The restricted master's protocol: what a master that is no linear program says of what it does not know."""
 
-import math
 import re
 
-import numpy as np
 import pytest
 
 from colgen import Column, Sense, Solution
-from colgen.core.errors import InputError
+from colgen.core.decision import Together
+from colgen.core.errors import FormulationError, InputError
 from colgen.core.renamed import METHODS
-from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+from colgen.master.lagrangian_master import LagrangianMaster
+from colgen.master.protocol import LinkingRows, MasterSolution, MasterStatus, Precision, RestrictedMaster, switch
 
 
 class Unknowing(RestrictedMaster):
@@ -17,7 +17,6 @@ class Unknowing(RestrictedMaster):
 
     sense = Sense.MAXIMIZE
     num_columns = 0
-    num_rows = 0
 
     def solve(self, budget):
         return MasterSolution(MasterStatus.LIMIT)
@@ -26,31 +25,53 @@ class Unknowing(RestrictedMaster):
         return 0
 
     def price(self, columns, duals):
-        return np.zeros(len(columns))
+        return []
 
-    def dual_bound(self, duals, pricing, results):
+    def bound(self, duals, pricing, results):
         return self.sense.ideal
 
     def solution(self, solved):
         return Solution(solved.objective)
 
 
+class Named(LinkingRows):
+    """A row of one name."""
+
+    def __len__(self):
+        return 1
+
+    def __contains__(self, key):
+        return key == "a"
+
+
 def test_defaults_claim_nothing():
-    master, column, solution = Unknowing(), Column(1.0, {}), Solution(3.0)
-    assert not master.solves_integers
-    assert master.solve_integer() == (None, math.inf)
-    assert master.solve_over([column], {}, 1.0, 1.0) == (MasterStatus.LIMIT, None)
-    assert master.rounded(solution) is None
-    assert master.named({"row": 1.0}) is None
-    assert master.guessed("messages") == "messages"
-    assert master.itemised(1.0, column, None, 1.0) == ""
-    assert master.find([column]).tolist() == [-1]
-    assert master.best_known(None, 2) == [-math.inf, -math.inf]
+    master, column = Unknowing(), Column(1.0, {})
+    assert (master.rows, master.node, master.integer, master.num_rows) == (None, None, None, 0)
+    assert master.find([column, column]).tolist() == [-1, -1]
+    assert master.precision == Precision(scale=1.0, rounding=0.0)
 
 
-@pytest.mark.parametrize(("name", "new"), METHODS["RestrictedMaster"].items())
-def test_a_method_of_an_old_name_names_the_new_form(name, new):
-    with pytest.raises(AttributeError, match=f"no attribute '{name}' any more; write {re.escape(new)}"):
-        getattr(Unknowing(), name)
-    with pytest.raises(InputError, match=rf"Mine.{name}\(\) is never used any more: write {re.escape(new)}"):
-        type("Mine", (Unknowing,), {name: lambda self, *given: None})
+def test_named_rows_are_all_that_the_part_of_rows_needs():
+    rows, solution = Named(), Solution(3.0)
+    assert (len(rows), "a" in rows, rows.joined, rows.sides("a"), rows.packing_sides("a")) == (1, True, (), None, {})
+    assert rows.guess("messages") is rows.signed("messages") is not None
+    assert rows.itemised(1.0, Column(1.0, {}), None, 1.0) == ""
+    assert rows.best_known(None, 2) is rows.subgradient(None, [], None) is rows.linking() is None
+    assert (rows.violation(solution), rows.objective_of(solution)) == (None, 3.0)
+    assert not any([rows.checks_answers, rows.overuses(None, []), rows.refine(None, [], [])])
+    assert list(rows.far_points(None)) == [None]
+
+
+def test_decisions_need_nodes_where_a_master_holds_columns():
+    switch(Unknowing(), ())
+    with pytest.raises(FormulationError, match="Unknowing has no nodes"):
+        switch(Unknowing(), [Together(1, 2)])
+    switch(LagrangianMaster(Sense.MINIMIZE), [Together(1, 2)])
+
+
+@pytest.mark.parametrize(("old", "new"), METHODS["RestrictedMaster"].items())
+def test_an_old_method_is_refused_with_its_new_name(old, new):
+    with pytest.raises(InputError, match=f"define {re.escape(new)}"):
+        type("Old", (Unknowing,), {old: None})
+    with pytest.raises(AttributeError, match=f"write {re.escape(new)}"):
+        getattr(Unknowing(), old)

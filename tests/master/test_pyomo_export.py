@@ -24,7 +24,7 @@ def test_to_pyomo(sense):
     sign = 1 if sense == pyo.minimize else -1
     master = covering(demands=(3.0, 2.0), sense=sense)
     master.add([col((1, 0), sign * 1.0), col((0, 2), sign * 1.5, key=("named", 7)), col((1, 1), sign * 2.5)])
-    master.add_rows([Row(("cut", "a"), lower=0.5, upper=8.0, coefficient=lambda c: 1.0)])
+    master.add((), [Row(("cut", "a"), lower=0.5, upper=8.0, coefficient=lambda c: 1.0)])
     solved = master.solve()
     model = master.to_pyomo(solved)
 
@@ -57,7 +57,7 @@ def test_a_program_in_integers_asks_a_solver_for_no_dual_values():
     master.add([col((1, 1)), col((2, 0))])
     model = master.to_pyomo()
     pyo.SolverFactory("appsi_highs").solve(model)
-    best, _ = master.solve_integer(60.0, None, lambda: False)
+    best, _ = master.integer.solve(60.0, None, lambda: False)
     assert pyo.value(next(model.component_data_objects(pyo.Objective))) == pytest.approx(best.objective)
 
 
@@ -66,7 +66,7 @@ def test_to_pyomo_keeps_keys_of_any_kind_apart():
     keys = [("named", index) for index in TUPLES] + [("dual", 1), ("objective", 0), ("demand", 0), ("column", 15)]
     columns = [Column(1.0 + k, {("demand", k % 2): 1.0}, key=key) for k, key in enumerate(keys)]
     master.add([*columns, col((1, 1))])  # the last has no key: its name would be ("column", position)
-    master.add_rows([Row(("cut", index), upper=9.0, coefficients={("named", index): 1.0}) for index in TUPLES])
+    master.add((), [Row(("cut", index), upper=9.0, coefficients={("named", index): 1.0}) for index in TUPLES])
     solved = master.solve()
     model = master.to_pyomo(solved)
     variables = list(model.component_data_objects(pyo.Var))

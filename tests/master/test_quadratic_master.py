@@ -96,9 +96,9 @@ def test_any_dual_values_prove_a_bound(sense):
         for _ in range(20):
             duals = MeanDuals.of(2.0 * rng.normal(size=3), float(rng.normal()))
             best = sign * max(sign * costs - points @ duals.prices) - duals.level
-            bound = master.dual_bound(duals, [oracle], [PricingResult(bound=best)])
+            bound = master.bound(duals, [oracle], [PricingResult(bound=best)])
             assert sign * bound >= sign * optimum - 1e-12
-        assert master.dual_bound(duals, [oracle], [PricingResult()]) == sense.ideal
+        assert master.bound(duals, [oracle], [PricingResult()]) == sense.ideal
 
 
 def test_sparsemap_is_column_generation_over_it():
@@ -160,7 +160,7 @@ def test_what_it_cannot_hold_is_refused():
     with pytest.raises(FormulationError, match="expected a cost and a structure alone"):
         master.add([Column(1.0, {("row", 1): 1.0}, 1)])
     with pytest.raises(FormulationError, match="has one pricing problem, not 2"):
-        master.dual_bound(MeanDuals.of(np.zeros(2), 0.0), [], [PricingResult(bound=0.0)] * 2)
+        master.bound(MeanDuals.of(np.zeros(2), 0.0), [], [PricingResult(bound=0.0)] * 2)
     for vector in [(np.array([2]), np.ones(1)), (np.array([-1]), np.ones(1)), (np.array([0]), np.array([np.nan]))]:
         with pytest.raises(FormulationError, match="of a sparse vector: expected"):
             QuadraticMaster(Column(0.0, {}, 0), lambda column, vector=vector: vector, size=2)
@@ -174,8 +174,8 @@ def test_what_is_wrong_with_an_answer_is_said():
     master = problem.restricted_master()
     columns = [Column(cost, {}, k, integer=False) for k, cost in enumerate(problem.costs)]
     result = solve(problem)
-    assert master.violation(result.solution) is None
+    assert master.rows.violation(result.solution) is None
     half = dataclasses.replace(result.solution, columns=[(columns[1], 0.5)])
-    assert "add up to 1" in master.violation(half)
+    assert "add up to 1" in master.rows.violation(half)
     high = dataclasses.replace(result.solution, objective=9.0)
-    assert "its objective is" in master.violation(high)
+    assert "its objective is" in master.rows.violation(high)

@@ -16,9 +16,9 @@ def test_the_best_known_is_asked_of_each_pricing_problem(sense):
         master.add([column], origins=origin)
     solved = master.solve()
     of_each = master.price(every, solved.duals)
-    assert master.best_known(solved.duals, 2) == pytest.approx(of_each[1:])
+    assert master.rows.best_known(solved.duals, 2) == pytest.approx(of_each[1:])
     # What was given may be the only pricing problem's own.
-    assert master.best_known(solved.duals, 1) == pytest.approx([s * min(s * of_each)])
+    assert master.rows.best_known(solved.duals, 1) == pytest.approx([s * min(s * of_each)])
 
 
 def test_many_columns_are_priced_as_each_alone():

@@ -96,7 +96,7 @@ def test_own_coefficients_and_those_by_key_come_first():
     named = Column(1.0, {("cover", 0): 1.0}, frozenset({0, 1}), ("x", 1))
     other = Column(1.0, {("cover", 1): 1.0}, frozenset({0, 1}), ("x", 2))
     linear.add([own, named, other])
-    assert dense(linear)[linear.names.position[row.key], -3:].tolist() == [5.0, 7.0, 2.0]
+    assert dense(linear)[linear.rows.names.position[row.key], -3:].tolist() == [5.0, 7.0, 2.0]
     assert activity(row, Solution(3.0, ((own, 1.0), (named, 1.0), (other, 1.0)))).value == 14.0
 
 

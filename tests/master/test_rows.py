@@ -60,12 +60,12 @@ def test_every_optimum_is_that_of_all_rows(seed):
         if one.phase == 1:
             continue
         assert one.objective == pytest.approx(other.objective)
-        assert lazy.violation(lazy.solution(one)) is None or "whole" in lazy.violation(lazy.solution(one))
-        at = [lazy.names.position[key] for key in lazy.idle_rows]
+        assert lazy.rows.violation(lazy.solution(one)) is None or "whole" in lazy.rows.violation(lazy.solution(one))
+        at = [lazy.rows.names.position[key] for key in lazy.rows.idle]
         assert (one.duals.values[at] == 0.0).all()
-        assert lazy.dual_bound(one.duals, (), ()) == pytest.approx(one.objective)
+        assert lazy.bound(one.duals, (), ()) == pytest.approx(one.objective)
         left += len(at)
-    assert not plain.idle_rows
+    assert not plain.rows.idle
     assert left
 
 
@@ -76,11 +76,11 @@ def test_a_row_comes_back_as_soon_as_it_is_violated():
     linear.add([Column(9.0, {("cover", i): 1.0 for i in range(4)}, 0)], [family.row(0, upper=2.0)])
     for out in ((), (("weight", 0),), (("weight", 0),)):
         assert linear.solve().objective == pytest.approx(9.0)
-        assert linear.idle_rows == out
+        assert linear.rows.idle == out
     linear.add([Column(1.0, {("cover", i): 1.0 for i in range(4)}, 1)])
     # The second column alone weighs 3: half of either column is what the row allows.
     assert linear.solve().objective == pytest.approx(5.0)
-    assert linear.idle_rows == ()
+    assert linear.rows.idle == ()
 
 
 def test_integer_programs_have_all_rows():
@@ -88,9 +88,9 @@ def test_integer_programs_have_all_rows():
     linear = master()
     linear.add([Column(9.0, {("cover", i): 1.0 for i in range(4)}, 0)], [family.row(0, upper=2.0)])
     linear.solve()
-    assert linear.idle_rows
+    assert linear.rows.idle
     linear.add([Column(1.0, {("cover", i): 1.0 for i in range(4)}, 1)])
-    answer, _ = linear.solve_integer()
+    answer, _ = linear.integer.solve()
     assert answer.objective == pytest.approx(9.0)
 
 

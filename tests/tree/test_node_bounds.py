@@ -20,7 +20,7 @@ class Boasting(Bounding):
         self.duals, self.claimed = duals, bound
 
     def bound(self, node, parts):
-        return Bounded(Outcome.UNPROVED, self.claimed, duals=parts.master.guessed(self.duals))
+        return Bounded(Outcome.UNPROVED, self.claimed, duals=parts.master.rows.guess(self.duals))
 
 
 def test_a_bound_is_what_the_oracles_prove_at_its_dual_values():

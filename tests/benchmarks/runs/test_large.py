@@ -35,7 +35,7 @@ def test_pricing_finds_the_best_chain_and_what_all_are_worth_together(small):
     rng = np.random.default_rng(0)
     for _ in range(10):
         values = rng.normal(1.0, 1.0, problem.rows)
-        duals = master.guessed({"cover": values})
+        duals = master.rows.guess({"cover": values})
         found = oracle.price(duals, PricingContext(Sense.MINIMIZE))
         reduced = costs - rows @ values
         assert found.bound == pytest.approx(reduced.min())

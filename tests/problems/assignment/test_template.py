@@ -189,7 +189,7 @@ def test_what_forcing_a_task_onto_a_machine_costs_is_what_enumeration_says():
     instance = random(2, 5, 3)
     problem = Assignment(instance)
     master = problem.restricted_master()
-    duals = master.guessed({"assign": np.linspace(20.0, 120.0, 5), "use": [-30.0, -5.0]})
+    duals = master.rows.guess({"assign": np.linspace(20.0, 120.0, 5), "use": [-30.0, -5.0]})
     result = problem.pricing().price(duals, PricingContext(Sense.MINIMIZE))
     marginals = result.marginals()
     gains = np.asarray(duals["assign"])[None, :] - instance.costs

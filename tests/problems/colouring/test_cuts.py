@@ -137,10 +137,10 @@ def test_the_bound_of_the_oracle_is_that_of_enumeration(seed, scale):
         Count(VERTEX, (3, 4, 5, 6, 7), (3, 2, 2, 1, 1), 5),
     ]
     rows = [family.cut(term, upper=float(term.side)) for term in terms]
-    master.add_rows(rows)
+    master.add((), rows)
     pays = rng.integers(-1, 6, 8) / 4.0 * scale
     charges = -rng.choice([0.0, 1e-9, 0.25, 0.5, 10.0], 3) * scale
-    duals = master.guessed({VERTEX: pays} | {row.key: c for row, c in zip(rows, charges, strict=True)})
+    duals = master.rows.guess({VERTEX: pays} | {row.key: c for row, c in zip(rows, charges, strict=True)})
     context = PricingContext(Sense.MINIMIZE, decisions=decisions, cost_weight=1.0)
     result = problem.pricing().price(duals, context)
     best = np.inf

@@ -75,7 +75,7 @@ def test_a_nodes_bound_is_rounded_to_no_more_than_is_true(seed):
     arc = arcs[int(rng.integers(len(arcs)))]
     decision = Bound((ARC, arc), 1.0, np.inf, lambda column: problem.model.layout.arcs(column).get(arc, 0.0))
     master = LinearMaster(problem.formulation())
-    master.apply((decision,))
+    master.node.apply((decision,))
     duals = master.solve().duals
     values = rng.random(len(duals.values))  # prices of a row with a lower side
     context = PricingContext(Sense.MINIMIZE, decisions=(decision,))

@@ -30,7 +30,7 @@ def priced(seed, columns=30):
         mask = rng.random(layout.network.num_arcs) < 0.8
         decisions.append(PatternArcsForbidden(layout, mask))
     master = LinearMaster(problem.formulation())
-    master.apply(decisions)
+    master.node.apply(decisions)
     master.add(every)
     names = master.solve().duals
     values = rng.uniform(0, 0.7, len(names.values))

@@ -91,7 +91,7 @@ def test_a_guess_that_is_proved_needs_no_program():
     assert [column.structure[1] for column, _ in columns] == [(0, 1, 2), (1, 2, 3)]
     assert columns[1:][0][0].key == ("grandparent", (1, 2, 3))
     master = GrandparentParsing(arcs, np.zeros((4, 4, 4)), start="tree").restricted_master()
-    assert master.violation(result.solution) is None
+    assert master.rows.violation(result.solution) is None
 
 
 @pytest.mark.parametrize("relaxation", [False, True])

@@ -25,9 +25,9 @@ def test_whole_optimum_is_that_of_enumeration(instance, formulation, connectivit
     compiled = LinearMaster(compile_model(full(instance, formulation, connectivity=connectivity)))
     best = optimum(instance)
     if best is None:
-        assert compiled.solve().status is MasterStatus.INFEASIBLE or compiled.solve_integer()[0] is None
+        assert compiled.solve().status is MasterStatus.INFEASIBLE or compiled.integer.solve()[0] is None
         return
-    found, _ = compiled.solve_integer()
+    found, _ = compiled.integer.solve()
     assert found.objective == pytest.approx(best)
 
 

@@ -150,10 +150,10 @@ def test_parts_in_a_batch_are_the_columns_that_they_are_one_by_one(formulation):
     there = [column for column, where in zip(every, master.find(every), strict=True) if where >= 0]
     assert len(there) == len(batch) + len(priced)
     own = frozenset(("gp_arc", column.key[1]) for column in there) if formulation == "all" else frozenset()
-    assert {key for key in master.names.keys if key[0] == "gp_arc"} == own
+    assert {key for key in master.rows.names.keys if key[0] == "gp_arc"} == own
     # At any dual values, those of the parts' own rows among them.
     duals = duals.replace(np.arange(1.0, master.num_rows + 1))
-    stated = dict(zip(master.table.keys(), master.all_reduced_costs(duals), strict=True))
+    stated = dict(zip(master.table.keys(), master.objective.reduced_costs(duals), strict=True))
     assert [stated[column.key] for column in there] == pytest.approx(master.price(there, duals))
 
 

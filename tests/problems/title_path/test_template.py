@@ -199,7 +199,7 @@ def test_master_counts_rows():
     assert (master.num_columns, master.num_rows) == (1, 1)
     rows = RepeatedClasses(instance).separate(as_solution(instance, (0, 0)))
     assert master.add((), rows) == 0
-    assert (master.num_rows, master.has_row(rows[0].key)) == (2, True)
+    assert (master.num_rows, (rows[0].key in master.rows)) == (2, True)
     assert master.remembered.tolist() == [True, False, False, False, False]
 
 

@@ -55,10 +55,10 @@ def test_options_reach_the_solver():
 def test_a_master_and_a_run_take_options():
     problem = assignment()
     master = LinearMaster(problem.formulation(), options={"random_seed": 3})
-    master.set_options({"presolve": "on"})
+    master.set_solver(options={"presolve": "on"})
     assert [master.lp.backend.highs.getOptionValue(name)[1] for name in ("random_seed", "presolve")] == [3, "on"]
     with pytest.raises(InputError, match="has been solved already"):
-        master.set_options({"random_seed": 4})
+        master.set_solver(options={"random_seed": 4})
     plain, seeded = (
         solve(problem),
         solve(problem, method=Method(lp_options={"random_seed": 11, "simplex_price_strategy": 0})),
