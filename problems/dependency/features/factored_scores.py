@@ -123,13 +123,13 @@ def distance_bin(first, second):  # type: ignore[no-untyped-def]
     return 5 if distance <= 19 else 6
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def grandparent_relation(g, p, c):  # type: ignore[no-untyped-def]
     """Relative positions of grandparent, parent and child, equation 6 of the source; bit 0 is that of (p, c)."""
     return 4 * (g > p) + 2 * (g > c) + (p > c)
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def sibling_relation(h, s, m):  # type: ignore[no-untyped-def]
     """Side of the head (bit 0), and the distance of the siblings: 1, 2, 3 to 5, 6 and more.
 
@@ -163,7 +163,7 @@ def _key(codes, table, t, a, b, c, relation):  # type: ignore[no-untyped-def]
     return table.offsets[t] + first * strides[0] + second * strides[1] + third * strides[2] + relation
 
 
-@njit(cache=True, borrows=True)
+@njit(cache=True, no_cpython_wrapper=True, borrows=True)
 def score_triple(codes, table, kind, i, j, k):  # type: ignore[no-untyped-def]
     """Score of one triple; for kernels."""
     relation, a, b, c = _columns(kind, i, j, k, codes.shape[1] - 3)
@@ -189,7 +189,7 @@ def score_triples(codes: Codes, table: WeightTable, kind: int, triples: Ints) ->
     return scores
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def score_row(codes, table, pairs, kind, i, k, members, row):  # type: ignore[no-untyped-def]
     """Scores of all triples of which two tokens are known, for kernels: cheaper than one by one.
 

@@ -70,7 +70,7 @@ def relatives(heads: Ints) -> Ints:
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True, nogil=True)
 def place_of(other, modifier):  # type: ignore[no-untyped-def]
     """Which of :data:`PLACES` a modifier's relative has."""
     apart = abs(other - modifier)
@@ -104,7 +104,7 @@ def keys_of_tree(codes: Codes, templates: Templates, heads: Ints, keys: Ints) ->
             keys[modifier - 1, t] = key_of(codes, templates, t, of, modifier)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, no_cpython_wrapper=True, nogil=True)
 def _best_row(scores, transitions, ends, first, last, best, back):  # type: ignore[no-untyped-def]
     """Write the best relations of modifiers ``first`` to ``last - 1``, one after the other.
 

@@ -49,7 +49,7 @@ def score_between(tags: Ints, between: Singles, allowed: Bools, scores: Floats) 
                 m += step
 
 
-@njit(cache=True)
+@njit(cache=True, no_cpython_wrapper=True)
 def score_all_between(tags: Ints, between: Singles, scores: Floats) -> None:
     """Add the weights to the scores of all arcs; write -inf where there is none: to the root, or to the head itself."""
     allowed = np.ones(scores.shape, dtype=np.bool_)
