@@ -260,9 +260,9 @@ STRUCTURES = {
     "pair_prices.room_for_pairs",
     "pair_prices.room_for_side",
     "hashed_keys.room_for_keys",
-    "growing.least_kept",  # averages of what it learns
-    "growing.lengthen",  # arrays of its caller's
-    "growing.owned",
+    "growing_arcs.least_kept",  # averages of what it learns
+    "growing_arcs.lengthen",  # arrays of its caller's
+    "growing_arcs.owned",
     "label_scores.rows_of",  # takes the keys of a model
     "tree_prices.scratch_for",
     "triangle_dual.near_clustering",
