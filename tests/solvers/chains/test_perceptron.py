@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from colgen.problems.chain_map.kernels import perceptron
+from colgen.solvers.chains import perceptron
 
 
 def test_local_scores_are_sums_of_weights():
