@@ -133,8 +133,8 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a worker brings back.
+class SubtreeResult:
+    """What a worker has found in a subtree.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class Found:
     stop: Termination | None
 
 
-def search_subtree(task: Task) -> Found:
+def search_subtree(task: Task) -> SubtreeResult:
     """Search a subtree, in whatever process: nothing is left behind there."""
     maker, settings = pickle.loads(task.made)
     known: Known = pickle.loads(task.known)
@@ -196,7 +196,7 @@ def search_subtree(task: Task) -> Found:
     pool = search.pool()
     basic = [] if pool is None else [pool[k] for k in range(sent, len(pool)) if pool.basic[k]]
     links, ends = PathWriter(writer).data([*(each.path for each in done), *(each.path for each in left)])
-    return Found(
+    return SubtreeResult(
         links,
         [(e.number, e.parent, e.depth, end, e.bound, e.outcome) for e, end in zip(done, ends, strict=False)],
         [node_data(each, end) for each, end in zip(left, ends[len(done) :], strict=True)],
@@ -336,7 +336,7 @@ class OnCluster(Relaxation):
         if done.fault:
             run.notes.append(f"The subtree of node {node.number} cannot be searched on the cluster: {done.fault}.")
             return Evaluation(node.bound, "lost", stop=Termination.FAULT)
-        found: Found = done.outcome
+        found: SubtreeResult = done.outcome
         subtree, names = self._numbered(node, found)
         for iteration in found.iterations:
             named = dataclasses.replace(
@@ -360,7 +360,7 @@ class OnCluster(Relaxation):
         bound = run.sense.best(subtree.lost, *[each.bound for each in subtree.left])
         return Evaluation(bound, "searched", stop=found.stop, subtree=subtree)
 
-    def _numbered(self, root: Node, found: Found) -> tuple[Subtree, dict[int, int]]:
+    def _numbered(self, root: Node, found: SubtreeResult) -> tuple[Subtree, dict[int, int]]:
         """The nodes of a subtree, and what each is called here by its number there."""
         tree, names, paths = self._tree, dict[int, int](), paths_of(found.links, self._writer)
 
