@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 import yaml
 
-from colgen.core.renamed import METHODS, RENAMED
+from colgen.core.renamed import METHODS, RENAMED, SUCCESSORS
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("colgen", "problems", "solvers")
@@ -140,6 +140,8 @@ def test_the_changelog_lists_every_old_name_with_its_new_form():
                 assert f"| `{owner}({old}=...)` | `{new}` |" in changelog
             else:
                 assert f"| `{owner}({old}=...)` | `{owner}({new})` |" in changelog
+    for old, new in SUCCESSORS.items():
+        assert f"| `colgen.{old}` | `colgen.{new}` |" in changelog
     for owner, names in METHODS.items():
         for old, new in names.items():
             assert f"| `{owner}.{old}` | `{new}` |" in changelog

@@ -55,6 +55,9 @@ METHODS: dict[str, dict[str, str]] = {
         "written": "codec() -> Codec(write=...)",
         "digest": "identity",
         "finished": "finish(result)",
+        "formulation": "master() -> Rows",
+        "restricted_master": "master() -> RestrictedMaster",
+        "shape_data": "master() -> Rows",
     },
     "RestrictedMaster": {
         "reduced_costs": "price(columns, duals)",
@@ -98,7 +101,6 @@ MOVED = {
     "Enumeration": "colgen.enumeration",
     "Exchanging": "colgen.heuristics",
     "Executor": "colgen.parallel.executor",
-    "FormulationCache": "colgen.model.formulation",
     "FoundBlocks": "colgen.decomposition.detection",
     "Key": "colgen.core.columns",
     "LagrangianMaster": "colgen.master.lagrangian_master",
@@ -131,7 +133,7 @@ MOVED = {
     "Term": "colgen.core.terms",
     "Together": "colgen.core.decision",
     "Volume": "colgen.bounding.volume",
-    "compile_model": "colgen.model.formulation",
+    "compile_model": "colgen.model.rows",
     "find_blocks": "colgen.decomposition.detection",
     "load_columns": "colgen.core.column_files",
     "replace_parts": "colgen.reporting.methods",
@@ -140,6 +142,9 @@ MOVED = {
     "solve_complete": "colgen.reporting.compared",
 }
 """Names that were in ``colgen`` itself, and the modules that they are imported from now."""
+
+SUCCESSORS = {"Formulation": "Rows"}
+"""Names that were in ``colgen`` itself, and the names that replace them."""
 
 
 def refuse_old(function: Callable[..., Any], names: Iterable[str]) -> None:

@@ -45,7 +45,7 @@ from colgen.master.program import SavedBasis
 from colgen.master.protocol import Answer, MasterSolution, MasterStatus, RestrictedMaster
 from colgen.master.reduced_costs import ReducedCosts
 from colgen.master.tableau import tableau_of
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.pricing.cut_terms import check_priced
 from colgen.pricing.oracles import Pricing, PricingResult
 from colgen.solvers.columns.compressed import are_whole
@@ -100,7 +100,7 @@ class LinearMaster(RestrictedMaster):
 
     def __init__(
         self,
-        formulation: Formulation,
+        formulation: Rows,
         *,
         central: Central = False,
         dual_first: bool = False,

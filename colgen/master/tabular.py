@@ -17,7 +17,7 @@ from colgen.master.column_table import ColumnTable
 from colgen.master.present_objective import PresentObjective
 from colgen.master.program import MasterProgram
 from colgen.master.rows import MasterRows
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.solvers.linear.lp import LinearProgram
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 class TabularMaster(Protocol):
     """A linear master as those see it that it hands itself to."""
 
-    formulation: Formulation
+    formulation: Rows
     sense: Sense
     table: ColumnTable
     rows: MasterRows

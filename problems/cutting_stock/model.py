@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from colgen import artificial, exchange
+from colgen import Rows, Sense
 from colgen.core.lazy_imports import Late
 from colgen.problems.cutting_stock.exchanges import Exchange
 from colgen.problems.cutting_stock.fitting import first_fit_decreasing
@@ -17,24 +17,21 @@ else:
     pyo = Late("pyomo.environ")
 
 
-def master(instance: CuttingStockInstance, exchanges: Sequence[Exchange] = ()) -> pyo.ConcreteModel:
-    """The rows of the pattern formulation, without any pattern: ``unmet`` stands in for the columns to come.
+def master(instance: CuttingStockInstance, exchanges: Sequence[Exchange] = ()) -> Rows:
+    """Return the rows of the pattern formulation, without any pattern: ``unmet`` stands in for the columns to come.
 
     ``cut_down[k]`` is a piece that is used for smaller ones: zero in every answer.
     """
-    m = pyo.ConcreteModel()
-    m.item = pyo.RangeSet(0, instance.num_items - 1)
-    m.unmet = artificial(m.item)
-    pieces = {i: m.unmet[i] + 0.0 for i in m.item}
+    items = range(instance.num_items)
+    rows = Rows(Sense.MINIMIZE, objective="rolls")
+    unmet = rows.add_variables("unmet", items, artificial=True)
+    demand = rows.add_rows("demand", items, lower=instance.demands)
+    rows.add_entries(demand, unmet, 1.0)
     if exchanges:
-        m.cut_down = exchange(range(len(exchanges)))
-        for k, (whole, parts) in enumerate(exchanges):
-            pieces[whole] -= m.cut_down[k]
-            for part in parts:
-                pieces[part] += m.cut_down[k]
-    m.demand = pyo.Constraint(m.item, rule=lambda m, i: pieces[i] >= instance.demands[i])
-    m.rolls = pyo.Objective(expr=0, sense=pyo.minimize)
-    return m
+        cut_down = rows.add_variables("cut_down", range(len(exchanges)), exchange=True)
+        for column, (whole, parts) in zip(cut_down, exchanges, strict=True):
+            rows.add_entries(demand[[whole, *parts]], column, [-1.0] + [1.0] * len(parts))
+    return rows
 
 
 def full(instance: CuttingStockInstance, formulation: str = "arc_flow", rolls: int | None = None) -> pyo.ConcreteModel:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from scipy import sparse
 
 from colgen import (
     BranchingRule,
     Column,
     Directional,
     Diving,
-    Formulation,
     InputError,
     Method,
     Pricing,
     Problem,
-    Sense,
+    Rows,
     Separation,
     Solution,
 )
@@ -30,7 +25,6 @@ from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import WarmStart
-from colgen.model.formulation import Block
 from colgen.problems.cutting_stock.bound import round_exactly
 from colgen.problems.cutting_stock.branching import OnArcFlow, PatternArcFixing
 from colgen.problems.cutting_stock.dual_feasible import dual_feasible
@@ -102,50 +96,8 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
         self.oracle = PatternOracle(self.layout)
 
     @handed_on
-    def master(self) -> pyo.ConcreteModel:
+    def master(self) -> pyo.ConcreteModel | Rows:
         return master(self.instance, self.exchanges)
-
-    @handed_on
-    def shape(self) -> Hashable:
-        # Without exchanges the rows depend on the number of items alone: compiled once, given the demands after.
-        return self.instance.num_items, self.exchanges
-
-    def shape_data(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
-        return {"row_lower": {"demand": self.instance.demands}}
-
-    def formulation(self) -> Formulation:
-        if self.variant is not None:
-            return super().formulation()
-        # What compiling the model gives, without Pyomo, which takes a good part of a second for a thousand items.
-        n, trades = self.instance.num_items, len(self.exchanges)
-        indices, numbers = tuple(range(n)), tuple(range(trades))
-        entries = [(i, i, 1.0) for i in indices]
-        for k, (whole, parts) in enumerate(self.exchanges, n):
-            entries += [(whole, k, -1.0), *((part, k, 1.0) for part in parts)]
-        there, owners, values = zip(*entries, strict=True)
-        rows = Formulation(
-            sense=Sense.MINIMIZE,
-            matrix=sparse.csc_array((values, (there, owners)), shape=(n, n + trades)),
-            costs=np.zeros(n + trades),
-            lower=np.zeros(n + trades),
-            upper=np.full(n + trades, np.inf),
-            integer=np.zeros(n + trades, dtype=bool),
-            artificial=np.ones(n + trades, dtype=bool),
-            row_lower=np.zeros(n),
-            row_upper=np.full(n, np.inf),
-            offset=0.0,
-            column_keys=(*(("unmet", i) for i in indices), *(("cut_down", k) for k in numbers)),
-            row_keys=tuple(("demand", i) for i in indices),
-            row_blocks={"demand": Block("demand", indices, np.arange(n))},
-            column_blocks={"unmet": Block("unmet", indices, np.arange(n))},
-        )
-        if trades:
-            rows = dataclasses.replace(
-                rows,
-                column_blocks={**rows.column_blocks, "cut_down": Block("cut_down", numbers, n + np.arange(trades))},
-                exchange=np.arange(n + trades) >= n,
-            )
-        return rows.with_data(**self.shape_data())
 
     @handed_on
     def pricing(self) -> Pricing | Sequence[Pricing]:
@@ -185,8 +137,6 @@ class CuttingStock(Problem[list[tuple[Pattern, int]]]):
 
     @handed_on
     def certifier(self) -> Certifier:
-        if type(self).formulation is not CuttingStock.formulation or type(self).master is not CuttingStock.master:
-            return super().certifier()  # a subclass has rows of its own
         instance = self.instance
         return PlanCertifier(self.layout, instance.demands, instance.widths, instance.name)
 

@@ -25,6 +25,7 @@ from colgen.bounding.pricing_round import Pricer, proved_bound
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import InvalidBoundError, OracleBeatenError
 from colgen.master.protocol import MasterSolution, MasterStatus
+from colgen.master.statement import restricted_master
 from colgen.problems.assignment import random as assignment
 from colgen.problems.assignment.template import Unguessed
 from tests.master.test_protocol import Unknowing
@@ -165,7 +166,7 @@ def test_rounding_at_dual_values_larger_than_the_masters_is_no_mistake_of_an_ora
             return [oracle]
 
     oracle = InOrder()
-    master = LinearMaster(Both().formulation())
+    master = restricted_master(Both().master())
     master.add([Column(2e-7, {("row", None): 1.0}, "one"), Column(2e-7, {("other", None): 1.0}, "other")])
     solved = master.solve()
     context = PricingContext(Sense.MINIMIZE, scale=master.scale, price=master.price)
@@ -206,8 +207,8 @@ def test_subgradients_are_those_of_the_bound_where_one_oracle_answers_for_many_p
             return found
 
     class Watched(Unguessed):
-        def restricted_master(self):
-            return Watching(self.formulation())
+        def master(self):
+            return Watching(super().master())
 
     solve(
         Watched(assignment(4, 16, seed)), relaxation=True, start=WarmStart(), method=Method(stabilization=Directional())

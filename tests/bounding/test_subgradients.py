@@ -13,6 +13,7 @@ import pytest
 from benchmarks.engine.trees import PoolPartition
 from colgen import Column, Directional, LinearMaster, Method, Problem, WarmStart, artificial, solve
 from colgen.core.budget import Budget
+from colgen.master.statement import restricted_master, stated_rows
 from colgen.problems.assignment import random as assignment
 from colgen.problems.assignment.template import Unguessed
 from colgen.problems.colouring import Colouring
@@ -38,9 +39,9 @@ class Seen(LinearMaster):
 
 def seen(problem, start=None, stabilization=None):
     """The subgradients that a run asks for."""
-    master = Seen(problem.formulation())
+    master = Seen(stated_rows(problem.master()))
     master.seen = []
-    problem.restricted_master = lambda: master
+    problem.master = lambda: master
     smoothed = Directional() if stabilization is None else stabilization
     solve(problem, relaxation=True, start=start or WarmStart(), method=Method(stabilization=smoothed))
     return master.seen
@@ -177,7 +178,7 @@ class Bounded(Problem):
 def test_what_no_oracle_answers_for_is_at_its_better_bound_and_rows_have_the_side_that_is_pulled_at(duals):
     columns = [Column(2.0, {("row", None): 1.0}, "one"), Column(3.0, {("row", None): 1.0, ("wide", None): 1.0}, "two")]
     problem = Bounded(columns)
-    master = LinearMaster(problem.formulation())
+    master = restricted_master(problem.master())
     master.add(columns, origins=0)
     solved = master.solve()
     assert solved.phase == 2

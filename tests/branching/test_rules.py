@@ -29,7 +29,7 @@ from colgen.branching import rules
 from colgen.branching.rules import DOWN, UP, Bound, Candidate, TemplateBound
 from colgen.core.activity import activity
 from colgen.core.decision import Apart, Together, admits, fractionality
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from tests.toys import Partition, SetPartitioning
 
 

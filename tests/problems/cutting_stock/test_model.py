@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.cutting_stock import CuttingStockInstance
 from colgen.problems.cutting_stock.model import full, master
 from colgen.reporting.compared import solve_complete
@@ -45,7 +45,7 @@ def test_unknown_formulations_are_refused():
 
 
 def test_master_has_a_row_an_item():
-    f = compile_model(master(CuttingStockInstance(10, (6, 4), (3, 2))))
+    f = master(CuttingStockInstance(10, (6, 4), (3, 2)))
     assert f.row_keys == (("demand", 0), ("demand", 1))
     assert f.row_lower.tolist() == [3, 2]
     assert f.artificial.all()

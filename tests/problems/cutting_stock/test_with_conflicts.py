@@ -3,6 +3,7 @@ import pytest
 
 from colgen import Duals, Method, PricingContext, Solution, solve
 from colgen.core.decision import Apart, Together
+from colgen.master.statement import restricted_master
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.conflict_pricing import Pieces, merged
 from colgen.problems.cutting_stock.parts import Conflicts, Order, Stock
@@ -87,7 +88,7 @@ def test_structures_of_other_days_that_are_none_here_are_refused():
 
 def test_a_roll_that_must_be_used_is_priced_with_a_piece_on_it():
     problem = WithConflicts(Order(CuttingStockInstance(10, (4, 3), (1, 1)), conflicts=Conflicts(())))
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     duals = master.solve().duals
     assert isinstance(duals, Duals)
     nothing = duals.replace(np.zeros(len(duals.values)))
