@@ -6,6 +6,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
+import colgen
 from colgen import Rows, Sense, artificial
 from colgen.core.errors import FormulationError
 from colgen.model.rows import compile_master, compile_model
@@ -264,3 +265,8 @@ def test_bounds_of_integer_variables_are_rounded_inward():
     assert f.upper.tolist() == [3.0, math.inf, 1.5]
     f.change_variables("x", upper=1.5)
     assert f.upper.tolist() == [1.0, math.inf, 1.5]
+
+
+def test_the_old_name_of_rows_names_the_new_one():
+    with pytest.raises(AttributeError, match="no attribute 'Formulation': write Rows"):
+        colgen.Formulation  # noqa: B018
