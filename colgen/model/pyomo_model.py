@@ -24,13 +24,14 @@ def render(rows: Rows) -> pyo.ConcreteModel:
         raise FormulationError(f"rows and variables are both named {shared[0]!r}: a Pyomo model needs two names")
     model = pyo.ConcreteModel()
     variables: list[Any] = [None] * len(rows.costs)
+    lower, upper = rows.lower.tolist(), rows.upper.tolist()
     for block in rows.column_blocks.values():
         component = _variables(rows, block)
         model.add_component(block.name, component)
         for index, position in zip(block.indices, block.positions.tolist(), strict=True):
-            variables[position] = component[index]
-            variables[position].setlb(_side(rows.lower[position]))
-            variables[position].setub(_side(rows.upper[position]))
+            variable = variables[position] = component[index]
+            if variable.bounds != (bounds := (_side(lower[position]), _side(upper[position]))):
+                variable.bounds = bounds
     by_rows = sparse.csr_array(rows.matrix)
     for block in rows.row_blocks.values():
         terms = {
@@ -58,11 +59,17 @@ def _variables(rows: Rows, block: Block) -> pyo.Var:
     if rows.artificial[block.positions].any():
         return artificial(*index)
     whole = rows.integer[block.positions].tolist()
-    zero_one = (rows.lower[block.positions] >= 0.0).all() and (rows.upper[block.positions] <= 1.0).all()
     if len(set(whole)) > 1:
         domains = {i: pyo.Integers if is_whole else pyo.Reals for i, is_whole in zip(block.indices, whole, strict=True)}
         return pyo.Var(*index, domain=lambda m, *i: domains[i[0] if len(i) == 1 else i])
-    return pyo.Var(*index, domain=(pyo.Binary if zero_one else pyo.Integers) if any(whole) else pyo.Reals)
+    if not any(whole):
+        return pyo.Var(*index, domain=pyo.NonNegativeReals if _is_nonnegative(rows, block) else pyo.Reals)
+    zero_one = _is_nonnegative(rows, block) and (rows.upper[block.positions] <= 1.0).all()
+    return pyo.Var(*index, domain=pyo.Binary if zero_one else pyo.Integers)
+
+
+def _is_nonnegative(rows: Rows, block: Block) -> bool:
+    return bool((rows.lower[block.positions] >= 0.0).all())
 
 
 def _row(rows: Rows, by_rows: sparse.csr_array, row: int, variables: list[Any]) -> tuple[Any, Any, Any]:
@@ -74,7 +81,8 @@ def _row(rows: Rows, by_rows: sparse.csr_array, row: int, variables: list[Any]) 
         raise FormulationError(
             f"the row {rows.row_keys[row]!r} has no variable yet, and Pyomo drops such rows: give it an artificial one"
         )
-    return _side(rows.row_lower[row]), pyo.quicksum(terms), _side(rows.row_upper[row])
+    body = terms[0] if len(terms) == 1 else pyo.quicksum(terms)
+    return _side(rows.row_lower[row]), body, _side(rows.row_upper[row])
 
 
 def _constraints(block: Block, terms: dict[Any, tuple[Any, Any, Any]]) -> pyo.Constraint:

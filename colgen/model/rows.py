@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -153,7 +152,10 @@ class Rows:
 
     def copy(self) -> Rows:
         """Return the same rows, to be changed apart from these."""
-        return copy.copy(self)  # methods replace arrays and write to none
+        self._matrix, self._entries = self.matrix, ()  # once for all copies
+        made = Rows(self.sense)
+        vars(made).update(vars(self))  # methods replace arrays and write to none
+        return made
 
     def add_variables(
         self,
@@ -320,6 +322,8 @@ class Rows:
 
     def is_same(self, other: Rows) -> bool:
         """Return whether another model has the same rows, variables and objective, in any order."""
+        if self._contents() == other._contents():
+            return True
         if len(self.row_keys) != len(other.row_keys) or len(self.column_keys) != len(other.column_keys):
             return False
         if not (self.contains(other) and other.contains(self)) or self.offset != other.offset:
@@ -331,6 +335,14 @@ class Rows:
             and np.array_equal(self.artificial[columns], other.artificial)
             and np.array_equal(exchanges[0][columns], exchanges[1])
         )
+
+    def _contents(self) -> tuple[Any, ...]:
+        """Return all that is_same compares, in order."""
+        a = self.matrix
+        exchange = np.zeros(len(self.costs), dtype=bool) if self.exchange is None else self.exchange
+        columns = self.costs, self.lower, self.upper, self.integer, self.artificial, exchange
+        arrays = (*columns, self.row_lower, self.row_upper, a.data, a.indices, a.indptr)
+        return self.sense, self.offset, self.row_keys, self.column_keys, [array.tolist() for array in arrays]
 
     def pyomo(self) -> pyo.ConcreteModel:
         """Return the rows as a Pyomo model with the same names, to read, to print, or to change and return.
@@ -360,6 +372,9 @@ def _extended(
 
 def _appended(array: NDArray[Any], values: ArrayLike, size: int, block: str) -> NDArray[Any]:
     """Return an array with the values of a new block at its end."""
+    if isinstance(values, (float, bool)) and values == values:
+        new = np.full(size, values, dtype=array.dtype)
+        return new if not len(array) else np.concatenate((array, new))
     given = np.asarray(values, dtype=array.dtype)
     if given.shape not in ((), (size,)):
         raise FormulationError(f"{block}: expected one number, or {size}, not an array of shape {given.shape}")

@@ -22,6 +22,7 @@ quadric polytope: some characteristics, facets and relatives*, Mathematical Prog
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,12 +42,13 @@ _MOST_MENTIONS = 16
 """Set partitioning is written down for so many mentions at most: 65,535 clusters."""
 
 
-def master(mentions: int, constant: float = 0.0) -> Rows:
+@lru_cache(64)
+def master(mentions: int) -> Rows:
     """Return the rows of set partitioning, without any cluster: ``uncovered`` stands in for the columns to come.
 
-    ``constant`` is the score of clusters that are in no row because they are known.
+    The rows are made once per number of mentions; change a copy.
     """
-    rows = Rows(Sense.MAXIMIZE, objective="score", offset=constant)
+    rows = Rows(Sense.MAXIMIZE, objective="score")
     uncovered = rows.add_variables("uncovered", range(mentions), artificial=True)
     rows.add_entries(rows.add_rows("cover", range(mentions), lower=1.0, upper=1.0), uncovered, 1.0)
     return rows

@@ -133,7 +133,8 @@ class Coreference(Problem[list[Cluster]]):
         )
 
     def master(self) -> Rows:
-        rows = master(len(self.items), self.items.constant + self.items.offset)
+        rows = master(len(self.items)).copy()
+        rows.offset = self.items.constant + self.items.offset
         rows.solved_by = partial(LinearMaster, central=True)
         return rows
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from colgen import Rows, Sense
 from colgen.core.lazy_imports import Late
 from colgen.problems.cutting_stock.exchanges import Exchange
@@ -29,8 +31,9 @@ def master(instance: CuttingStockInstance, exchanges: Sequence[Exchange] = ()) -
     rows.add_entries(demand, unmet, 1.0)
     if exchanges:
         cut_down = rows.add_variables("cut_down", range(len(exchanges)), exchange=True)
-        for column, (whole, parts) in zip(cut_down, exchanges, strict=True):
-            rows.add_entries(demand[[whole, *parts]], column, [-1.0] + [1.0] * len(parts))
+        rows.add_entries(demand[[whole for whole, _ in exchanges]], cut_down, -1.0)
+        pieces = [part for _, parts in exchanges for part in parts]
+        rows.add_entries(demand[pieces], np.repeat(cut_down, [len(parts) for _, parts in exchanges]), 1.0)
     return rows
 
 
