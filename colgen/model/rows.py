@@ -151,8 +151,11 @@ class Rows:
         return self._matrix
 
     def copy(self) -> Rows:
-        """Return the same rows, to be changed apart from these."""
-        self._matrix, self._entries = self.matrix, ()  # once for all copies
+        """Return the same rows, to be changed apart from these by their methods; shared arrays become read only."""
+        a = self.matrix
+        for array in (*vars(self).values(), a.data, a.indices, a.indptr):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
         made = Rows(self.sense)
         vars(made).update(vars(self))  # methods replace arrays and write to none
         return made
@@ -249,6 +252,10 @@ class Rows:
         if not np.isfinite(numbers).all():
             wrong = numbers[~np.isfinite(numbers)][0]
             raise FormulationError(f"coefficients of rows must be finite numbers, not {wrong}")
+        for places, count, kind in ((there, len(self.row_keys), "row"), (owners, len(self.column_keys), "variable")):
+            if places.size and not (places.min() >= 0 and places.max() < count):
+                wrong = places[(places < 0) | (places >= count)][0]
+                raise FormulationError(f"there is no {kind} at position {wrong}: there are {count}")
         self._entries = (*self._entries, (there.ravel(), owners.ravel(), numbers.ravel()))
 
     def change_variables(
@@ -362,6 +369,8 @@ def _extended(
     if block in blocks:
         raise FormulationError(f"there are {kind} {block!r} already: choose another name")
     members = tuple(indices)
+    if len(set(members)) < len(members):
+        raise FormulationError(f"the {kind} {block!r} have an index twice")
     positions = np.arange(len(keys), len(keys) + len(members))
     return (
         (*keys, *[(block, index) for index in members]),

@@ -214,6 +214,18 @@ def test_rows_of_another_side_bound_or_coefficient_are_others():
     assert not f.contains(Rows(f.sense, offset=f.offset)) or not Rows(f.sense).contains(f)
 
 
+def test_what_copies_share_is_read_only():
+    f = compile_model(sample())
+    g = f.copy()
+    for rows in (f, g):
+        with pytest.raises(ValueError, match="read-only"):
+            rows.costs[0] = 5.0
+        with pytest.raises(ValueError, match="read-only"):
+            rows.matrix.data[0] = 5.0
+    g.change_variables("y", cost=5.0)
+    assert not g.is_same(f)
+
+
 def test_rows_without_anything():
     rows = Rows(Sense.MINIMIZE)
     assert rows.matrix.shape == (0, 0)
@@ -239,6 +251,9 @@ def test_rows_without_anything():
         (lambda f: f.add_rows("r", lower=math.nan), "r: expected numbers, not NaN"),
         (lambda f: f.add_rows("r", terms={("y", None): "1x"}), "r: expected a number for each term, not '1x'"),
         (lambda f: f.add_rows("r", terms={("y", 1): 1.0}), "variables 'y' have no index 1"),
+        (lambda f: f.add_rows("r", [1, 2, 1]), "rows 'r' have an index twice"),
+        (lambda f: f.add_entries(5, 0, 1.0), "there is no row at position 5: there are 5"),
+        (lambda f: f.add_entries(0, [2, -1], 1.0), "there is no variable at position -1: there are 6"),
         (lambda f: f.add_entries(0, 0, math.inf), "coefficients of rows must be finite numbers, not inf"),
         (lambda f: f.add_rows("z") is None or f.pyomo(), "rows and variables are both named 'z'"),
     ],
