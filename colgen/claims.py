@@ -26,10 +26,10 @@ from colgen.model.rows import Rows
 
 _WRITTEN_FOR_ROWS = ("method", "certifier", "pricing", "separation", "branching", "check")
 
-_KNOWN: ContextVar[Claims | None] = ContextVar("claims of the run that asks for a problem's method", default=None)
+_KNOWN: ContextVar[RowClaims | None] = ContextVar("claims of the run that asks for a problem's method", default=None)
 
 
-class Claims:
+class RowClaims:
     """The methods of a problem, and whether they hold for the rows of its restricted master."""
 
     def __init__(self, problem: Any, master: RestrictedMaster) -> None:
@@ -165,7 +165,7 @@ def for_rows_of(kind: type, method: Callable[[Any], Method]) -> Callable[[Any], 
         if not isinstance(found, Method) or not _may_differ(problem, kind):
             return found
         if claims is None or claims.problem is not problem:
-            claims = Claims(problem, restricted_master(problem.master()))
+            claims = RowClaims(problem, restricted_master(problem.master()))
         return claims.keep(kind, found)
 
     return method_for_rows

@@ -12,7 +12,7 @@ from colgen.branching.component_bounds import OnCoefficients
 from colgen.branching.rules import BranchingRule, OnTemplateVariable
 from colgen.branching.selection import MostFractional
 from colgen.certificate.certifier import Certifier
-from colgen.claims import Claims, for_rows_of, is_defined_with
+from colgen.claims import RowClaims, for_rows_of, is_defined_with
 from colgen.core.budget import Budget
 from colgen.core.columns import Codec, Column
 from colgen.core.decision import fractionality
@@ -201,7 +201,7 @@ def _counted(column: Column, value: float) -> float:
     return round(value) if column.integer and not fractionality(value) else value
 
 
-def method_of(problem: Problem, given: Method = Method(), claims: Claims | None = None) -> Method:
+def method_of(problem: Problem, given: Method = Method(), claims: RowClaims | None = None) -> Method:
     """Return how a problem is solved: the fields that are given, then those of the problem's own method, then defaults.
 
     ``claims``: those of a run, which has a master already.

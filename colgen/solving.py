@@ -23,7 +23,7 @@ from colgen.certificate.witness import Witness
 from colgen.certificate.writing import Ended
 from colgen.checkpoint.file import Checkpoint
 from colgen.checkpoint.persistence import Checkpointing, Pooled, origin_of
-from colgen.claims import Claims, covers_separation
+from colgen.claims import RowClaims, covers_separation
 from colgen.core.budget import Budget, OutOfBudget, interruption
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.lazy_imports import behind
@@ -181,7 +181,7 @@ class _Solver:
         self.warm = NOTHING if self.pooled is not None else _warm(problem, options.guess, self.budget)
         try:
             master = restricted_master(problem.master())
-            claims = Claims(problem, master)
+            claims = RowClaims(problem, master)
             self.method = method_of(problem, options.method, claims)
         except OutOfBudget as spent:
             return _nothing(spent.reason, self.budget)
@@ -340,7 +340,7 @@ class _Spare:
         mine = self.copied()
         problem = mine.problem
         master = restricted_master(problem.master())
-        claims = Claims(problem, master)
+        claims = RowClaims(problem, master)
         method = method_of(problem, mine.method, claims)
         _suit(master, method)
         own = _run(claims, master, AnyOf(), None, budget)
@@ -348,7 +348,7 @@ class _Spare:
 
 
 def _run(
-    claims: Claims,
+    claims: RowClaims,
     master: RestrictedMaster,
     rule: AnyOf,
     listener: Callable[[Iteration], None] | None,
@@ -418,7 +418,7 @@ def listening(
 
 
 def _search(
-    claims: Claims,
+    claims: RowClaims,
     master: RestrictedMaster,
     run: Run,
     settings: Settings,

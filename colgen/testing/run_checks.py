@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from colgen.bounding.column_generation import ColumnGeneration
-from colgen.claims import Claims
+from colgen.claims import RowClaims
 from colgen.core.budget import Budget
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import ColgenError
@@ -107,7 +107,7 @@ class WatchedRuns:
         """Without the dual values, which could leave nothing for the engine to do."""
         problem = self._evidence.problem
         start = problem.warm_start(budget)
-        claims = Claims(problem, restricted_master(problem.master()))
+        claims = RowClaims(problem, restricted_master(problem.master()))
         return dataclasses.replace(start, duals=None, tentative=start.tentative or not claims.hold("warm_start"))
 
     def _restricted_master(self) -> RestrictedMaster:
