@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from colgen.many import solve_many
     from colgen.master.linear_master import LinearMaster
     from colgen.method import Method
-    from colgen.model.formulation import Formulation, artificial, exchange
+    from colgen.model.marks import artificial, exchange
+    from colgen.model.rows import Rows
     from colgen.options import Parallel, Record
     from colgen.pricing.labelling import Labelling
     from colgen.pricing.oracles import NO_STRUCTURE, Best, OraclePricing, Pricing, PricingContext, PricingResult, Stages
@@ -72,7 +73,8 @@ _HOMES = {
     "many": "solve_many",
     "master.linear_master": "LinearMaster",
     "method": "Method",
-    "model.formulation": "Formulation artificial exchange",
+    "model.marks": "artificial exchange",
+    "model.rows": "Rows",
     "options": "Parallel Record",
     "pricing.labelling": "Labelling",
     "pricing.oracles": "Best NO_STRUCTURE OraclePricing Pricing PricingContext PricingResult Stages",
@@ -140,7 +142,7 @@ __all__ = [
     "Directional",
     "Diving",
     "Duals",
-    "Formulation",
+    "Rows",
     "GapLimit",
     "Heuristic",
     "HeuristicContext",

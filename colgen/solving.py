@@ -23,6 +23,7 @@ from colgen.certificate.witness import Witness
 from colgen.certificate.writing import Ended
 from colgen.checkpoint.file import Checkpoint
 from colgen.checkpoint.persistence import Checkpointing, Pooled, origin_of
+from colgen.claims import RowClaims, covers_separation
 from colgen.core.budget import Budget, OutOfBudget, interruption
 from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.lazy_imports import behind
@@ -41,6 +42,7 @@ from colgen.fixing import Reduction
 from colgen.heuristics import Heuristic
 from colgen.master.linear_master import as_linear
 from colgen.master.protocol import RestrictedMaster, switch
+from colgen.master.statement import restricted_master
 from colgen.method import Method
 from colgen.options import Options, Parallel, Record, Start, check_stated, part_of, parts_of, stated
 from colgen.parallel.clusters import Cluster, cluster_of
@@ -49,19 +51,7 @@ from colgen.parallel.subtrees import WIDTH, OnCluster, packed
 from colgen.parallel.threads import Threads
 from colgen.pricing.derived import Unlimited, grouped
 from colgen.pricing.oracles import Pricing
-from colgen.problem import (
-    Problem,
-    certifier_of,
-    check_objective,
-    check_rows_are_solved,
-    claims_left_out,
-    codec_of,
-    keeps_rows,
-    knows_rows,
-    method_of,
-    states_rows_anew,
-    step_of,
-)
+from colgen.problem import Problem, codec_of, method_of
 from colgen.stabilization import Stabilization
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.node import as_diagnostic
@@ -165,7 +155,7 @@ class _Solver:
         codec_of(problem)  # a wrong one is refused before any work
         self.pooled = None if options.pool is None else Pooled(problem, options.pool)
         self.saved = None if options.saving is None else Checkpointing(problem, options.saving, options.relaxation)
-        self.recording = None if record.certificate is None else _Recording(record.certificate, certifier_of(problem))
+        self.recording: _Recording | None = None
         self.rule = options.rule
         self.budget = Budget(self.rule.seconds, self.rule.bytes)
         workers = int(parallel.workers or 1) if parallel.cluster is None else 1
@@ -190,11 +180,15 @@ class _Solver:
         problem, options = self.problem, self.options
         self.warm = NOTHING if self.pooled is not None else _warm(problem, options.guess, self.budget)
         try:
-            master = part_of(problem.restricted_master(), RestrictedMaster, problem, "restricted_master")
-            self.method = method_of(problem, options.method)
+            master = restricted_master(problem.master())
+            claims = RowClaims(problem, master)
+            self.method = method_of(problem, options.method, claims)
         except OutOfBudget as spent:
             return _nothing(spent.reason, self.budget)
-        check_rows_are_solved(problem, master)
+        if not claims.hold("warm_start"):  # answers to other rows may be none to these
+            self.warm = dataclasses.replace(self.warm, tentative=True)
+        if options.record.certificate is not None:
+            self.recording = _Recording(options.record.certificate, claims.certifier())
         _suit(master, self.method)
         # On a cluster it is the workers that plunge.
         queue = self.method.queue or (Plunging if options.parallel.cluster is None else BestBound)
@@ -206,9 +200,9 @@ class _Solver:
             terminated,
             _clustered(options.parallel) as cluster,
         ):
-            run = _run(problem, master, self.rule, listener, self.budget, options.relaxation)
+            run = _run(claims, master, self.rule, listener, self.budget, options.relaxation)
             try:
-                search = _search(problem, master, run, self.settings, options.relaxation, self.method, self.recording)
+                search = _search(claims, master, run, self.settings, options.relaxation, self.method, self.recording)
             except OutOfBudget as spent:
                 return _nothing(spent.reason, self.budget, master.sense)
             outcome = self._outcome(search, cluster)
@@ -345,15 +339,16 @@ class _Spare:
         """A copy's branch and price, whose own run has the clock of this budget and no other stop rules."""
         mine = self.copied()
         problem = mine.problem
-        master = problem.restricted_master()
-        method = method_of(problem, mine.method)
+        master = restricted_master(problem.master())
+        claims = RowClaims(problem, master)
+        method = method_of(problem, mine.method, claims)
         _suit(master, method)
-        own = _run(problem, master, AnyOf(), None, budget)
-        return _search(problem, master, own, settings, False, method, None)
+        own = _run(claims, master, AnyOf(), None, budget)
+        return _search(claims, master, own, settings, False, method, None)
 
 
 def _run(
-    problem: Problem,
+    claims: RowClaims,
     master: RestrictedMaster,
     rule: AnyOf,
     listener: Callable[[Iteration], None] | None,
@@ -361,13 +356,14 @@ def _run(
     relaxation: bool = False,
 ) -> Run:
     """The state of a run of a problem over a master."""
+    problem = claims.problem
     return Run(
         master.sense,
         rule,
-        None if relaxation else step_of(problem, master, stated(problem, "objective_step")),
+        None if relaxation else claims.step(stated(problem, "objective_step")),
         listener,
         budget,
-        partial(check_objective, problem),
+        claims.objective,
         stated(problem, "scale") or 0.0,
         master.precision.offset,
         master.precision.cost_rounding,
@@ -410,10 +406,7 @@ def _warm(problem: Problem, start: Result | WarmStart | None, budget: Budget) ->
         found = problem.warm_start(budget.capped(_SHARE * budget.seconds_left))
     except OutOfBudget:
         return NOTHING
-    found = part_of(found, WarmStart, problem, "warm_start")
-    if states_rows_anew(problem, "warm_start"):  # answers of the template may be none
-        found = dataclasses.replace(found, tentative=True)
-    return found
+    return part_of(found, WarmStart, problem, "warm_start")
 
 
 def listening(
@@ -428,7 +421,7 @@ def listening(
 
 
 def _search(
-    problem: Problem,
+    claims: RowClaims,
     master: RestrictedMaster,
     run: Run,
     settings: Settings,
@@ -436,22 +429,21 @@ def _search(
     method: Method,
     recording: _Recording | None,
 ) -> BranchAndPrice:
+    problem = claims.problem
     oracles = grouped(parts_of(problem.pricing(), Pricing, problem, "pricing"))
     branching: tuple[BranchingRule, ...] = parts_of(problem.branching(), BranchingRule, problem, "branching")
     left_out: list[str] = []
-    inherited = [name for name in ("pricing", "branching") if states_rows_anew(problem, name)]
-    if inherited and not keeps_rows(problem, master):
-        if "pricing" in inherited:
-            left_out += ["multiplicities"] if any(math.isfinite(oracle.multiplicity) for oracle in oracles) else []
-            oracles = tuple(map(Unlimited, oracles))
-        if "branching" in inherited:
-            kept = tuple(rule for rule in branching if isinstance(rule, OnTemplateVariable))
-            left_out += [] if len(kept) == len(branching) else ["branching()"]
-            branching = kept
-    note = claims_left_out(problem, *left_out)
+    if not claims.extend("pricing"):
+        left_out += ["multiplicities"] if any(math.isfinite(oracle.multiplicity) for oracle in oracles) else []
+        oracles = tuple(map(Unlimited, oracles))
+    if not claims.extend("branching"):
+        kept = tuple(rule for rule in branching if isinstance(rule, OnTemplateVariable))
+        left_out += [] if len(kept) == len(branching) else ["branching()"]
+        branching = kept
+    note = claims.note(*left_out)
     if note is not None and note not in run.notes:
         run.notes.append(note)
-    run.check_knows_rows = knows_rows(problem)
+    run.check_knows_rows = covers_separation(problem)
     assert method.tolerance is not None  # Problem.method() states both
     assert method.pricing_share is not None
     settings = dataclasses.replace(

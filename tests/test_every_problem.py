@@ -23,6 +23,7 @@ from colgen import (
     solve,
 )
 from colgen.master.lagrangian_master import LagrangianMaster
+from colgen.master.statement import restricted_master
 from colgen.parallel import subtrees
 from colgen.testing.conformance import check_problem
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
@@ -185,7 +186,7 @@ def test_columns_price_out(twin, data):
     problem = bare(twin.problem(instance))
     oracles = problem.pricing()
     oracles = list(oracles) if isinstance(oracles, (list, tuple)) else [oracles]
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     if isinstance(master, LagrangianMaster):  # no linear program: what oracles state at these adds up to the optimum
         found = [oracle.price(duals, PricingContext(result.sense)) for oracle in oracles]
         bound = master.bound(duals, oracles, found)
@@ -211,7 +212,7 @@ def test_rows_hold_for_every_answer(twin, data):
     result = solve(twin.problem(instance))
     if not result.is_optimal:
         return
-    master = twin.problem(instance).restricted_master()
+    master = restricted_master(twin.problem(instance).master())
     if hasattr(master, "violation"):
         assert master.rows.violation(result.solution) is None
     assert not math.isinf(result.objective)

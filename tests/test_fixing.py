@@ -13,6 +13,7 @@ from colgen import Column, Method, Sense, solve
 from colgen.core.errors import InputError
 from colgen.fixing import ReducedCostFixing, Reduction, ReductionContext, VariablesForbidden
 from colgen.master.dual_bound import factor, increases
+from colgen.master.statement import restricted_master
 from colgen.pricing.oracles import PricedMarginals, Pricing, PricingResult
 from tests.assignment import Assignment, Knapsack, assignment, pairs
 
@@ -66,7 +67,7 @@ def test_every_answer_of_interest_is_kept_and_others_go(seed, gap, power):
     problem = assignment(2, 4, seed, Fixed)
     problem.costs = problem.costs * factor_of_costs
     problem.objective_step = None
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     duals = master.rows.guess(
         {"assign": rng.random(4) * 30.0 * factor_of_costs, "use": -rng.random(2) * factor_of_costs}
     )

@@ -259,10 +259,3 @@ def test_a_step_too_small_for_any_float_rounds_nothing():
     problem = toy()
     problem.objective_step = 1e-320
     assert solve(problem).objective == 1.0
-
-
-def test_a_formulation_without_return_is_named():
-    problem = toy()
-    problem.formulation = lambda: None
-    with pytest.raises(InputError, match=r"Assignment\.formulation\(\) returned None: did you forget `return`"):
-        solve(problem)

@@ -21,6 +21,7 @@ from colgen import (
 from colgen.bounding.column_generation import ColumnGeneration
 from colgen.core.budget import Budget
 from colgen.core.errors import FormulationError
+from colgen.master.statement import restricted_master
 from colgen.problem import method_of
 from tests.toys import CuttingStock, cutting_column
 
@@ -32,7 +33,7 @@ def test_a_problem_says_nothing_that_it_need_not():
     assert (method.reductions, method.enumeration) == ((), ())
     assert problem.warm_start(Budget()) == WarmStart()
     assert isinstance(method.bounding, ColumnGeneration)
-    assert isinstance(problem.restricted_master(), LinearMaster)
+    assert isinstance(restricted_master(problem.master()), LinearMaster)
 
 
 def test_a_problem_without_a_master_says_what_is_missing():
@@ -58,29 +59,8 @@ def test_a_problem_s_own_check_has_the_last_word():
         solve(Picky())
 
 
-def test_a_formulation_is_not_shared_by_problems_of_other_data():
-    small, large = CuttingStock(demands=(1, 1, 1, 1)), CuttingStock()
-    assert small.formulation().row_lower.tolist() != large.formulation().row_lower.tolist()
-    assert solve(small).objective < solve(large).objective
-
-
 def broken(method, value):
     return type("Broken", (CuttingStock,), {method: lambda self: value})()
-
-
-def test_numbers_that_are_stated_under_the_former_name_are_not_left_out():
-    class Former(CuttingStock):
-        def master(self):
-            return super().master()
-
-        def shape(self):
-            return 4
-
-        def data(self):
-            return {}
-
-    with pytest.raises(FormulationError, match=r"Former.data\(\) is shape_data\(\) now"):
-        solve(Former())
 
 
 @pytest.mark.parametrize("method", ["pricing", "separation", "branching"])

@@ -18,6 +18,7 @@ from colgen import (
     solve,
 )
 from colgen.core.errors import FormulationError, ReducedCostError, SeparationError
+from colgen.master.statement import restricted_master
 from tests import zoo
 from tests.zoo import Facilities, Listed, Partitioning, Relaxing, Serving
 
@@ -162,7 +163,7 @@ def test_a_column_with_the_key_of_a_template_variable_is_named():
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 @pytest.mark.parametrize("by_key", [True, False])
 def test_a_row_with_a_coefficient_that_is_not_finite_is_named(value, by_key):
-    master = Facilities().restricted_master()
+    master = restricted_master(Facilities().master())
     master.add([Column(1.0, {("serve", 0): 1.0})])
     more = {"coefficients": {("open", 1): value}} if by_key else {"coefficient": lambda column: value}
     good = Row(("good", None), upper=1.0, coefficients={("open", 0): 1.0})

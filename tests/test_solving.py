@@ -37,6 +37,7 @@ from colgen import (
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import ColgenError, InfeasibleAnswerError, SeparationError, SolverError
 from colgen.core.signals import holding_signals
+from colgen.master.statement import restricted_master
 from colgen.solvers.linear import lp
 from tests.amounts import BUSY
 from tests.assignment import assignment, pairs
@@ -87,8 +88,8 @@ def test_an_answer_is_checked_by_the_problem():
                 raise InfeasibleAnswerError(f"x = {answer:g}, expected 0 to 5")
             return answer - 1.0
 
-        def restricted_master(self):
-            master = super().restricted_master()
+        def master(self):
+            master = restricted_master(super().master())
             master.rows.violation = lambda solution, exact=True: None
             return master
 
@@ -227,9 +228,9 @@ def test_nothing_is_called_unbounded_while_rows_have_not_been_asked(monkeypatch)
     problem = Bounded("separated")
     monkeypatch.setattr(problem, "separation", lambda: (Slow(),))
     assert solve(problem, stop=TimeLimit(0.3)).termination is Termination.TIME_LIMIT
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     monkeypatch.setattr(master.rows, "far_points", lambda budget: iter([None]))
-    monkeypatch.setattr(problem, "restricted_master", lambda: master)
+    monkeypatch.setattr(problem, "master", lambda: master)
     result = solve(problem)
     assert result.termination is Termination.NO_BOUND
     assert "unbounded without the rows" in result.notes[0]
@@ -283,10 +284,7 @@ def test_row_functions_see_the_column_that_was_priced():
             m.unmet = artificial()
             m.cover = pyo.Constraint(expr=m.unmet >= 2)
             m.cost = pyo.Objective(expr=0)
-            return m
-
-        def restricted_master(self):
-            master = super().restricted_master()
+            master = restricted_master(m)
             master.add((), [Row(("by function", 0), upper=8.0, coefficient=coefficient)])
             return master
 
@@ -350,7 +348,7 @@ def test_a_limit_of_no_time_at_all_ends_at_once():
     assert time.monotonic() - started < BUSY
 
 
-@pytest.mark.parametrize("part", ["restricted_master", "pricing"])
+@pytest.mark.parametrize("part", ["master", "pricing"])
 def test_a_limit_that_comes_before_the_run_has_its_parts_is_a_termination(part):
     def expired():
         raise OutOfBudget(Termination.TIME_LIMIT)
@@ -548,8 +546,8 @@ def test_a_run_leaves_nothing_for_the_collector_of_cycles():
     made = []
 
     class Watched(CuttingStock):
-        def restricted_master(self):
-            master = super().restricted_master()
+        def master(self):
+            master = restricted_master(super().master())
             made.append(weakref.ref(master))
             return master
 

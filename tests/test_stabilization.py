@@ -9,7 +9,7 @@ import pytest
 from colgen import Directional, Duals, LinearMaster, Method, NoStabilization, TimeLimit, Wentges, solve
 from colgen.core.budget import Budget
 from colgen.core.duals import RowNames
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed
 from tests.toys import CuttingStock

@@ -12,7 +12,6 @@ from benchmarks.engine.trees import PoolPartition
 from colgen import (
     Column,
     Directional,
-    LinearMaster,
     Method,
     NoStabilization,
     Pricing,
@@ -29,6 +28,7 @@ from colgen import (
 from colgen.bounding.column_generation import Standing
 from colgen.bounding.pricing_round import NONE_IMPROVING, PricedRound, Pricer
 from colgen.core.duals import Duals, RowNames
+from colgen.master.statement import restricted_master
 from colgen.pricing.calls import gather
 from colgen.stabilization import Ray
 from tests.toys import Pool
@@ -126,7 +126,7 @@ def phase_1(problem, ray):
     stabilization = Wentges()
     stabilization.ray = ray
     oracles = problem.pricing()
-    master = LinearMaster(problem.formulation())
+    master = restricted_master(problem.master())
     solved = master.solve()
     assert solved.phase == 1
     context = PricingContext(Sense.MINIMIZE, cost_weight=0.0, price=master.price, find=master.find)

@@ -22,6 +22,7 @@ from colgen.cli.template import Figure
 from colgen.core.budget import begin_peak, peak_bytes
 from colgen.core.files import write_figure
 from colgen.core.tolerances import TOLERANCES, size
+from colgen.master.statement import restricted_master
 from colgen.problems.chain_map.baseline import beam_search, viterbi, viterbi_plain, viterbi_pruned, viterbi_two_best
 from colgen.problems.chain_map.corpus import TASKS, Tagged
 from colgen.problems.chain_map.drawing import Point, draw
@@ -283,8 +284,8 @@ def measure_rounds(instance: ChainInstance, name: str) -> list[Figure]:
 class _Watched(ChainMAP):
     """Keeps its master and its oracle, to be looked at afterwards."""
 
-    def restricted_master(self) -> Any:
-        self.chain_master: Any = super().restricted_master()
+    def master(self) -> Any:
+        self.chain_master: Any = restricted_master(super().master())
         return self.chain_master
 
     def pricing(self) -> Any:

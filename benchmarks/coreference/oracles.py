@@ -29,6 +29,8 @@ from colgen.solvers.stopping import after
 class FromScratch(Coreference):
     """Starts with each mention alone and from the master's own dual values, as the source does."""
 
+    plain = True
+
     def __init__(self, instance: CoreferenceInstance) -> None:
         super().__init__(instance, contracted=False)
 

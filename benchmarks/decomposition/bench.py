@@ -12,7 +12,7 @@ from colgen import Problem, decompose, solve
 from colgen.cli.template import Figure
 from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.decomposed import Decomposed
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.assignment.instance import random as random_assignment
 from colgen.problems.assignment.model import full
 from colgen.problems.assignment.template import Assignment

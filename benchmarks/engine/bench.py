@@ -14,24 +14,27 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import geometric_mean, median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.engine.columns import column_figures
 from benchmarks.engine.loops import highs_loop, scip_loop
 from benchmarks.engine.trees import Free, PoolOracle, PoolPartition
 from benchmarks.harness import BenchOptions, check_agreement, measure, take_turns
-from colgen import Formulation, Method, NodeLimit, Sense, solve
+from colgen import Method, NodeLimit, Sense, solve
 from colgen.bounding.run import Run
 from colgen.cli.template import Figure
 from colgen.core.stop import AnyOf
-from colgen.model.formulation import compile_model
 from colgen.problems.cutting_stock.generators import uniform
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
+from colgen.problems.cutting_stock.model import master
 from colgen.problems.cutting_stock.pricing import PatternOracle
 from colgen.problems.cutting_stock.template import CuttingStock
 from colgen.solvers.linear.lp import LinearProgram
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, NodeQueue, Plunging
 from colgen.tree.search import branch_and_bound
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 _HAS_SCIP = importlib.util.find_spec("pyscipopt") is not None
 
@@ -105,11 +108,11 @@ def _clocked(kind: type, *methods: str) -> Iterator[_Clock]:
 # --- against loops written by hand -----------------------------------------------------------------------------------
 
 
-class _Uncached(CuttingStock):
-    """Builds and compiles its Pyomo model every time, as the first instance of a shape does."""
+class _InPyomo(CuttingStock):
+    """Builds and compiles a Pyomo model, as most users' problems do."""
 
-    def formulation(self) -> Formulation:
-        return compile_model(self.master())
+    def master(self) -> pyo.ConcreteModel:
+        return master(self.instance).pyomo()
 
 
 @dataclass
@@ -129,7 +132,7 @@ class _EngineRuns:
 def _measure_once(run: _EngineRuns) -> None:
     instance = run.instance
     ways: dict[str, Callable[[], Any]] = {
-        "colgen": lambda: solve(_Uncached(instance), relaxation=True),
+        "colgen": lambda: solve(_InPyomo(instance), relaxation=True),
         "highs": lambda: highs_loop(instance),
         "cached": lambda: solve(CuttingStock(instance), relaxation=True),
     }
@@ -148,7 +151,7 @@ def _shares(instance: CuttingStockInstance) -> dict[str, list[float]]:
         lp = clocks.enter_context(_clocked(LinearProgram, "__init__", "solve", "add_columns"))
         oracle = clocks.enter_context(_clocked(PatternOracle, "price"))
         started = time.process_time()
-        solve(_Uncached(instance), relaxation=True)
+        solve(_InPyomo(instance), relaxation=True)
         total = time.process_time() - started
     setup = min(lp.first, oracle.first) - started
     stages = {"lp": lp.total, "oracle": oracle.total, "setup": setup, "loop": total - setup - lp.total - oracle.total}

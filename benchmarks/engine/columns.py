@@ -16,7 +16,7 @@ from colgen import Column, Columns, Duals, LinearMaster, Pricing, PricingContext
 from colgen.bounding.pricing_round import improving
 from colgen.cli.template import Figure
 from colgen.core.lazy_imports import Late
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.pricing.calls import gather
 
 if TYPE_CHECKING:

@@ -249,7 +249,7 @@ def price_sentences(sentences: Sequence[Sentence], weights: Weights, *, start: s
     """Relaxations by column generation, the shortest run of each."""
     for sentence in sentences:  # compiles the models
         compiling = "tree" if start == "dual" else start
-        GrandparentParsing(_fresh(sentence, weights), start=compiling, **options).formulation()
+        GrandparentParsing(_fresh(sentence, weights), start=compiling, **options).master()
     solve(GrandparentParsing(_fresh(sentences[0], weights), start=start, **options), relaxation=True)  # and the kernels
     found = []
     for sentence in sentences:

@@ -13,6 +13,7 @@ from colgen.checkpoint.file import Checkpoint, read_checkpoint
 from colgen.checkpoint.pools import Origin, kept_pool, read_pool
 from colgen.checkpoint.resume import resume
 from colgen.checkpoint.writer import Keeper
+from colgen.claims import answer_for_check
 from colgen.core.columns import Codec, Column, Key
 from colgen.core.errors import ColgenError, InputError
 from colgen.core.pool import Pool
@@ -21,7 +22,7 @@ from colgen.core.warm_start import NOTHING, WarmStart
 from colgen.cuts.separation import Separation
 from colgen.master.linear_master import as_linear
 from colgen.master.protocol import RestrictedMaster
-from colgen.problem import Problem, answer_for_check, codec_of, digest_of_problem
+from colgen.problem import Problem, codec_of, digest_of_problem
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.open_tree import OpenTree
 

@@ -15,7 +15,7 @@ from typing import Any, Generic
 from colgen.core.errors import InputError
 from colgen.core.renamed import METHODS
 
-_OF_FILES = frozenset({"codec", "finish", "identity", "name", "shape", "shape_data"})
+_OF_FILES = frozenset({"codec", "finish", "identity", "name"})
 """Hooks for files and speed, which few programs need: ordinary words such as `write` and `column` resemble them."""
 
 _CLOSE = 0.75

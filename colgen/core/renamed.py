@@ -60,6 +60,9 @@ METHODS: dict[str, dict[str, str]] = {
         "written": "codec() -> Codec(write=...)",
         "digest": "identity",
         "finished": "finish(result)",
+        "formulation": "master() -> Rows",
+        "restricted_master": "master() -> RestrictedMaster",
+        "shape_data": "master() -> Rows",
     },
     "RestrictedMaster": {
         "add_results": "add(columns, rows, origins)",
@@ -151,7 +154,6 @@ MOVED = {
     "Enumeration": "colgen.enumeration",
     "Exchanging": "colgen.heuristics",
     "Executor": "colgen.parallel.executor",
-    "FormulationCache": "colgen.model.formulation",
     "FoundBlocks": "colgen.decomposition.detection",
     "Key": "colgen.core.columns",
     "LagrangianMaster": "colgen.master.lagrangian_master",
@@ -184,7 +186,7 @@ MOVED = {
     "Term": "colgen.core.terms",
     "Together": "colgen.core.decision",
     "Volume": "colgen.bounding.volume",
-    "compile_model": "colgen.model.formulation",
+    "compile_model": "colgen.model.rows",
     "find_blocks": "colgen.decomposition.detection",
     "replace_parts": "colgen.reporting.methods",
     "seeds_from": "colgen.parallel.executor",
@@ -193,6 +195,7 @@ MOVED = {
 """Names that were in ``colgen`` itself, and the modules that they are imported from now."""
 
 GONE = {
+    "Formulation": "Rows",
     "load_columns": "solve(problem, start=path)",
     "save_columns": "result.pool.save(path)",
 }

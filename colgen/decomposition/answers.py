@@ -14,7 +14,7 @@ from colgen.core.errors import InfeasibleAnswerError, InputError
 from colgen.core.result import Certificate, Result
 from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.reading.arrays import Floats, Ints, Reading
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.solvers.arrays import EXACT
 
 
@@ -139,7 +139,7 @@ def to_pyomo(result: Result) -> pyo.ConcreteModel:
     return model
 
 
-def objective_step(f: Formulation) -> float | None:
+def objective_step(f: Rows) -> float | None:
     """What every answer's objective is a multiple of, if all that costs is whole; None if it is not."""
     costs = np.append(f.costs[f.costs != 0.0], f.offset)
     whole = f.integer[f.costs != 0.0].all() and (costs == np.rint(costs)).all()

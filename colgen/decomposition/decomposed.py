@@ -35,7 +35,7 @@ from colgen.decomposition.reading.subproblems import subproblems
 from colgen.decomposition.splitting import Splitting
 from colgen.heuristics import Diving, RestrictedMIP
 from colgen.method import Method
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
 
@@ -64,7 +64,7 @@ class Decomposed(Problem):
         self.objective_step = objective_step(self.reading.formulation)
         self._rule = OnBlockVariables(splitting)
 
-    def formulation(self) -> Formulation:
+    def master(self) -> Rows:
         return self.splitting.master()
 
     def pricing(self) -> Sequence[Pricing]:

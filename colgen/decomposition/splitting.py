@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.decomposition.reading.arrays import Floats, Ints, Reading
 from colgen.decomposition.reading.partition import MASTER, Partition
 from colgen.decomposition.reading.subproblems import Subproblem
-from colgen.model.formulation import Formulation, named_blocks
+from colgen.model.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +98,7 @@ class Splitting:
         """Of the row that says how many points of a subproblem an answer has."""
         return (self.convexity, sub.number)
 
-    def master(self) -> Formulation:
+    def master(self) -> Rows:
         """The linking rows over the static variables, and the convexity rows; artificial variables where zero fails."""
         f = self.reading.formulation
         counts = np.array([sub.count for sub in self.subproblems], dtype=float)
@@ -118,20 +117,19 @@ class Splitting:
             name += "_"
         column_keys = (*(f.column_keys[k] for k in self.static.tolist()), *((name, k) for k in range(count)))
         flags = np.concatenate([np.zeros(width, dtype=np.bool_), np.ones(count, dtype=np.bool_)])
-        return dataclasses.replace(
-            f,
-            matrix=sparse.csc_array(sparse.hstack([own, more])) if count else own,
-            costs=np.concatenate([f.costs[self.static], np.zeros(count)]),
-            lower=np.concatenate([f.lower[self.static], np.zeros(count)]),
-            upper=np.concatenate([f.upper[self.static], np.full(count, math.inf)]),
+        return Rows.of_arrays(
+            f.sense,
+            sparse.csc_array(sparse.hstack([own, more])) if count else own,
+            columns=(
+                column_keys,
+                np.concatenate([f.costs[self.static], np.zeros(count)]),
+                np.concatenate([f.lower[self.static], np.zeros(count)]),
+                np.concatenate([f.upper[self.static], np.full(count, math.inf)]),
+            ),
+            rows=(self.row_keys, lower, upper),
             integer=np.concatenate([f.integer[self.static], np.zeros(count, dtype=np.bool_)]),
             artificial=flags,
-            row_lower=lower,
-            row_upper=upper,
-            column_keys=column_keys,
-            row_keys=self.row_keys,
-            row_blocks=named_blocks(self.row_keys),
-            column_blocks=named_blocks(column_keys),
+            offset=f.offset,
             cost_rounding=max((sub.cost_rounding for sub in self.subproblems), default=0.0),
         )
 

@@ -116,7 +116,7 @@ class _Planes(Problem[list[tuple[_Plane, float]]]):
     def __init__(self, pricing: _WorstViolators) -> None:
         self._pricing = pricing
 
-    def restricted_master(self) -> QuadraticMaster:
+    def master(self) -> QuadraticMaster:
         flat = _Plane((np.zeros(0, dtype=np.int64), np.zeros(0)))  # the hinge is never negative
         size, curvature = self._pricing.size, 1.0 / self._pricing.regularization
         return QuadraticMaster(Column(0.0, {}, flat), _vector, size=size, curvature=curvature)

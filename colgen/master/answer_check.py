@@ -17,13 +17,13 @@ from colgen.core.tolerances import ROUNDING, SUMMED, TOLERANCES, size
 from colgen.master.column_pool import Floats, Ints
 from colgen.master.lookup import LookUp
 from colgen.master.tableau import Tableau
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 
 
 class AnswerCheck:
     """Recomputes answers of a linear master from the coefficients of its rows."""
 
-    def __init__(self, tableau: Tableau, formulation: Formulation, lookup: LookUp) -> None:
+    def __init__(self, tableau: Tableau, formulation: Rows, lookup: LookUp) -> None:
         self._table, self._rows, _, self._objective = tableau
         self._formulation, self._lookup = formulation, lookup
 

@@ -17,7 +17,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.master.column_pool import NOWHERE, ColumnPool, Floats, Ints
 from colgen.master.growing_arrays import Growing, GrowingTogether
 from colgen.master.lookup import LookUp
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.pricing.oracles import Pricing
 from colgen.solvers.columns.compressed import activities, grow_older, products, used
 
@@ -60,7 +60,7 @@ class ColumnTable(ColumnPool):
     """
 
     def __init__(
-        self, formulation: Formulation, weights: Floats, row_keys: Sequence[Key], row_position: Mapping[Key, int]
+        self, formulation: Rows, weights: Floats, row_keys: Sequence[Key], row_position: Mapping[Key, int]
     ) -> None:
         super().__init__(row_keys, row_position)
         f = formulation

@@ -23,7 +23,7 @@ from colgen.master.lookup import LookUp
 from colgen.master.phases import Phases
 from colgen.master.protocol import IntegerSearch, MasterStatus
 from colgen.master.tableau import Tableau
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.solvers.columns.exchanges import WholeProgram, exchange
 from colgen.solvers.linear import lp as programs
 from colgen.solvers.linear.lp import Stopped
@@ -68,9 +68,7 @@ class IntegerSolutions(IntegerSearch):
         What an answer must satisfy.
     """
 
-    def __init__(
-        self, tableau: Tableau, formulation: Formulation, lookup: LookUp, phases: Phases, check: AnswerCheck
-    ) -> None:
+    def __init__(self, tableau: Tableau, formulation: Rows, lookup: LookUp, phases: Phases, check: AnswerCheck) -> None:
         self._table, self._rows, self._program, self._objective = tableau
         self._formulation, self._lookup, self._phases, self._check = formulation, lookup, phases, check
 

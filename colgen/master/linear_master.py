@@ -37,7 +37,7 @@ from colgen.master.phases import Phases
 from colgen.master.protocol import MasterSolution, MasterStatus, NodeSwitch, Precision, RestrictedMaster
 from colgen.master.reduced_costs import ReducedCosts
 from colgen.master.tableau import tableau_of
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.pricing.oracles import Pricing, PricingResult, check_priced
 from colgen.solvers.linear.backends.registry import BackendError, check_backend
 from colgen.solvers.linear.lp import LinearProgram
@@ -64,7 +64,7 @@ class LinearMaster(RestrictedMaster):
     Parameters
     ----------
     formulation
-        The compiled Pyomo template.
+        The rows, without generated columns.
     central
         Take dual values from the middle of the optimal ones, which an interior point method finds, and not from the
         simplex method's corner.  Where the optimum is degenerate, as in set partitioning with few and large parts, that
@@ -93,7 +93,7 @@ class LinearMaster(RestrictedMaster):
 
     def __init__(
         self,
-        formulation: Formulation,
+        formulation: Rows,
         *,
         central: Central = False,
         dual_first: bool = False,

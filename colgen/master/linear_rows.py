@@ -23,7 +23,7 @@ from colgen.master.phases import Phases
 from colgen.master.protocol import Answer, LinkingRows, MasterSolution
 from colgen.master.reduced_costs import ReducedCosts
 from colgen.master.tableau import Tableau
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.pricing.oracles import Pricing, PricingResult
 
 
@@ -35,7 +35,7 @@ class LinearRows(LinkingRows):
     def __init__(
         self,
         tableau: Tableau,
-        formulation: Formulation,
+        formulation: Rows,
         lookup: LookUp,
         joining: Joining,
         phases: Phases,

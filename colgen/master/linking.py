@@ -20,7 +20,7 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.master.column_table import TEMPLATE
 from colgen.master.lookup import LookUp
 from colgen.master.tableau import Tableau
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class Linking:
         Of the columns that no oracle answers for.
     """
 
-    def __init__(self, tableau: Tableau, formulation: Formulation, lookup: LookUp) -> None:
+    def __init__(self, tableau: Tableau, formulation: Rows, lookup: LookUp) -> None:
         self._formulation, self._lookup = formulation, lookup
         table, rows = tableau.table, tableau.rows
         self._sense = tableau.objective.sense

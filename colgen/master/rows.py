@@ -13,7 +13,7 @@ from colgen.core.errors import FormulationError
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.column_pool import Floats, Ints
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.solvers.columns.compressed import largest_product, signed_duals
 from colgen.solvers.linear.scaling import sizes_of_rows
 from colgen.solvers.scaling import powers_of_two
@@ -88,7 +88,7 @@ class MasterRows:
         Which of them have been slack for long.
     """
 
-    def __init__(self, formulation: Formulation) -> None:
+    def __init__(self, formulation: Rows) -> None:
         f = formulation
         for k in np.flatnonzero(f.row_lower > f.row_upper).tolist():
             raise FormulationError(
@@ -120,7 +120,7 @@ class MasterRows:
         rows = self.names.block(block).tolist()
         return {self.names.keys[r]: (float(self.lower[r]), float(self.upper[r])) for r in rows}
 
-    def packing_sides(self, block: str, formulation: Formulation) -> Mapping[Key, float | None]:
+    def packing_sides(self, block: str, formulation: Rows) -> Mapping[Key, float | None]:
         """The upper side of each row of a block; None where the template's variables may make room for more."""
         f = formulation
         owners = _entry_owners(f)
@@ -162,7 +162,7 @@ class MasterRows:
         return float(largest_product(duals, self.sizes))
 
 
-def template_weights(formulation: Formulation, sizes: Floats) -> Floats:
+def template_weights(formulation: Rows, sizes: Floats) -> Floats:
     """What the template's variables would cost in phase 1: as much as they move their rows, by those rows' sizes."""
     f = formulation
     moves = np.zeros(len(f.costs))
@@ -170,6 +170,6 @@ def template_weights(formulation: Formulation, sizes: Floats) -> Floats:
     return powers_of_two(moves)
 
 
-def _entry_owners(formulation: Formulation) -> Ints:
+def _entry_owners(formulation: Rows) -> Ints:
     """The variable of each entry of a template's matrix."""
     return np.repeat(np.arange(len(formulation.costs)), np.diff(formulation.matrix.indptr))

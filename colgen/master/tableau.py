@@ -12,7 +12,7 @@ from colgen.master.column_table import ColumnTable
 from colgen.master.present_objective import PresentObjective
 from colgen.master.program import MasterProgram
 from colgen.master.rows import MasterRows, template_weights
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.solvers.linear.lp import LinearProgram
 from colgen.solvers.linear.program import Program
 
@@ -26,7 +26,7 @@ class Tableau(NamedTuple):
     objective: PresentObjective
 
 
-def tableau_of(formulation: Formulation, settings: Mapping[str, Any], dual_first: bool) -> Tableau:
+def tableau_of(formulation: Rows, settings: Mapping[str, Any], dual_first: bool) -> Tableau:
     """A template before any column has been generated.
 
     Parameters

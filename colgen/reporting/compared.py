@@ -15,7 +15,7 @@ from colgen.core.lazy_imports import Late
 from colgen.core.result import Iteration, NodeRecord, Result, Termination
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size
-from colgen.model.formulation import Formulation, compile_model
+from colgen.model.rows import Rows, compile_model
 from colgen.problem import Problem
 from colgen.solvers.compiling import compile_seconds, working_clock
 from colgen.solvers.linear.lp import LPStatus
@@ -166,10 +166,10 @@ class Compared:
 
 
 def solve_complete(
-    model: pyo.ConcreteModel | Formulation, time_limit: float = math.inf, *, relaxation: bool = False
+    model: pyo.ConcreteModel | Rows, time_limit: float = math.inf, *, relaxation: bool = False
 ) -> MIPSolution:
     """HiGHS on a complete model, or on its relaxation: presolve on, one thread, to a gap of zero."""
-    f = model if isinstance(model, Formulation) else compile_model(model)
+    f = model if isinstance(model, Rows) else compile_model(model)
     integer = np.zeros_like(f.integer) if relaxation else f.integer
     arrays = (f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.offset)
     found = solve_mip(Program(f.sense is Sense.MAXIMIZE, *arrays), integer, time_limit)
@@ -212,7 +212,7 @@ def _solve_one(name: str, way: Way, instance: Any, time_limit: float, relaxation
     found = way(instance)
     if isinstance(found, Problem):
         found = solve(found, time_limit=time_limit, relaxation=relaxation)
-    elif isinstance(found, (pyo.ConcreteModel, Formulation)):
+    elif isinstance(found, (pyo.ConcreteModel, Rows)):
         return _complete(name, found, started, time_limit, relaxation)
     elif relaxation:
         raise InputError(f"{name} returns an answer, which has no relaxation: leave it out")
@@ -252,9 +252,9 @@ def compared(name: str, found: Result, seconds: float, *, relaxation: bool = Fal
 
 
 def _complete(
-    name: str, model: pyo.ConcreteModel | Formulation, started: float, time_limit: float, relaxation: bool
+    name: str, model: pyo.ConcreteModel | Rows, started: float, time_limit: float, relaxation: bool
 ) -> Compared:
-    formulation = model if isinstance(model, Formulation) else compile_model(model)
+    formulation = model if isinstance(model, Rows) else compile_model(model)
     rows, columns = formulation.matrix.shape
     found = solve_complete(formulation, time_limit, relaxation=relaxation)
     proof = {

@@ -151,7 +151,7 @@ def compare(
     ways
         Callables that take the instance, by name, or in a list (then named after themselves).  What one returns says
         what is done with it: a :class:`Problem` is solved by column generation; a complete model, Pyomo's or a compiled
-        :class:`Formulation`, by HiGHS with presolve; a :class:`Result` is taken as it is; of anything else the
+        :class:`Rows`, by HiGHS with presolve; a :class:`Result` is taken as it is; of anything else the
         attributes ``objective`` and, if there is one, ``dual_bound`` are read, or it is the objective itself.
     time_limit
         Seconds for each problem or model; methods that return answers keep their own limits.

@@ -12,6 +12,7 @@ from colgen.core.duals import Duals
 from colgen.core.result import Result
 from colgen.core.solution import Solution
 from colgen.master.linear_master import LinearMaster
+from colgen.master.statement import restricted_master
 from colgen.testing.dual_points import DualPoints
 from colgen.testing.evidence import Evidence
 from colgen.testing.observers import Session
@@ -24,7 +25,7 @@ def check_branching(evidence: Evidence, session: Session, relaxation: Result | N
     if not rules:
         return
     master = session.master
-    beginning = evidence.problem.restricted_master()  # without rows that have been separated, as in a run
+    beginning = restricted_master(evidence.problem.master())  # without rows that have been separated, as in a run
     for rule in rules:
         with evidence.findings.guard("branching", f"{type(rule).__name__}.suit()"):
             rule.suit(beginning)

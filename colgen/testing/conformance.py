@@ -121,7 +121,7 @@ def _ask_for_parts(evidence: Evidence) -> WarmStart:
         check_hooks(problem)
     with findings.guard("parts", f"{name}.warm_start()"):
         warm = problem.warm_start(Budget())
-    for method in ("restricted_master", "separation", "branching", "method"):
+    for method in ("master", "separation", "branching", "method"):
         with findings.guard("parts", f"{name}.{method}()"):
             getattr(problem, method)()
     with findings.guard("parts", f"{name}.pricing()"):

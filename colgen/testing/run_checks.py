@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from colgen.bounding.column_generation import ColumnGeneration
+from colgen.claims import RowClaims
 from colgen.core.budget import Budget
 from colgen.core.duals import OwnDuals
 from colgen.core.errors import ColgenError
@@ -18,9 +19,10 @@ from colgen.core.tolerances import TOLERANCES
 from colgen.core.warm_start import WarmStart
 from colgen.master.linear_master import as_linear
 from colgen.master.protocol import RestrictedMaster
+from colgen.master.statement import restricted_master
 from colgen.method import Method
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
-from colgen.problem import Problem, method_of, states_rows_anew
+from colgen.problem import Problem, method_of
 from colgen.solving import solve
 from colgen.stabilization import Stabilization
 from colgen.testing.evidence import Evidence
@@ -89,7 +91,7 @@ class WatchedRuns:
         """The problem with its parts watched; its own methods still get its own oracles from each other."""
         evidence = self._evidence
         parts: dict[str, Any] = {
-            "restricted_master": self._restricted_master,
+            "master": self._restricted_master,
             "pricing": lambda: [WatchedPricing(oracle, k, self._told) for k, oracle in enumerate(evidence.oracles)],
             "separation": lambda: [WatchedSeparation(s, evidence.rows) for s in evidence.problem.separation()],
             "answer": self._answer,
@@ -104,11 +106,12 @@ class WatchedRuns:
     def _warm_start(self, budget: Budget) -> WarmStart:
         """Without the dual values, which could leave nothing for the engine to do."""
         problem = self._evidence.problem
-        start = dataclasses.replace(problem.warm_start(budget), duals=None)
-        return dataclasses.replace(start, tentative=start.tentative or states_rows_anew(problem, "warm_start"))
+        start = problem.warm_start(budget)
+        claims = RowClaims(problem, restricted_master(problem.master()))
+        return dataclasses.replace(start, duals=None, tentative=start.tentative or not claims.hold("warm_start"))
 
     def _restricted_master(self) -> RestrictedMaster:
-        self._master = self._evidence.problem.restricted_master()
+        self._master = restricted_master(self._evidence.problem.master())
         linear = as_linear(self._master)
         if linear is not None:
             self._evidence.sessions.append(Session(linear, [[] for _ in self._evidence.oracles]))

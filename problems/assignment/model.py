@@ -1,10 +1,10 @@
-"""Generalized assignment as Pyomo models: the master of column generation, and a complete formulation."""
+"""Generalized assignment as programs: the rows of column generation, and a complete formulation in Pyomo."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from colgen import InputError, artificial
+from colgen import InputError, Rows, Sense
 from colgen.core.lazy_imports import Late
 from colgen.problems.assignment.instance import AssignmentInstance
 
@@ -14,17 +14,15 @@ else:
     pyo = Late("pyomo.environ")
 
 
-def master(instance: AssignmentInstance) -> pyo.ConcreteModel:
-    """The rows of the formulation by sets of tasks: ``undone`` stands in for the sets to come."""
-    m = pyo.ConcreteModel()
-    m.task = pyo.RangeSet(0, instance.num_tasks - 1)
-    m.machine = pyo.RangeSet(0, instance.num_machines - 1)
-    m.undone = artificial(m.task)
-    m.idle = pyo.Var(m.machine, bounds=(0, 1))
-    m.assign = pyo.Constraint(m.task, rule=lambda m, t: m.undone[t] == 1)
-    m.use = pyo.Constraint(m.machine, rule=lambda m, j: m.idle[j] == 1)
-    m.cost = pyo.Objective(expr=0, sense=pyo.minimize)
-    return m
+def master(instance: AssignmentInstance) -> Rows:
+    """Return the rows of the formulation by sets of tasks: ``undone`` stands in for the sets to come."""
+    tasks, machines = range(instance.num_tasks), range(instance.num_machines)
+    rows = Rows(Sense.MINIMIZE, objective="cost")
+    undone = rows.add_variables("undone", tasks, artificial=True)
+    idle = rows.add_variables("idle", machines, upper=1.0)
+    rows.add_entries(rows.add_rows("assign", tasks, lower=1.0, upper=1.0), undone, 1.0)
+    rows.add_entries(rows.add_rows("use", machines, lower=1.0, upper=1.0), idle, 1.0)
+    return rows
 
 
 def full(instance: AssignmentInstance, formulation: str = "compact") -> pyo.ConcreteModel:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from colgen import (
     Problem,
     RankOne,
     RestrictedMIP,
+    Rows,
     Separation,
     Solution,
     StrongBranching,
@@ -30,9 +31,6 @@ from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
-from colgen.core.sense import Sense
-from colgen.model.formulation import Formulation
-from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.assignment.bound import KnapsackAscent
 from colgen.problems.assignment.branching import AssignmentFixing, OnAssignments
 from colgen.problems.assignment.decisions import ASSIGN, USE
@@ -41,9 +39,6 @@ from colgen.problems.assignment.instance import AssignmentInstance
 from colgen.problems.assignment.model import master
 from colgen.problems.assignment.pricing import KnapsackOracle
 from colgen.problems.assignment.proof import AssignmentCertifier
-
-if TYPE_CHECKING:
-    import pyomo.environ as pyo
 
 _FIRST = Way(2, 100, 2.0, 25)
 """An ascent of which the local search starts."""
@@ -77,13 +72,8 @@ class Assignment(Problem[list[int]]):
         self.objective_step = instance.step
         self.scale = scale_of(instance, _MOVES)
 
-    def master(self) -> pyo.ConcreteModel:
+    def master(self) -> Rows:
         return master(self.instance)
-
-    def formulation(self) -> Formulation:
-        tasks, machines = range(self.instance.num_tasks), range(self.instance.num_machines)
-        use = SlackRows("use", "idle", machines, 1.0, 1.0, upper=1.0, artificial=False)
-        return slack_rows(Sense.MINIMIZE, [SlackRows("assign", "undone", tasks, 1.0, 1.0), use])
 
     def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle
@@ -131,7 +121,7 @@ class Assignment(Problem[list[int]]):
     def certifier(self) -> Certifier:
         whole = self.objective_step is not None and (self.instance.costs == np.rint(self.instance.costs)).all()
         whole = whole and (self.instance.sizes > 0).all()
-        if not whole or type(self).master is not Assignment.master:
+        if not whole:
             return super().certifier()
         return AssignmentCertifier(self.instance)
 

@@ -107,7 +107,7 @@ class ChainMAP(Problem):
             "nothing is left to resume; leave the checkpoint out"
         )
 
-    def restricted_master(self) -> RestrictedMaster:
+    def master(self) -> RestrictedMaster:
         if self.start is None:
             return SweepMaster(Sense.MAXIMIZE)
         self._master = ChainMaster(self.instance, self.start, self.reduced_cost == "both", prepare=self._model)

@@ -1,10 +1,12 @@
-"""Colouring as Pyomo models: the master of column generation, and complete formulations to compare with."""
+"""Colouring as programs: the rows of column generation, and complete formulations in Pyomo to compare with."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from colgen import InputError, artificial
+from colgen import InputError, Rows, Sense
 from colgen.core.lazy_imports import Late
 from colgen.problems.colouring.instance import ColouringInstance
 from colgen.solvers.graphs.colouring import saturated_first
@@ -15,19 +17,15 @@ else:
     pyo = Late("pyomo.environ")
 
 
-def master(instance: ColouringInstance) -> pyo.ConcreteModel:
-    """The rows of the formulation by stable sets: ``uncoloured`` stands in for the sets to come."""
-    return master_of(range(instance.num_vertices))
+def master(vertices: Sequence[int], *, once: bool = False) -> Rows:
+    """Return the rows of the formulation by stable sets: ``uncoloured`` stands in for the sets to come.
 
-
-def master_of(vertices: range | list[int], *, once: bool = False) -> pyo.ConcreteModel:
-    """The same over some of the vertices; with ``once`` each is to have one colour and no second one."""
-    m = pyo.ConcreteModel()
-    m.v = pyo.Set(initialize=list(vertices))
-    m.uncoloured = artificial(m.v)
-    m.vertex = pyo.Constraint(m.v, rule=lambda m, v: m.uncoloured[v] == 1 if once else m.uncoloured[v] >= 1)
-    m.colours = pyo.Objective(expr=0, sense=pyo.minimize)
-    return m
+    ``once``: each vertex has one colour, and no second one.
+    """
+    rows = Rows(Sense.MINIMIZE, objective="colours")
+    uncoloured = rows.add_variables("uncoloured", vertices, artificial=True)
+    rows.add_entries(rows.add_rows("vertex", vertices, lower=1.0, upper=1.0 if once else math.inf), uncoloured, 1.0)
+    return rows
 
 
 def full(instance: ColouringInstance, formulation: str = "assignment", colours: int | None = None) -> pyo.ConcreteModel:

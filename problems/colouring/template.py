@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from colgen import (
     Pricing,
     Problem,
     RankOne,
+    Rows,
     Separation,
     Solution,
     StrongBranching,
@@ -28,22 +28,19 @@ from colgen.certificate.certifier import Certifier
 from colgen.core.budget import Budget
 from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
-from colgen.core.sense import Sense
-from colgen.model.formulation import Formulation
-from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.colouring.branching import OnPairs
 from colgen.problems.colouring.critical import critical
 from colgen.problems.colouring.enumeration import StableSetEnumeration
 from colgen.problems.colouring.heuristics import Recolouring, as_solution, classes, colourings
 from colgen.problems.colouring.instance import ColouringInstance
-from colgen.problems.colouring.model import master_of
+from colgen.problems.colouring.model import master
 from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.proof import ColouringCertifier
 from colgen.problems.colouring.reduction import Reduced, reduced
 from colgen.problems.colouring.zykov import VERTEX, maximal
 
 if TYPE_CHECKING:
-    import pyomo.environ as pyo
+    pass
 
 _MOVES = 2_000
 """Of the first tabu searches, a vertex."""
@@ -85,12 +82,8 @@ class Colouring(Problem[list[int]]):
         kept = self.reduced.kept
         return StableSetOracle(kept.tolist(), self.instance.adjacency[np.ix_(kept, kept)], closed=not self.cuts)
 
-    def master(self) -> pyo.ConcreteModel:
-        return master_of(self.reduced.kept.tolist(), once=self.cuts)
-
-    def formulation(self) -> Formulation:
-        most = 1.0 if self.cuts else math.inf
-        return slack_rows(Sense.MINIMIZE, [SlackRows("vertex", "uncoloured", self.reduced.kept.tolist(), 1.0, most)])
+    def master(self) -> Rows:
+        return master(self.reduced.kept.tolist(), once=self.cuts)
 
     def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle

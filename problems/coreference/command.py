@@ -160,6 +160,8 @@ def _pentagon() -> CoreferenceInstance:
 class _FromScratch(Coreference):
     """Starts without any answer and without contraction, so that every column shown is a generated one."""
 
+    plain = True
+
     def __init__(self, instance: CoreferenceInstance) -> None:
         super().__init__(instance, contracted=False)
 

@@ -16,46 +16,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from colgen import (
     BranchingRule,
-    Formulation,
     Heuristic,
     HeuristicContext,
     Method,
     NoStabilization,
     OnTemplateVariable,
     Problem,
-    Sense,
+    Rows,
     Separation,
     Solution,
 )
+from colgen.claims import is_plain
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from colgen.core.warm_start import WarmStart
-from colgen.model.formulation import Block
 from colgen.problems.coreference.baseline import clusters_of, greedy_joining
 from colgen.problems.coreference.document import Cluster, as_clusters
 from colgen.problems.coreference.instance import CoreferenceInstance
-from colgen.problems.coreference.model import costs_of_pairs, pairs_alone
+from colgen.problems.coreference.model import pairs_alone
 from colgen.problems.coreference.separation import Transitivity, TwoPartition, values
-from colgen.problems.coreference.template import is_plain
 from colgen.solvers.clusters.clustering import local_search
 from colgen.solvers.stopping import Expired, never
-
-if TYPE_CHECKING:
-    import pyomo.environ as pyo
 
 
 class LazyAllLink(Problem):
     """Coreference clustering by row generation and branch and bound on pairs.
 
     The answer is a list of clusters, as tuples of mentions.  Pairs that a reward keeps together are together from the
-    start, unless a subclass states what may be another problem (:data:`~colgen.problems.coreference.template.STATING`).
+    start.  A subclass may solve another problem, and has that only if it declares ``plain = True`` in its own body.
 
     Parameters
     ----------
@@ -63,8 +57,8 @@ class LazyAllLink(Problem):
         Also separate two-partition inequalities.
     """
 
-    same_problem: ClassVar[bool] = True
-    """Whether this class states plain clustering; not inherited by classes that override what states the problem."""
+    plain: ClassVar[bool] = True
+    """Whether this class solves plain clustering; each subclass declares it for itself."""
 
     def __init__(self, instance: CoreferenceInstance, *, strengthen: bool = True) -> None:
         self.instance = instance
@@ -80,33 +74,8 @@ class LazyAllLink(Problem):
         """That of the instance; of plain clustering, of its units."""
         return self.instance.contracted.scale if is_plain(self) else self.instance.scale
 
-    def master(self) -> pyo.ConcreteModel:
+    def master(self) -> Rows:
         return pairs_alone(self.instance, joined=is_plain(self))
-
-    def formulation(self) -> Formulation:
-        # What compiling the model gives, without Pyomo: every document has its own number of mentions, and building
-        # the model takes longer than solving it.
-        n = self.instance.num_mentions
-        costs, together, offset = costs_of_pairs(self.instance, joined=is_plain(self))
-        pairs = len(costs)
-        indices = tuple((i, j) for i in range(n) for j in range(i + 1, n))
-        no_rows = np.empty(0)
-        return Formulation(
-            sense=Sense.MAXIMIZE,
-            matrix=sparse.csc_array((0, pairs)),
-            costs=costs,
-            lower=together.astype(float),
-            upper=np.ones(pairs),
-            integer=np.ones(pairs, dtype=bool),
-            artificial=np.zeros(pairs, dtype=bool),
-            row_lower=no_rows,
-            row_upper=no_rows,
-            offset=offset,
-            column_keys=tuple(("x", index) for index in indices),
-            row_keys=(),
-            row_blocks={},
-            column_blocks={"x": Block("x", indices, np.arange(pairs))},
-        )
 
     def separation(self) -> Sequence[Separation]:
         n = self.instance.num_mentions

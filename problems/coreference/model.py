@@ -22,12 +22,13 @@ quadric polytope: some characteristics, facets and relatives*, Mathematical Prog
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from colgen import InputError, artificial
+from colgen import InputError, Rows, Sense
 from colgen.core.lazy_imports import Late
 from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
@@ -41,19 +42,16 @@ _MOST_MENTIONS = 16
 """Set partitioning is written down for so many mentions at most: 65,535 clusters."""
 
 
-def master(instance: CoreferenceInstance | int, constant: float = 0.0) -> pyo.ConcreteModel:
-    """The rows of set partitioning, without any cluster: ``uncovered`` stands in for the columns to come.
+@lru_cache(64)
+def master(mentions: int) -> Rows:
+    """Return the rows of set partitioning, without any cluster: ``uncovered`` stands in for the columns to come.
 
-    They depend on the number of mentions alone, which may be given instead of an instance.  ``constant`` is the score
-    of clusters that are in no row because they are known.
+    The rows are made once per number of mentions; change a copy.
     """
-    mentions = instance.num_mentions if isinstance(instance, CoreferenceInstance) else instance
-    m = pyo.ConcreteModel()
-    m.mention = pyo.RangeSet(0, mentions - 1)
-    m.uncovered = artificial(m.mention)
-    m.cover = pyo.Constraint(m.mention, rule=lambda m, i: m.uncovered[i] == 1)
-    m.score = pyo.Objective(expr=constant, sense=pyo.maximize)
-    return m
+    rows = Rows(Sense.MAXIMIZE, objective="score")
+    uncovered = rows.add_variables("uncovered", range(mentions), artificial=True)
+    rows.add_entries(rows.add_rows("cover", range(mentions), lower=1.0, upper=1.0), uncovered, 1.0)
+    return rows
 
 
 def pricing(instance: CoreferenceInstance, duals: ArrayLike) -> pyo.ConcreteModel:
@@ -104,7 +102,7 @@ def full(instance: CoreferenceInstance, formulation: str = "all_link") -> pyo.Co
     if formulation == "set_partitioning":
         return set_partitioning(instance)
     if formulation == "lazy":
-        return pairs_alone(instance)
+        return pairs_alone(instance).pyomo()
     raise ValueError(f"formulation must be 'all_link', 'set_partitioning' or 'lazy', not {formulation!r}")
 
 
@@ -127,8 +125,8 @@ def costs_of_pairs(instance: CoreferenceInstance, *, joined: bool) -> tuple[Floa
     return costs, together, instance.objective(instance.units)
 
 
-def pairs_alone(instance: CoreferenceInstance, *, joined: bool = False) -> pyo.ConcreteModel:
-    """``x[i, j]``, i < j: whether two mentions are in one cluster; no rows.
+def pairs_alone(instance: CoreferenceInstance, *, joined: bool = False) -> Rows:
+    """Return ``x[i, j]``, i < j: whether two mentions are in one cluster; no rows.
 
     Parameters
     ----------
@@ -136,22 +134,15 @@ def pairs_alone(instance: CoreferenceInstance, *, joined: bool = False) -> pyo.C
         Pairs inside of the instance's units are together.
     """
     costs, together, offset = costs_of_pairs(instance, joined=joined)
-    m = pyo.ConcreteModel()
-    m.mention = pyo.RangeSet(0, instance.num_mentions - 1)
-    m.pair = pyo.Set(initialize=_pairs(instance.num_mentions), dimen=2)
-    m.x = pyo.Var(m.pair, domain=pyo.Binary)
-    cost = dict(zip(_pairs(instance.num_mentions), costs.tolist(), strict=True))
-    for pair, held in zip(cost, together.tolist(), strict=True):
-        if held:
-            m.x[pair].setlb(1)
-    m.score = pyo.Objective(expr=pyo.quicksum(cost[pair] * m.x[pair] for pair in m.pair) + offset, sense=pyo.maximize)
-    return m
+    rows = Rows(Sense.MAXIMIZE, objective="score", offset=offset)
+    rows.add_variables("x", _pairs(instance.num_mentions), cost=costs, lower=together, upper=1.0, integer=True)
+    return rows
 
 
 def all_link(instance: CoreferenceInstance) -> pyo.ConcreteModel:
     """``x[i, j]``, and for each pair i < j and each other mention k the row x_ij ≥ x_ik + x_kj - 1."""
-    m = pairs_alone(instance)
-    thirds = [(i, j, k) for i, j in m.pair for k in m.mention if k not in (i, j)]
+    m, n = pairs_alone(instance).pyomo(), instance.num_mentions
+    thirds = [(i, j, k) for i, j in _pairs(n) for k in range(n) if k not in (i, j)]
     m.third = pyo.Set(initialize=thirds, dimen=3)
     m.transitivity = pyo.Constraint(
         m.third,

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from colgen import (
     BranchingRule,
     Column,
-    Formulation,
     LinearMaster,
     Method,
     Pricing,
     Problem,
     RestrictedMIP,
+    Rows,
     RyanFoster,
-    Sense,
     Solution,
     Stages,
 )
 from colgen.certificate.certifier import Certifier
+from colgen.claims import is_plain
 from colgen.core.budget import Budget
 from colgen.core.columns import Codec
 from colgen.core.warm_start import WarmStart
-from colgen.model.formulation import Block
-from colgen.problem import rows_of, states_anew
 from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.problems.coreference.items import COVER, SMALL, Items
@@ -39,27 +35,6 @@ from colgen.problems.coreference.pricing import ClusterSearch, GrowingClusters
 from colgen.problems.coreference.proof import ClusterCertifier
 from colgen.solvers.stopping import Expired, never
 
-if TYPE_CHECKING:
-    import pyomo.environ as pyo
-
-STATING = frozenset(
-    {
-        "master",
-        "formulation",
-        "restricted_master",
-        "shape",
-        "data",
-        "pricing",
-        "separation",
-        "branching",
-        "method",
-        "check",
-        "relaxation",
-        "sense",
-    }
-)
-"""What a subclass overrides to state another problem than plain clustering."""
-
 _PROOF = 0.3
 """Share of the time that is left by finding the items: taking the steps again, and rounds."""
 
@@ -67,42 +42,14 @@ _ROUNDS = 0.7
 """Share of the time that is left to the rounds by what they start from."""
 
 
-@lru_cache(maxsize=64)
-def _rows(n: int) -> Formulation:
-    """What compiling the model gives, without Pyomo: building the model takes longer than solving it."""
-    ones, indices = np.ones(n), tuple(range(n))
-    return Formulation(
-        sense=Sense.MAXIMIZE,
-        matrix=sparse.csc_array((ones, (indices, indices)), shape=(n, n)),
-        costs=np.zeros(n),
-        lower=np.zeros(n),
-        upper=np.full(n, np.inf),
-        integer=np.zeros(n, dtype=bool),
-        artificial=np.ones(n, dtype=bool),
-        row_lower=ones,
-        row_upper=ones,
-        offset=0.0,
-        column_keys=tuple(("uncovered", i) for i in indices),
-        row_keys=tuple((COVER, i) for i in indices),
-        row_blocks={COVER: Block(COVER, indices, np.arange(n))},
-        column_blocks={"uncovered": Block("uncovered", indices, np.arange(n))},
-    )
-
-
-def is_plain(problem: Problem[Any]) -> bool:
-    """Return whether a problem is plain clustering, for all that its class says."""
-    return not states_anew(problem, STATING)
-
-
 class Coreference(Problem[list[Cluster]]):
     """Clustering by column generation; where the relaxation is fractional, by branching on pairs of mentions.
 
     The answer is a list of clusters, each a tuple of mentions.
 
-    What is contracted, settled, or known before there is a master is argued from the scores alone.  A subclass that
-    states rows, oracles, branching rules or checks of its own (:data:`STATING`) may state another problem, so that
-    nothing of the kind is done for it: its rows are single mentions, and it starts without guesses
-    other than its own.  One that still states plain clustering says ``same_problem = True`` in its own body.
+    What is contracted, settled, or known before there is a master is argued from the scores alone.  A subclass may
+    solve another problem, so nothing of the kind is done for it: its rows are single mentions, and it starts without
+    guesses other than its own.  One that still solves plain clustering declares ``plain = True`` in its own body.
 
     Parameters
     ----------
@@ -114,8 +61,8 @@ class Coreference(Problem[list[Cluster]]):
         Only components with so many mentions are worth contracting.
     """
 
-    same_problem: ClassVar[bool] = True
-    """Whether this class states plain clustering; not inherited by classes that override what states the problem."""
+    plain: ClassVar[bool] = True
+    """Whether this class solves plain clustering; each subclass declares it for itself."""
 
     def __init__(
         self, instance: CoreferenceInstance, *, contracted: bool = True, settled: bool = True, smallest: int = SMALL
@@ -133,7 +80,7 @@ class Coreference(Problem[list[Cluster]]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _hurried=threading.local())
 
-    @cached_property
+    @property
     def objective_step(self) -> float | None:  # type: ignore[override]
         """That of the instance; of another problem it has to be stated."""
         return self.instance.step if self.is_plain else None
@@ -145,7 +92,7 @@ class Coreference(Problem[list[Cluster]]):
 
     @property
     def is_plain(self) -> bool:
-        """Whether this is plain clustering, for all that its class says."""
+        """Whether this is plain clustering."""
         return is_plain(self)
 
     def certifier(self) -> Certifier:
@@ -185,14 +132,11 @@ class Coreference(Problem[list[Cluster]]):
             expired=expired,
         )
 
-    def master(self) -> pyo.ConcreteModel:
-        return master(len(self.items), self.items.constant + self.items.offset)
-
-    def formulation(self) -> Formulation:
-        return dataclasses.replace(_rows(len(self.items)), offset=self.items.constant + self.items.offset)
-
-    def restricted_master(self) -> LinearMaster:
-        return LinearMaster(rows_of(self), central=True)
+    def master(self) -> Rows:
+        rows = master(len(self.items)).copy()
+        rows.offset = self.items.constant + self.items.offset
+        rows.solved_by = partial(LinearMaster, central=True)
+        return rows
 
     def pricing(self) -> Pricing:
         return Stages(GrowingClusters(self.items), ClusterSearch(self.items))
@@ -242,9 +186,6 @@ class Coreference(Problem[list[Cluster]]):
         return items.column(whole)
 
     def check(self, answer: Iterable[Sequence[int]]) -> float | None:
-        # Of another problem a subclass says itself what an answer is worth; it may call this one for the clustering.
-        if not self.is_plain and getattr(self.check, "__func__", None) is Coreference.check:
-            return None
         return self.instance.check(answer)
 
     def answer(self, solution: Solution) -> list[Cluster]:

@@ -14,11 +14,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from colgen import BranchingRule, Column, Method, Pricing, Separation, Solution, artificial, exchange
+from colgen import BranchingRule, Column, Method, Pricing, Rows, Separation, Solution, artificial
 from colgen.core.budget import Budget
 from colgen.core.lazy_imports import Late
 from colgen.core.warm_start import WarmStart
-from colgen.problems.cutting_stock.exchanges import Exchange
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Use
 
 if TYPE_CHECKING:
@@ -40,11 +39,8 @@ class ColumnModel(ABC):
         Right-hand sides of the demand rows.
     oracles
         The pricing problems.
-    exchanges
-        Dual-optimal inequalities.
     """
 
-    exchanges: tuple[Exchange, ...] = ()
     demands: Sequence[int]
     oracles: Sequence[Pricing]
 
@@ -53,22 +49,12 @@ class ColumnModel(ABC):
         self.kinds = instance.rolls.useful
         self.stock = instance.rolls.only(self.kinds)
 
-    def master(self) -> pyo.ConcreteModel:
-        """Return the rows of items, limited kinds and patterns, with artificial variables in place of columns.
-
-        ``cut_down[k]`` is a piece that is used for smaller ones: zero in every answer.
-        """
+    def master(self) -> pyo.ConcreteModel | Rows:
+        """Return the rows of items, limited kinds and patterns, with artificial variables in place of columns."""
         m = pyo.ConcreteModel()
         m.item = pyo.RangeSet(0, len(self.demands) - 1)
         m.unmet = artificial(m.item)
-        pieces = {i: m.unmet[i] + 0.0 for i in m.item}
-        if self.exchanges:
-            m.cut_down = exchange(range(len(self.exchanges)))
-            for k, (whole, parts) in enumerate(self.exchanges):
-                pieces[whole] -= m.cut_down[k]
-                for part in parts:
-                    pieces[part] += m.cut_down[k]
-        m.demand = pyo.Constraint(m.item, rule=lambda m, i: pieces[i] >= self.demands[i])
+        m.demand = pyo.Constraint(m.item, rule=lambda m, i: m.unmet[i] >= self.demands[i])
         limited = [k for k, limit in enumerate(self.stock.limits) if not math.isinf(limit)]
         if limited:
             m.kind = pyo.Set(initialize=limited)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from colgen import InputError
+import numpy as np
+
+from colgen import InputError, Rows, Sense
 from colgen.core.lazy_imports import Late
+from colgen.problems.cutting_stock.exchanges import Exchange
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
 from colgen.problems.cutting_stock.plans import first_fit_decreasing
 
@@ -13,6 +17,24 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 else:
     pyo = Late("pyomo.environ")
+
+
+def master(instance: CuttingStockInstance, exchanges: Sequence[Exchange] = ()) -> Rows:
+    """Return the rows of the pattern formulation, without any pattern: ``unmet`` stands in for the columns to come.
+
+    ``cut_down[k]`` is a piece that is used for smaller ones: zero in every answer.
+    """
+    items = range(instance.num_items)
+    rows = Rows(Sense.MINIMIZE, objective="rolls")
+    unmet = rows.add_variables("unmet", items, artificial=True)
+    demand = rows.add_rows("demand", items, lower=instance.demands)
+    rows.add_entries(demand, unmet, 1.0)
+    if exchanges:
+        cut_down = rows.add_variables("cut_down", range(len(exchanges)), exchange=True)
+        rows.add_entries(demand[[whole for whole, _ in exchanges]], cut_down, -1.0)
+        pieces = [part for _, parts in exchanges for part in parts]
+        rows.add_entries(demand[pieces], np.repeat(cut_down, [len(parts) for _, parts in exchanges]), 1.0)
+    return rows
 
 
 def full(instance: CuttingStockInstance, formulation: str = "arc_flow", rolls: int | None = None) -> pyo.ConcreteModel:

@@ -28,11 +28,22 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from colgen import BranchingRule, Column, Directional, Diving, Heuristic, HeuristicContext, Method, Separation, Solution
+from colgen import (
+    BranchingRule,
+    Column,
+    Directional,
+    Diving,
+    Heuristic,
+    HeuristicContext,
+    Method,
+    Rows,
+    Separation,
+    Solution,
+)
 from colgen.branching.rules import Bound
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.columns import Key
@@ -48,6 +59,7 @@ from colgen.problems.cutting_stock.dual_feasible import material_duals
 from colgen.problems.cutting_stock.exchanges import Exchange
 from colgen.problems.cutting_stock.instance import CuttingStockInstance, Use
 from colgen.problems.cutting_stock.layout import PatternLayout, as_arc
+from colgen.problems.cutting_stock.model import master
 from colgen.problems.cutting_stock.plans import (
     PartialPlan,
     best_fit_decreasing,
@@ -60,6 +72,9 @@ from colgen.problems.cutting_stock.rolls import SUPPLY, OnRollsUsed, RollKind
 from colgen.problems.cutting_stock.waste import DivingFirst, FullRollCuts, FullRolls
 from colgen.solvers.packing.knapsack import best_from, packings_above
 
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+
 
 class PatternModel(ColumnModel):
     """Columns are patterns on a kind of roll; their structure is ``(kind, pattern)``.
@@ -68,6 +83,8 @@ class PatternModel(ColumnModel):
     ----------
     plain
         Whether there is one kind of roll, as wide as the instance's, unlimited and of cost 1.
+    exchanges
+        Dual-optimal inequalities.
     """
 
     oracles: tuple[PatternOracle, ...]
@@ -81,6 +98,9 @@ class PatternModel(ColumnModel):
         self.layout = PatternLayout(instance)
         pieces = sum(instance.demands)
         self.oracles = tuple(PatternOracle(self.layout, RollKind(k, stock, pieces)) for k in range(len(self.kinds)))
+
+    def master(self) -> pyo.ConcreteModel | Rows:
+        return master(self.instance, self.exchanges) if self.plain else super().master()
 
     def branching(self) -> Sequence[BranchingRule]:
         flows = OnArcFlow(self.layout, self.oracles)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from scipy import sparse
 
 from colgen import (
     BranchingRule,
-    Formulation,
     InputError,
     Method,
     Pricing,
     Problem,
-    Sense,
+    Rows,
     Separation,
     Solution,
 )
@@ -26,7 +21,6 @@ from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.renamed import refuse_old
 from colgen.core.warm_start import WarmStart
-from colgen.model.formulation import Block
 from colgen.problems.cutting_stock.columns import ColumnModel
 from colgen.problems.cutting_stock.exchanges import EXCHANGES, Exchange
 from colgen.problems.cutting_stock.instance import CuttingStockInstance
@@ -70,49 +64,8 @@ class CuttingStock(Problem[list[Any]]):
         self.model: ColumnModel = model_of(instance, () if exchanges is None else EXCHANGES[exchanges](instance))
         self.objective_step = self.model.stock.step  # a bound of 452.25 proves 453 rolls
 
-    def master(self) -> pyo.ConcreteModel:
+    def master(self) -> pyo.ConcreteModel | Rows:
         return self.model.master()
-
-    def shape(self) -> Hashable | None:
-        # Without exchanges the rows depend on the number of items alone: compiled once, given the demands after.
-        return (self.instance.num_items, self.model.exchanges) if self._plain is not None else None
-
-    def shape_data(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
-        return {"row_lower": {"demand": self.instance.demands}}
-
-    def formulation(self) -> Formulation:
-        if self._plain is None:
-            return super().formulation()
-        # What compiling the model gives, without Pyomo, which takes a good part of a second for a thousand items.
-        n, trades = self.instance.num_items, len(self.model.exchanges)
-        indices, numbers = tuple(range(n)), tuple(range(trades))
-        entries = [(i, i, 1.0) for i in indices]
-        for k, (whole, parts) in enumerate(self.model.exchanges, n):
-            entries += [(whole, k, -1.0), *((part, k, 1.0) for part in parts)]
-        there, owners, values = zip(*entries, strict=True)
-        rows = Formulation(
-            sense=Sense.MINIMIZE,
-            matrix=sparse.csc_array((values, (there, owners)), shape=(n, n + trades)),
-            costs=np.zeros(n + trades),
-            lower=np.zeros(n + trades),
-            upper=np.full(n + trades, np.inf),
-            integer=np.zeros(n + trades, dtype=bool),
-            artificial=np.ones(n + trades, dtype=bool),
-            row_lower=np.zeros(n),
-            row_upper=np.full(n, np.inf),
-            offset=0.0,
-            column_keys=(*(("unmet", i) for i in indices), *(("cut_down", k) for k in numbers)),
-            row_keys=tuple(("demand", i) for i in indices),
-            row_blocks={"demand": Block("demand", indices, np.arange(n))},
-            column_blocks={"unmet": Block("unmet", indices, np.arange(n))},
-        )
-        if trades:
-            rows = dataclasses.replace(
-                rows,
-                column_blocks={**rows.column_blocks, "cut_down": Block("cut_down", numbers, n + np.arange(trades))},
-                exchange=np.arange(n + trades) >= n,
-            )
-        return rows.with_data(**self.shape_data())
 
     def pricing(self) -> Sequence[Pricing]:
         return self.model.oracles
@@ -130,9 +83,8 @@ class CuttingStock(Problem[list[Any]]):
         return self.model.warm_start(budget)
 
     def certifier(self) -> Certifier:
-        plain, kind, instance = self._plain, type(self), self.instance
-        own_rows = kind.formulation is not CuttingStock.formulation or kind.master is not CuttingStock.master
-        if plain is None or own_rows or not instance.is_plain:
+        plain, instance = self._plain, self.instance
+        if plain is None or not instance.is_plain:
             return super().certifier()
         return PlanCertifier(plain.layout, instance.demands, instance.widths, instance.name)
 

@@ -194,7 +194,7 @@ class AutomataParsing(Problem):
         """The scores, and which trees are wanted."""
         return identity_of_scores(self.scores), self.single_root, self.projective, self.k
 
-    def restricted_master(self) -> LagrangianMaster:
+    def master(self) -> LagrangianMaster:
         return LagrangianMaster(Sense.MAXIMIZE, lambda duals: self.standard.constant)
 
     def pricing(self) -> Pricing:

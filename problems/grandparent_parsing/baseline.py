@@ -10,20 +10,19 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from colgen import Formulation, LinearMaster
+from colgen import LinearMaster, Rows
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.protocol import MasterStatus
-from colgen.model.formulation import FormulationCache
+from colgen.model.rows import compile_model
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.grandparent_parsing.instance import Floats, PartScores, as_heads, refuse_pairs, refuse_projective
 from colgen.problems.grandparent_parsing.model import complete
 from colgen.problems.grandparent_parsing.separation import TreeCuts
 from colgen.solvers.trees.arborescence import arborescence
-
-_SHAPES = FormulationCache(12)  # that of 40 tokens takes 40 MB
 
 _WHOLE = TOLERANCES.integrality
 
@@ -67,13 +66,13 @@ class Relaxed:
         return as_heads(found[0])
 
 
+@lru_cache(12)  # that of 40 tokens takes 40 MB
 def compiled_complete(
     tokens: int, formulation: str = "all", *, connectivity: str = "cuts", single_root: bool = False
-) -> Formulation:
+) -> Rows:
     """The complete model of so many tokens without its cuts, compiled once."""
-    return _SHAPES.get(
-        (tokens, formulation, connectivity, single_root),
-        lambda: complete(tokens, formulation, connectivity=connectivity, single_root=single_root, separated=True),
+    return compile_model(
+        complete(tokens, formulation, connectivity=connectivity, single_root=single_root, separated=True)
     )
 
 
@@ -105,14 +104,14 @@ def solve_complete(
         program.add((), rows)
 
 
-def _with_scores(compiled: Formulation, scores: PartScores) -> tuple[Formulation, int]:
+def _with_scores(compiled: Rows, scores: PartScores) -> tuple[Rows, int]:
     heads, modifiers = np.array(compiled.column_blocks["z"].indices).T
     arcs = scores.arcs[heads, modifiers]
     missing = np.isneginf(arcs)
-    costs = {"z": np.where(missing, 0.0, arcs)}
-    parts = 0
+    filled, parts = compiled.copy(), 0
+    filled.change_variables("z", cost=np.where(missing, 0.0, arcs), upper=np.where(missing, 0.0, 1.0))
     if "u" in compiled.column_blocks:
         triples = np.array(compiled.column_blocks["u"].indices, dtype=np.int64)
-        costs["u"] = scores.grandparents(triples)
+        filled.change_variables("u", cost=scores.grandparents(triples))
         parts = len(triples)
-    return compiled.with_data(costs=costs, upper={"z": np.where(missing, 0.0, 1.0)}), parts
+    return filled, parts

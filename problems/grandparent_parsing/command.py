@@ -157,7 +157,7 @@ def _complete(scores: GrandparentInstance) -> Complete:
 def _compile(scores: GrandparentInstance) -> None:
     """Compile both linear programs, which is done once for each length."""
     solve_complete(scores)
-    GrandparentParsing(scores, start="tree").formulation()
+    GrandparentParsing(scores, start="tree").master()
 
 
 DEMO = demonstrations(

@@ -1,4 +1,4 @@
-r"""Second-order parsing as Pyomo models: the master of price and cut, and complete models of each formulation.
+r"""Second-order parsing as programs: the rows of price and cut, and complete models of each formulation in Pyomo.
 
 Vertices are numbered from 0, the root; V is the number of tokens.  z_hm says whether the arc (h, m) is in the tree.
 
@@ -33,13 +33,14 @@ Xing, *Concise integer linear programming formulations for dependency parsing*, 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from colgen import InputError, artificial
+from colgen import InputError, Rows, Sense
 from colgen.core.lazy_imports import Late
-from colgen.problems.grandparent_parsing.instance import GrandparentInstance, refuse_projective
+from colgen.problems.grandparent_parsing.instance import GrandparentInstance, Ints, refuse_projective
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -104,6 +105,15 @@ def trees(tokens: int, connectivity: str = "flow", *, single_root: bool = False)
     return m
 
 
+@lru_cache(64)
+def arc_ends(tokens: int) -> tuple[Ints, Ints]:
+    """Return heads and modifiers of all arcs, in the order of the block ``z``; read only."""
+    modifiers, heads = np.divmod(np.arange(tokens * (tokens + 1)), tokens + 1)
+    modifiers += 1
+    return heads[heads != modifiers], modifiers[heads != modifiers]
+
+
+@lru_cache(64)
 def master(
     tokens: int,
     *,
@@ -111,29 +121,47 @@ def master(
     connectivity: str = "cuts",
     siblings: bool = False,
     single_root: bool = False,
-) -> pyo.ConcreteModel:
-    """The rows of price and cut over all arcs: parts are columns that come later.
+) -> Rows:
+    """Return the rows of price and cut over all arcs: parts are columns that come later.
 
-    They bring their ``gp_arc`` and ``first`` rows with them.
-
-    Artificial variables stand in for parts.  Scores of the arcs are the costs of ``z``; here they are 0.
+    Parts bring their ``gp_arc`` and ``first`` rows with them, and artificial variables stand in for parts.  Scores of
+    the arcs are the costs of ``z``; here they are 0.  The rows are made once per length; change a copy.
     """
     if formulation not in ("all", "one_gp+no_gp"):
-        raise ValueError(f"formulation must be 'all' or 'one_gp+no_gp' for columns to come, not {formulation!r}")
-    m = trees(tokens, connectivity, single_root=single_root)
-    m.inner = pyo.Set(initialize=[(p, c) for p, c in m.arc if p > 0], dimen=2)
+        raise InputError(f"formulation must be 'all' or 'one_gp+no_gp' for columns to come, not {formulation!r}")
+    if connectivity not in CONNECTIVITIES:
+        raise InputError(f"connectivity must be 'flow' or 'cuts', not {connectivity!r}")
+    heads, modifiers = arc_ends(tokens)
+    arcs = list(zip(heads.tolist(), modifiers.tolist(), strict=True))
+    inner, from_root = np.flatnonzero(heads > 0), np.flatnonzero(heads == 0)
+    inner_arcs = [arcs[k] for k in inner.tolist()]
+    rows = Rows(Sense.MAXIMIZE, objective="score")
+    z = rows.add_variables("z", arcs, upper=1.0, integer=True)
+    rows.add_entries(rows.add_rows("one_head", range(1, tokens + 1), lower=1.0, upper=1.0)[modifiers - 1], z, 1.0)
+    if single_root:
+        rows.add_entries(rows.add_rows("one_root", lower=1.0, upper=1.0), z[from_root], 1.0)
+    if connectivity == "flow":
+        phi = rows.add_variables("phi", arcs)
+        rows.add_entries(rows.add_rows("source", lower=tokens, upper=tokens), phi[from_root], 1.0)
+        consume = rows.add_rows("consume", range(1, tokens + 1), lower=1.0, upper=1.0)
+        rows.add_entries(consume[modifiers - 1], phi, 1.0)
+        rows.add_entries(consume[heads[inner] - 1], phi[inner], -1.0)
+        no_flow = rows.add_rows("no_flow", arcs, upper=0.0)
+        rows.add_entries(no_flow, phi, 1.0)
+        rows.add_entries(no_flow, z, -tokens)
     if tokens > 1:
-        m.no_part = artificial(m.inner)
-        m.one_gp = pyo.Constraint(m.inner, rule=lambda m, p, c: m.no_part[p, c] - m.z[p, c] == 0)
+        no_part = rows.add_variables("no_part", inner_arcs, artificial=True)
+        one_gp = rows.add_rows("one_gp", inner_arcs, lower=0.0, upper=0.0)
+        rows.add_entries(one_gp, no_part, 1.0)
+        rows.add_entries(one_gp, z[inner], -1.0)
         if formulation == "one_gp+no_gp":
-            m.entered = pyo.Set(initialize=[(g, p) for g, p in m.arc], dimen=2)
-            m.no_gp = pyo.Constraint(m.entered, rule=lambda m, g, p: -tokens * m.z[g, p] <= 0)
-    if siblings:
-        m.no_before, m.no_after = artificial(m.arc), artificial(m.arc)
-        m.before = pyo.Constraint(m.arc, rule=lambda m, h, t: m.no_before[h, t] - m.z[h, t] == 0)
-        m.after = pyo.Constraint(m.arc, rule=lambda m, h, t: m.no_after[h, t] - m.z[h, t] == 0)
-    m.score = pyo.Objective(expr=0.0 * m.z[0, 1], sense=pyo.maximize)
-    return m
+            rows.add_entries(rows.add_rows("no_gp", arcs, upper=0.0), z, -tokens)
+    for name in ("before", "after") if siblings else ():
+        missing = rows.add_variables(f"no_{name}", arcs, artificial=True)
+        side = rows.add_rows(name, arcs, lower=0.0, upper=0.0)
+        rows.add_entries(side, missing, 1.0)
+        rows.add_entries(side, z, -1.0)
+    return rows
 
 
 def sides(tokens: int) -> list[tuple[int, int]]:

@@ -15,8 +15,8 @@ import numpy as np
 
 from colgen import LinearMaster
 from colgen.problems.dependency.sentence import Heads
-from colgen.problems.grandparent_parsing.compiled import arc_ends
 from colgen.problems.grandparent_parsing.instance import Ints
+from colgen.problems.grandparent_parsing.model import arc_ends
 from colgen.problems.grandparent_parsing.pricing import GrandparentParts
 
 

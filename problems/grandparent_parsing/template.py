@@ -5,10 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import weakref
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +17,6 @@ from colgen import (
     Column,
     Columns,
     Duals,
-    Formulation,
     InputError,
     LinearMaster,
     Method,
@@ -28,11 +26,13 @@ from colgen import (
     Problem,
     Result,
     Row,
+    Rows,
     Sense,
     Separation,
     Solution,
 )
 from colgen.certificate.certifier import Certifier
+from colgen.claims import is_plain
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from colgen.core.decision import Decision
@@ -50,7 +50,6 @@ from colgen.problems.dependency.proof import TreeCertifier
 from colgen.problems.dependency.scorer import SentenceScorer
 from colgen.problems.dependency.sentence import Heads, check_tree
 from colgen.problems.grandparent_parsing.branching import OnArc, TreeArcFixing
-from colgen.problems.grandparent_parsing.compiled import arc_ends, compiled_master
 from colgen.problems.grandparent_parsing.dual import ITERATIONS, CombinatorialDual
 from colgen.problems.grandparent_parsing.instance import (
     Floats,
@@ -68,7 +67,7 @@ from colgen.problems.grandparent_parsing.instance import (
     tree_objective,
 )
 from colgen.problems.grandparent_parsing.kernels.deadlines import watching
-from colgen.problems.grandparent_parsing.model import master
+from colgen.problems.grandparent_parsing.model import arc_ends, master
 from colgen.problems.grandparent_parsing.pricing import (
     SLICE,
     Arcs,
@@ -85,16 +84,10 @@ from colgen.problems.grandparent_parsing.starting import FirstTree, begin_at, fi
 from colgen.problems.grandparent_parsing.tightening import Tightening
 from colgen.solvers.trees.arborescence import arborescence
 
-if TYPE_CHECKING:
-    import pyomo.environ as pyo
-
 _STARTS = ("dual", "tree", "parts")
 
 _PART = 2.0**-10
 """What parts score may be no more than this share of the unit, and is what a linear program must be exact in."""
-
-_STATED = ("master", "formulation", "restricted_master", "pricing", "separation", "solution", "check")
-"""What says which program is solved."""
 
 
 class GrandparentParsing(Problem):
@@ -120,13 +113,16 @@ class GrandparentParsing(Problem):
         and the arcs nearest to being used: the others are columns. ``"tree"``: with the parts of the best first-order
         tree, and all arcs. ``"parts"``: with the source's initial parts, and all arcs; where there are no sibling
         parts, at the basis of the best first-order tree (:mod:`colgen.problems.grandparent_parsing.starting`). By
-        default ``"dual"`` where that knows the whole relaxation: all rows, cuts, no sibling parts, and no method of a
-        subclass that adds to them; ``"tree"`` elsewhere.
+        default ``"dual"`` where that is the whole relaxation: all rows, cuts, no sibling parts, and no subclass that
+        may add to them; ``"tree"`` elsewhere.
     tighten
         Raise dual values before pricing.
     single_root
         Whether exactly one token must hang from the root; by default what the scores say.
     """
+
+    plain: ClassVar[bool] = True
+    """Whether this class solves the program of the template; each subclass declares it for itself."""
 
     iterations = ITERATIONS
     """Of the combinatorial dual, at most."""
@@ -180,16 +176,16 @@ class GrandparentParsing(Problem):
     def _checked_start(self, start: str | None) -> str:
         """How to start; refused where the combinatorial dual would speak of another program."""
         plain = self.arc_formulation == "all" and self.connectivity == "cuts" and not self.siblings
-        changed = _changed(type(self))
         if start is None:
-            return "dual" if plain and not changed else "tree"
+            return "dual" if plain and is_plain(self) else "tree"
         if start not in _STARTS:
             raise InputError(f"start must be one of {', '.join(_STARTS)}, not {start!r}")
         if start == "dual" and not plain:
             raise InputError("start='dual' is for grandparent parts alone, formulation='all' and connectivity='cuts'")
-        if start == "dual" and changed:
+        if start == "dual" and not is_plain(self):
             raise InputError(
-                f"start='dual' does not know what {type(self).__name__}.{changed[0]} states: choose 'tree' or 'parts'"
+                f"start='dual' is for GrandparentParsing itself: choose 'tree' or 'parts', or declare plain = True in "
+                f"{type(self).__name__} if it solves the same program"
             )
         return start
 
@@ -239,8 +235,8 @@ class GrandparentParsing(Problem):
             rows=self.arc_formulation == "all",
             present=self._reached,
             single_root=self.single_root,
-            batches=not _changed(type(self)),
-            charges=self.arc_formulation == "all" and self.start != "dual" and not _changed(type(self)),
+            batches=is_plain(self),
+            charges=self.arc_formulation == "all" and self.start != "dual" and is_plain(self),
         )
         found: list[Pricing] = [parts]
         if self.tokens > 1 and self.start == "dual":
@@ -257,7 +253,20 @@ class GrandparentParsing(Problem):
     def _holds(self, key: Key) -> bool:
         return self._is_stated and self._master is not None and key in self._master.table.position
 
-    def master(self) -> pyo.ConcreteModel:
+    def master(self) -> Rows | RestrictedMaster:
+        return self.rows() if self._found is None else _Master(self)
+
+    def rows(self) -> Rows:
+        """Return the rows over the arcs that are present, with their scores."""
+        rows = self._shape().copy()
+        rows.offset, rows.solved_by = self.offset, partial(_Master, self)
+        scores = self.standard.arcs[arc_ends(self.tokens)]
+        missing = np.isneginf(scores)
+        rows.change_variables("z", cost=np.where(missing, 0.0, scores), upper=np.where(missing, 0.0, 1.0))
+        return self._without_absent(rows) if self.start == "dual" else rows
+
+    def _shape(self) -> Rows:
+        """Return the rows over all arcs, without scores."""
         return master(
             self.tokens,
             formulation=self.arc_formulation,
@@ -266,46 +275,13 @@ class GrandparentParsing(Problem):
             single_root=self.single_root,
         )
 
-    def _rows(self) -> Formulation:
-        return compiled_master(
-            self.tokens,
-            formulation=self.arc_formulation,
-            connectivity=self.connectivity,
-            siblings=self.siblings,
-            single_root=self.single_root,
-        )
-
-    def shape(self) -> Hashable:
-        return (self.tokens, self.arc_formulation, self.connectivity, self.siblings, self.single_root)
-
-    def formulation(self) -> Formulation:
-        # The rows as arrays; those of a subclass's own model are compiled from it.
-        plain = type(self).master is GrandparentParsing.master and "master" not in vars(self)
-        compiled = self._rows().with_data(**self.shape_data()) if plain else super().formulation()
-        compiled = replace(compiled, offset=compiled.offset + self.standard.constant)
-        heads, modifiers = arc_ends(self.tokens) if plain else np.array(compiled.column_blocks["z"].indices).T
-        scores = self.standard.arcs[heads, modifiers]
-        missing = np.isneginf(scores)
-        costs, upper = np.where(missing, 0.0, scores), np.where(missing, 0.0, 1.0)
-        if not plain:  # costs and bounds of the arcs that the subclass states
-            arcs = compiled.column_blocks["z"].positions
-            costs, upper = costs + compiled.costs[arcs], np.minimum(upper, compiled.upper[arcs])
-        filled = compiled.with_data(costs={"z": costs}, upper={"z": upper})
-        return self._without_absent(filled) if self.start == "dual" else filled
-
-    def _without_absent(self, filled: Formulation) -> Formulation:
+    def _without_absent(self, filled: Rows) -> Rows:
         """The rows and variables of the arcs that are present, and what is no arc's."""
 
         def kept(keys: Sequence[tuple[str, Any]], blocks: Sequence[str]) -> Mask:
             return np.array([block not in blocks or self.present[index] for block, index in keys], dtype=np.bool_)
 
         return filled.subset(kept(filled.row_keys, ("one_gp",)), kept(filled.column_keys, ("z", "no_part")))
-
-    def restricted_master(self) -> RestrictedMaster:
-        self._master = _Master(self)
-        if self._found is None:
-            self._master.state()
-        return self._master
 
     def begin(self) -> Sequence[Row]:
         """Bring the oracles to where a new master begins; rows that it has from the start."""
@@ -354,7 +330,7 @@ class GrandparentParsing(Problem):
         return (self.rule,)
 
     def certifier(self) -> Certifier:
-        if self.siblings or _changed(type(self)):  # not what the checker knows
+        if self.siblings or not is_plain(self):  # not what the checker knows
             return super().certifier()
 
         def scores() -> TreeScores:
@@ -366,7 +342,7 @@ class GrandparentParsing(Problem):
 
     def warm_start(self, budget: Budget) -> WarmStart:
         self._budget = budget
-        changed = _changed(type(self))
+        changed = not is_plain(self)
         if self.start == "dual" and not changed:
             with watching(lambda: budget.expired):
                 self.dual = CombinatorialDual(self.standard, single_root=self.single_root, iterations=self.iterations)
@@ -392,10 +368,10 @@ class GrandparentParsing(Problem):
 
         And the first and last siblings.
         """
-        if self.start == "parts" and self.tokens > 1 and not self.siblings and not _changed(type(self)):
+        if self.start == "parts" and self.tokens > 1 and not self.siblings and is_plain(self):
             (oracle,) = self.part_oracles
             assert isinstance(oracle, GrandparentParts)
-            blocks = {block: self._rows().row_blocks[block] for block in oracle.linked}  # the master begins with these
+            blocks = {block: self._shape().row_blocks[block] for block in oracle.linked}  # the master begins with these
             parents, children = np.nonzero(self.present & self.present[0][:, None])
             triples = np.stack([np.zeros_like(parents), parents, children], axis=1)[parents > 0]
             heads = self._first_tree() if self.arc_formulation == "all" else None
@@ -553,13 +529,16 @@ class _Master(LinearMaster):
 
     sense = Sense.MAXIMIZE
 
-    def __init__(self, problem: GrandparentParsing) -> None:
+    def __init__(self, problem: GrandparentParsing, rows: Rows | None = None) -> None:
         self._problem = problem
+        problem._master = self
         self._waiting: list[Column] = []
         self.node = _UnstatedNode(self)
         self.rows = _UnstatedRows(self)  # type: ignore[assignment]  # in place of those of a program
         self._arcs: list[tuple[int, int, int]] = []
         self._seen = 0
+        if rows is not None:
+            self.state(rows)
 
     def __getattr__(self, name: str) -> Any:
         # Whatever a linear master keeps is asked for: it has to be stated.
@@ -577,12 +556,13 @@ class _Master(LinearMaster):
     def is_built(self) -> bool:
         return self.is_stated and super().is_built
 
-    def state(self) -> None:
-        """Make rows and columns."""
-        rows, answered = self._problem.begin(), isinstance(self.node, _UnstatedNode) and self.node.answered
-        super().__init__(self._problem.formulation(), dual_first=True, scale=_PART * self._problem.standard.unit)
-        if rows:
-            super().add((), rows)
+    def state(self, rows: Rows | None = None) -> None:
+        """Make rows and columns; by default those of the problem."""
+        answered = isinstance(self.node, _UnstatedNode) and self.node.answered
+        cuts, rows = self._problem.begin(), self._problem.rows() if rows is None else rows
+        super().__init__(rows, dual_first=True, scale=_PART * self._problem.standard.unit)
+        if cuts:
+            super().add((), cuts)
         self.add(self._waiting)
         if answered or self._problem.start != "dual":
             self.node.begin_feasible()  # trees of arcs from the root need no other parts
@@ -685,12 +665,6 @@ class _Master(LinearMaster):
         entries = np.stack([arcs[ends[:, 0], ends[:, 1]], [position[key] for key in parts]], axis=1).ravel()
         values = np.tile([-1.0, 1.0], len(keys))
         self.rows.add_batch(RowBatch(keys, 2 * np.arange(len(keys) + 1), entries, values, upper=0.0))
-
-
-@cache
-def _changed(kind: type[GrandparentParsing]) -> tuple[str, ...]:
-    """What of the program a subclass states itself."""
-    return tuple(name for name in _STATED if getattr(kind, name) is not getattr(GrandparentParsing, name))
 
 
 def _depth(vertices: np.ndarray[tuple[int], np.dtype[np.int64]], vertex: int) -> int:

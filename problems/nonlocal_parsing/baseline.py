@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.model import full

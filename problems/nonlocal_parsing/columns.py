@@ -12,7 +12,6 @@ is the best bound min_p max_z ψ(p, z), so that both ways branch on the same nod
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,18 +19,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from colgen import (
     BranchingRule,
     Column,
     Decision,
     Duals,
-    Formulation,
     Pricing,
     PricingContext,
     PricingResult,
     Problem,
+    Rows,
     Sense,
     Solution,
     TimeLimit,
@@ -41,14 +39,12 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from colgen.core.tolerances import fractionality
 from colgen.core.warm_start import WarmStart
-from colgen.model.formulation import Block
 from colgen.problems.dependency.decisions import ArcDecision
 from colgen.problems.dependency.sentence import Heads
 from colgen.problems.nonlocal_parsing.checking import checked
 from colgen.problems.nonlocal_parsing.factors import Floats, Ints
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.problems.nonlocal_parsing.losses import Losses, Relative, backbone_of
-from colgen.problems.nonlocal_parsing.model import master
 from colgen.problems.nonlocal_parsing.template import NonlocalParsing
 from colgen.solvers.stopping import Expired, never
 from colgen.solvers.trees.backbone import TreeTimeError
@@ -56,7 +52,7 @@ from colgen.solvers.trees.eisner import Parts
 from colgen.solvers.trees.eisner_items import NEG
 
 if TYPE_CHECKING:
-    import pyomo.environ as pyo
+    pass
 
 Bools = NDArray[np.bool_]
 
@@ -91,11 +87,8 @@ class ParsingByColumns(Problem):
         """The size of the scores."""
         return self.relative.unit
 
-    def master(self) -> pyo.ConcreteModel:
-        return master(self.relative.instance, self.relative.constant)
-
-    def formulation(self) -> Formulation:
-        return self.products.formulation(self.relative.constant)
+    def master(self) -> Rows:
+        return self.products.master(self.relative.constant)
 
     def pricing(self) -> Pricing:
         return TreeOracle(self.relative.instance, self.products)
@@ -239,29 +232,17 @@ class ProductRows:
             [("at_least", c) for c in members.tolist()],
         )
 
-    def formulation(self, constant: float) -> Formulation:
-        """Return the compiled :func:`colgen.problems.nonlocal_parsing.model.master`, rows and columns in this order."""
-        count, rows = len(self.scores), 1 + len(self.at_most) + len(self.at_least)
-        entries = np.concatenate([[count], self.owners, self.members])
-        column_keys: list[Key] = [*(("y", c) for c in range(count)), ("missing", None)]
-        return Formulation(
-            sense=Sense.MAXIMIZE,
-            matrix=sparse.csc_array((np.ones(rows), (np.arange(rows), entries)), shape=(rows, count + 1)),
-            costs=np.append(self.scores, 0.0),
-            lower=np.zeros(count + 1),
-            upper=np.append(np.ones(count), math.inf),
-            integer=np.zeros(count + 1, dtype=np.bool_),
-            artificial=np.arange(count + 1) == count,
-            row_lower=np.concatenate([[1.0], np.full(len(self.at_most), -math.inf), 1.0 - self.lengths]),
-            row_upper=np.concatenate([[1.0], np.zeros(len(self.at_most)), np.full(len(self.at_least), math.inf)]),
-            offset=constant,
-            column_keys=tuple(column_keys),
-            row_keys=(("one_tree", None), *self.at_most, *self.at_least),
-            row_blocks=_blocks(
-                [("one_tree", [("one_tree", None)]), ("at_most", self.at_most), ("at_least", self.at_least)]
-            ),
-            column_blocks=_blocks([("y", column_keys[:-1]), ("missing", column_keys[-1:])]),
-        )
+    def master(self, constant: float = 0.0) -> Rows:
+        """Return the rows of the program by trees; ``constant`` is what every tree scores on top."""
+        rows = Rows(Sense.MAXIMIZE, objective="score", offset=constant)
+        worth = rows.add_variables("y", range(len(self.scores)), cost=self.scores, upper=1.0)
+        missing = rows.add_variables("missing", artificial=True)
+        rows.add_entries(rows.add_rows("one_tree", lower=1.0, upper=1.0), missing, 1.0)
+        at_most = rows.add_rows("at_most", [index for _, index in self.at_most], upper=0.0)
+        rows.add_entries(at_most, worth[self.owners], 1.0)
+        at_least = rows.add_rows("at_least", [index for _, index in self.at_least], lower=1.0 - self.lengths)
+        rows.add_entries(at_least, worth[self.members], 1.0)
+        return rows
 
     def counted(self, heads: Heads) -> tuple[Bools, Ints]:
         """Which arcs of ``positive`` a tree has, and how many arcs of each factor with a negative score."""
@@ -277,16 +258,6 @@ class ProductRows:
         whole = (self.scores > 0.0) & (missing == 0)
         whole[self.members] = totals == self.lengths
         return np.flatnonzero(whole).tolist()
-
-
-def _blocks(parts: Sequence[tuple[str, Sequence[Key]]]) -> dict[str, Block]:
-    """Blocks of members that come one after the other; those without any are not there."""
-    found, first = {}, 0
-    for name, keys in parts:
-        if keys:
-            found[name] = Block(name, tuple(index for _, index in keys), np.arange(first, first + len(keys)))
-        first += len(keys)
-    return found
 
 
 def tree_column(instance: NonlocalInstance, products: ProductRows, heads: Heads) -> Column:

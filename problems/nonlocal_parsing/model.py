@@ -1,11 +1,11 @@
-"""The problem in Pyomo: complete integer programs, and the master whose columns are trees."""
+"""The problem in Pyomo: complete integer programs."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from colgen import InputError, artificial
+from colgen import InputError
 from colgen.core.lazy_imports import Late
 from colgen.problems.nonlocal_parsing.instance import NonlocalInstance
 from colgen.solvers.trees.eisner_hypergraph import hypergraph
@@ -135,26 +135,3 @@ def _add_factors(m: pyo.ConcreteModel, instance: NonlocalInstance) -> None:
                 m.at_most.add(m.y[c] <= m.z[arc])
         else:
             m.at_least.add(m.y[c] >= pyo.quicksum(m.z[arc] for arc in arcs) - (len(arcs) - 1))
-
-
-def master(instance: NonlocalInstance, constant: float = 0.0) -> pyo.ConcreteModel:
-    """The rows of the master whose columns are trees; a factor's y is a variable of the template.
-
-    max Σ_t s_t λ_t + Σ_c φ_c y_c, where s_t is the score of a tree's local parts, and what all trees score besides.
-    """
-    factors = [(arcs, score) for arcs, score in instance.nonlocal_factors if score]
-    positive = [(c, *arc) for c, (arcs, score) in enumerate(factors) if score > 0.0 for arc in arcs]
-    negative = [c for c, (_, score) in enumerate(factors) if score < 0.0]
-    m = pyo.ConcreteModel()
-    m.factor = pyo.RangeSet(0, len(factors) - 1)
-    m.y = pyo.Var(m.factor, bounds=(0.0, 1.0))
-    m.missing = artificial()
-    m.one_tree = pyo.Constraint(expr=m.missing == 1)
-    m.pair = pyo.Set(initialize=positive, dimen=3)
-    m.at_most = pyo.Constraint(m.pair, rule=lambda m, c, h, w: m.y[c] <= 0)
-    m.negative = pyo.Set(initialize=negative)
-    m.at_least = pyo.Constraint(m.negative, rule=lambda m, c: m.y[c] >= 1 - len(factors[c][0]))
-    m.score = pyo.Objective(
-        expr=pyo.quicksum(score * m.y[c] for c, (_, score) in enumerate(factors)) + constant, sense=pyo.maximize
-    )
-    return m

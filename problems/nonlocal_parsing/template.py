@@ -80,7 +80,7 @@ class NonlocalParsing(Problem):
         """The size of the scores, once it is known."""
         return None if self._ascent is None else self._ascent.near.unit
 
-    def restricted_master(self) -> RestrictedMaster:
+    def master(self) -> RestrictedMaster:
         return LagrangianMaster(Sense.MAXIMIZE)
 
     def pricing(self) -> Pricing:

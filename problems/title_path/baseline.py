@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import heapq
 import math
 import time
@@ -14,7 +13,7 @@ from colgen import InputError, Problem, Result, Termination, TimeLimit, solve
 from colgen.parallel.executor import Executor, seeds_from
 from colgen.problems.title_path.instance import Path, PathInstance
 from colgen.problems.title_path.lazy import LazyPath
-from colgen.problems.title_path.model import arcs, arrays, centred
+from colgen.problems.title_path.model import arcs, centred
 from colgen.problems.title_path.outcome import PathResult
 from colgen.problems.title_path.template import TitlePath
 from colgen.reporting.compared import proved_by_engine, solve_complete
@@ -76,8 +75,9 @@ def ilp(instance: PathInstance, *, time_limit: float = math.inf) -> PathResult:
     """The integer program with flow variables in HiGHS, presolve on; the model is built as arrays, without Pyomo."""
     started = time.perf_counter()
     reduced, scaled = instance.reduced, instance.scaled
-    f = centred(arrays(reduced, "flow"), reduced)
-    f = dataclasses.replace(f, costs=f.costs / scaled.scale, offset=0.0)
+    f = centred(reduced)
+    f.change_variables("I", cost=f.costs[f.column_blocks["I"].positions] / scaled.scale)
+    f.offset = 0.0
     left = time_limit - (time.perf_counter() - started)
     found = solve_complete(f, max(left, 0.0))
     path = None if found.values is None else _follow(reduced, found.values)

@@ -17,14 +17,13 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, ClassVar, cast
 
 import networkx as nx
 import numpy as np
 
 from colgen import (
     BranchingRule,
-    Formulation,
     Heuristic,
     HeuristicContext,
     InputError,
@@ -33,19 +32,18 @@ from colgen import (
     OnTemplateVariable,
     Problem,
     Row,
+    Rows,
     Separation,
     SeparationContext,
     Solution,
     WarmStart,
 )
+from colgen.claims import is_plain
 from colgen.core.budget import Budget
 from colgen.core.columns import Key
 from colgen.problems.title_path.instance import Path, PathInstance, checked
-from colgen.problems.title_path.model import SINK, SOURCE, arrays, centred, full
+from colgen.problems.title_path.model import SINK, SOURCE, centred
 from colgen.solvers.paths.path_beam import beam
-
-if TYPE_CHECKING:
-    import pyomo.environ as pyo
 
 _TOLERANCE = 1e-6
 _WIDTH = 80
@@ -54,17 +52,22 @@ _WIDTH = 80
 class LazyPath(Problem):
     """The heaviest path of k vertices by row generation and branch and bound on arcs.
 
-    The answer is a tuple of vertices.
+    The answer is a tuple of vertices.  Arcs that no best path has are left out.  A subclass may look for other paths,
+    and has all arcs unless it declares ``plain = True`` in its own body.
     """
+
+    plain: ClassVar[bool] = True
+    """Whether this class looks for the heaviest path alone; each subclass declares it for itself."""
 
     def __init__(self, instance: PathInstance) -> None:
         self.instance = instance
 
-    def master(self) -> pyo.ConcreteModel:
-        return full(self.instance.reduced, "lazy")
+    @property
+    def _searched(self) -> PathInstance:
+        return self.instance.reduced if is_plain(self) else self.instance
 
-    def formulation(self) -> Formulation:
-        return centred(arrays(self.instance.reduced, "lazy"), self.instance.reduced)
+    def master(self) -> Rows:
+        return centred(self._searched, "lazy")
 
     @property
     def scale(self) -> float:  # type: ignore[override]
@@ -72,11 +75,11 @@ class LazyPath(Problem):
         return self.instance.scaled.scale
 
     def separation(self) -> Sequence[Separation]:
-        return (CycleCuts(self.instance.reduced),)
+        return (CycleCuts(self._searched),)
 
     def method(self) -> Method:
         # Nothing is priced, so that nothing is smoothed.
-        return Method(stabilization=NoStabilization(), heuristics=(BeamNear(self.instance.reduced),))
+        return Method(stabilization=NoStabilization(), heuristics=(BeamNear(self._searched),))
 
     def branching(self) -> Sequence[BranchingRule]:
         return (OnTemplateVariable(),)

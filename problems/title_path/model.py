@@ -27,23 +27,16 @@ substituted.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
-from colgen import Formulation, InputError, Sense
-from colgen.core.columns import Key
-from colgen.core.lazy_imports import Late
-from colgen.model.formulation import Block
+from colgen import InputError, Rows, Sense
 from colgen.problems.title_path.instance import Floats, Ints, PathInstance
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
-else:
-    pyo = Late("pyomo.environ")
 
 Arc: TypeAlias = tuple[Hashable, Hashable]
 """Tail and head: numbers of vertices, ``"s"`` and ``"t"``."""
@@ -66,56 +59,11 @@ def full(instance: PathInstance, formulation: str = "flow") -> pyo.ConcreteModel
     InputError
         If no arc leaves the source, or none enters the sink.
     """
-    if formulation not in FORMULATIONS:
-        raise ValueError(f"formulation must be 'flow' or 'lazy', not {formulation!r}")
-    tails, heads, weights = arcs(instance)
-    names = arc_names(instance, tails, heads)
-    if not {SOURCE, SINK} <= {end for arc in names for end in arc}:  # Pyomo takes no row without a variable
+    tails, heads, _ = arcs(instance)
+    n = instance.num_vertices
+    if not (tails == n).any() or not (heads == n + 1).any():  # Pyomo takes no row without a variable
         raise InputError("expected arcs that leave the source and arcs that enter the sink: there is no path otherwise")
-    weight = dict(zip(names, weights.tolist(), strict=True))
-    leaving: dict[Hashable, list[Arc]] = {}
-    entering: dict[Hashable, list[Arc]] = {}
-    for arc in names:
-        leaving.setdefault(arc[0], []).append(arc)
-        entering.setdefault(arc[1], []).append(arc)
-    touched = [v for v in range(instance.num_vertices) if v in leaving or v in entering]
-    members: dict[int, list[int]] = {}
-    for v in touched:
-        members.setdefault(int(instance.class_numbers[v]), []).append(v)
-
-    m = pyo.ConcreteModel()
-    m.arc = pyo.Set(initialize=names, dimen=2)
-    m.I = pyo.Var(m.arc, domain=pyo.Binary)
-
-    def total(variable: Any, chosen: Sequence[Arc]) -> Any:
-        return pyo.quicksum(variable[arc] for arc in chosen)
-
-    m.source = pyo.Constraint(expr=total(m.I, leaving[SOURCE]) == 1)
-    m.sink = pyo.Constraint(expr=total(m.I, entering[SINK]) == 1)
-    m.length = pyo.Constraint(expr=total(m.I, names) == instance.length + 1)
-    m.balance = pyo.Constraint(
-        touched, rule=lambda m, v: total(m.I, entering.get(v, ())) - total(m.I, leaving.get(v, ())) == 0
-    )
-
-    def once(m: Any, z: int) -> Any:
-        out = [arc for v in members[z] for arc in leaving.get(v, ())]
-        return total(m.I, out) <= 1 if out else pyo.Constraint.Skip
-
-    m.once = pyo.Constraint(sorted(members), rule=once)
-    m.weight = pyo.Objective(expr=pyo.quicksum(w * m.I[arc] for arc, w in weight.items()), sense=pyo.maximize)
-    if formulation == "flow":
-        k = instance.length
-        m.f = pyo.Var(m.arc, domain=pyo.NonNegativeReals)
-        m.capacity = pyo.Constraint(m.arc, rule=lambda m, *arc: m.f[arc] - (k + 1) * m.I[arc] <= 0)
-        m.demand = pyo.Constraint(
-            touched,
-            rule=lambda m, v: (
-                total(m.f, entering.get(v, ())) - total(m.f, leaving.get(v, ())) - total(m.I, entering.get(v, ())) == 0
-            ),
-        )
-        m.supply = pyo.Constraint(expr=total(m.f, leaving[SOURCE]) == k + 1)
-        m.rest = pyo.Constraint(expr=total(m.f, entering[SINK]) == 1)
-    return m
+    return program(instance, formulation).pyomo()
 
 
 def arcs(instance: PathInstance) -> tuple[Ints, Ints, Floats]:
@@ -137,112 +85,55 @@ def arc_names(instance: PathInstance, tails: Ints, heads: Ints) -> list[Arc]:
     return [(named[u], named[v]) for u, v in zip(tails.tolist(), heads.tolist(), strict=True)]
 
 
-def arrays(instance: PathInstance, formulation: str = "flow") -> Formulation:
-    """What compiling the model of :func:`full` gives, without Pyomo, which takes longer than many a solve.
+def program(instance: PathInstance, formulation: str = "flow") -> Rows:
+    """Return the program as arrays; without Pyomo, which takes longer than many a solve.
 
     Parameters
     ----------
     formulation
         As in :func:`full`.
     """
+    if formulation not in FORMULATIONS:
+        raise ValueError(f"formulation must be 'flow' or 'lazy', not {formulation!r}")
     n, k = instance.num_vertices, instance.length
     tails, heads, weights = arcs(instance)
-    m = len(tails)
     names = arc_names(instance, tails, heads)
-    each = np.arange(m)
-    inner, outer = heads < n, tails < n  # arcs that enter, or leave, a vertex of V
+    inner, outer = np.flatnonzero(heads < n), np.flatnonzero(tails < n)  # arcs that enter, or leave, a vertex of V
+    first, last = np.flatnonzero(tails == n), np.flatnonzero(heads == n + 1)
     touched = np.unique(np.concatenate((heads[inner], tails[outer])))
     place = np.full(n, -1)
     place[touched] = np.arange(len(touched))
-    of_class = instance.class_numbers[tails[outer]]
-    present, row_of_class = np.unique(of_class, return_inverse=True)
-    rows = _Rows()
-    rows.add("source", [None], np.zeros((tails == n).sum(), int), each[tails == n], 1.0, (1.0, 1.0))
-    rows.add("sink", [None], np.zeros((heads == n + 1).sum(), int), each[heads == n + 1], 1.0, (1.0, 1.0))
-    rows.add("length", [None], np.zeros(m, int), each, 1.0, (k + 1.0, k + 1.0))
-    through = np.concatenate((place[heads[inner]], place[tails[outer]]))
-    signs = np.concatenate((np.ones(inner.sum()), -np.ones(outer.sum())))
-    along = np.concatenate((each[inner], each[outer]))
-    rows.add("balance", touched.tolist(), through, along, signs, (0.0, 0.0))
-    rows.add("once", present.tolist(), row_of_class, each[outer], 1.0, (-np.inf, 1.0))
-    columns = m
-    if formulation == "flow":
-        columns = 2 * m
-        both, values = np.concatenate((each, each)), np.concatenate((np.ones(m), np.full(m, -(k + 1.0))))
-        rows.add("capacity", names, both, np.concatenate((m + each, each)), values, (-np.inf, 0.0))
-        rows.add(
-            "demand",
-            touched.tolist(),
-            np.concatenate((through, place[heads[inner]])),
-            np.concatenate((m + along, each[inner])),
-            np.concatenate((signs, -np.ones(inner.sum()))),
-            (0.0, 0.0),
-        )
-        rows.add("supply", [None], np.zeros((tails == n).sum(), int), m + each[tails == n], 1.0, (k + 1.0, k + 1.0))
-        rows.add("rest", [None], np.zeros((heads == n + 1).sum(), int), m + each[heads == n + 1], 1.0, (1.0, 1.0))
-    elif formulation != "lazy":
-        raise ValueError(f"formulation must be 'flow' or 'lazy', not {formulation!r}")
-    blocks = {"I": Block("I", tuple(names), each)}
-    keys: list[Key] = [("I", arc) for arc in names]
-    if formulation == "flow":
-        blocks["f"] = Block("f", tuple(names), m + each)
-        keys += [("f", arc) for arc in names]
-    whole = np.arange(columns) < m
-    return Formulation(
-        sense=Sense.MAXIMIZE,
-        matrix=rows.matrix(columns),
-        costs=np.concatenate((weights, np.zeros(columns - m))),
-        lower=np.zeros(columns),
-        upper=np.where(whole, 1.0, np.inf),
-        integer=whole,
-        artificial=np.zeros(columns, dtype=bool),
-        row_lower=np.array(rows.lower),
-        row_upper=np.array(rows.upper),
-        offset=0.0,
-        column_keys=tuple(keys),
-        row_keys=tuple(rows.keys),
-        row_blocks=rows.blocks,
-        column_blocks=blocks,
-    )
+    present, row_of_class = np.unique(instance.class_numbers[tails[outer]], return_inverse=True)
+    rows = Rows(Sense.MAXIMIZE, objective="weight")
+    taken = rows.add_variables("I", names, cost=weights, upper=1.0, integer=True)
+    rows.add_entries(rows.add_rows("source", lower=1.0, upper=1.0), taken[first], 1.0)
+    rows.add_entries(rows.add_rows("sink", lower=1.0, upper=1.0), taken[last], 1.0)
+    rows.add_entries(rows.add_rows("length", lower=k + 1.0, upper=k + 1.0), taken, 1.0)
+    balance = rows.add_rows("balance", touched.tolist(), lower=0.0, upper=0.0)
+    rows.add_entries(balance[place[heads[inner]]], taken[inner], 1.0)
+    rows.add_entries(balance[place[tails[outer]]], taken[outer], -1.0)
+    rows.add_entries(rows.add_rows("once", present.tolist(), upper=1.0)[row_of_class], taken[outer], 1.0)
+    if formulation == "lazy":
+        return rows
+    flow = rows.add_variables("f", names)
+    capacity = rows.add_rows("capacity", names, upper=0.0)
+    rows.add_entries(capacity, flow, 1.0)
+    rows.add_entries(capacity, taken, -(k + 1.0))
+    demand = rows.add_rows("demand", touched.tolist(), lower=0.0, upper=0.0)
+    rows.add_entries(demand[place[heads[inner]]], flow[inner], 1.0)
+    rows.add_entries(demand[place[tails[outer]]], flow[outer], -1.0)
+    rows.add_entries(demand[place[heads[inner]]], taken[inner], -1.0)
+    rows.add_entries(rows.add_rows("supply", lower=k + 1.0, upper=k + 1.0), flow[first], 1.0)
+    rows.add_entries(rows.add_rows("rest", lower=1.0, upper=1.0), flow[last], 1.0)
+    return rows
 
 
-def centred(f: Formulation, instance: PathInstance) -> Formulation:
-    """The same program with what all paths have in common in its offset, where no tolerance is relative to it."""
+def centred(instance: PathInstance, formulation: str = "flow") -> Rows:
+    """Return the program with what all paths have in common in its offset, so that no tolerance is relative to it."""
     tails, heads, weights = arcs(instance)
     n, (first, last, inner) = instance.num_vertices, instance.scaled.parts
     common = np.where(tails == n, first, np.where(heads == n + 1, last, inner))
-    costs = f.costs.copy()
-    costs[: len(weights)] = weights - common
-    return dataclasses.replace(f, costs=costs, offset=instance.scaled.offset)
-
-
-class _Rows:
-    """Rows of a formulation, block by block."""
-
-    def __init__(self) -> None:
-        self.keys: list[Key] = []
-        self.lower: list[float] = []
-        self.upper: list[float] = []
-        self.blocks: dict[str, Block] = {}
-        self._entries: list[tuple[Ints, Ints, Floats]] = []
-
-    def add(
-        self,
-        name: str,
-        indices: Sequence[Hashable],
-        rows: Ints,
-        columns: Ints,
-        values: Floats | float,
-        sides: tuple[float, float],
-    ) -> None:
-        """A block: its entries by row within the block, and the sides of all of its rows."""
-        begin = len(self.keys)
-        self.keys += [(name, index) for index in indices]
-        self.lower += [sides[0]] * len(indices)
-        self.upper += [sides[1]] * len(indices)
-        self.blocks[name] = Block(name, tuple(indices), np.arange(begin, len(self.keys)))
-        self._entries.append((begin + rows, columns, np.broadcast_to(np.asarray(values, float), rows.shape)))
-
-    def matrix(self, num_columns: int) -> sparse.csc_array:
-        rows, columns, values = (np.concatenate(part) for part in zip(*self._entries, strict=True))
-        return sparse.csc_array((values, (rows, columns)), shape=(len(self.keys), num_columns))
+    rows = program(instance, formulation)
+    rows.change_variables("I", cost=weights - common)
+    rows.offset = instance.scaled.offset
+    return rows

@@ -35,7 +35,7 @@ class TitlePath(Problem[Path]):
         start = Start(self.instance.scaled, lambda: budget.expired)
         return WarmStart(WalkDuals(start.relaxed.penalties, path=start.path))
 
-    def restricted_master(self) -> WalkMaster:
+    def master(self) -> WalkMaster:
         return WalkMaster(self.instance)
 
     def pricing(self) -> Pricing | Sequence[Pricing]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from colgen import InputError, artificial
+from colgen import InputError, Rows, Sense
 from colgen.core.lazy_imports import Late
 from colgen.problems.vehicle_routing.instance import RoutingInstance
 
@@ -16,17 +16,17 @@ else:
 FORMULATIONS = ("two_index",)
 
 
-def master(instance: RoutingInstance) -> pyo.ConcreteModel:
-    """The rows of the set partitioning formulation, without any route."""
-    m = pyo.ConcreteModel()
-    m.customer = pyo.RangeSet(1, instance.num_customers)
-    m.unmet = artificial(m.customer)
-    m.idle = artificial()
-    m.visit = pyo.Constraint(m.customer, rule=lambda m, i: m.unmet[i] == 1)
-    # More vehicles needed than there are: the other side alone shows it.
-    m.fleet = pyo.Constraint(expr=pyo.inequality(min(instance.fewest, instance.most), m.idle, instance.most))
-    m.distance = pyo.Objective(expr=0, sense=pyo.minimize)
-    return m
+def master(instance: RoutingInstance) -> Rows:
+    """Return the rows of the set partitioning formulation, without any route."""
+    customers = range(1, instance.num_customers + 1)
+    rows = Rows(Sense.MINIMIZE, objective="distance")
+    unmet = rows.add_variables("unmet", customers, artificial=True)
+    idle = rows.add_variables("idle", artificial=True)
+    rows.add_entries(rows.add_rows("visit", customers, lower=1.0, upper=1.0), unmet, 1.0)
+    # Where more vehicles are needed than there are, the upper side alone proves it.
+    fewest, most = min(instance.fewest, instance.most), instance.most
+    rows.add_entries(rows.add_rows("fleet", lower=fewest, upper=most), idle, 1.0)
+    return rows
 
 
 def full(instance: RoutingInstance, formulation: str = "two_index") -> pyo.ConcreteModel:

@@ -12,6 +12,7 @@ from colgen import (
     Pricing,
     Problem,
     RestrictedMIP,
+    Rows,
     Separation,
     Solution,
     StrongBranching,
@@ -22,10 +23,7 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.numbers import real
-from colgen.core.sense import Sense
 from colgen.core.warm_start import WarmStart
-from colgen.model.formulation import Formulation
-from colgen.model.slack_rows import SlackRows, slack_rows
 from colgen.problems.vehicle_routing.branching import OnRouteArcs, OnVehicles, RouteArcFixing
 from colgen.problems.vehicle_routing.enumeration import RouteEnumeration
 from colgen.problems.vehicle_routing.heuristics import first_routes
@@ -37,7 +35,7 @@ from colgen.problems.vehicle_routing.proof import RoutesCertifier
 from colgen.problems.vehicle_routing.separation import capacity_then_rank_one
 
 if TYPE_CHECKING:
-    import pyomo.environ as pyo
+    pass
 
 
 class VehicleRouting(Problem[list[Route]]):
@@ -66,14 +64,8 @@ class VehicleRouting(Problem[list[Route]]):
         if instance.decimals is not None:
             self.objective_step = 1.0 / instance.ticks
 
-    def master(self) -> pyo.ConcreteModel:
+    def master(self) -> Rows:
         return master(self.instance)
-
-    def formulation(self) -> Formulation:
-        instance = self.instance
-        fewest, most = min(instance.fewest, instance.most), instance.most
-        visit = SlackRows("visit", "unmet", range(1, instance.num_customers + 1), 1.0, 1.0)
-        return slack_rows(Sense.MINIMIZE, [visit, SlackRows("fleet", "idle", (None,), fewest, most)])
 
     def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.oracle

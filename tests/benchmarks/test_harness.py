@@ -24,7 +24,7 @@ from benchmarks.harness import (
     take_turns,
 )
 from colgen import InputError, Sense
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.model import full
 from colgen.reporting.compared import solve_complete

@@ -11,7 +11,6 @@ from colgen import (
     Column,
     Columns,
     Decision,
-    LinearMaster,
     Method,
     OnOriginalVariable,
     OraclePricing,
@@ -47,6 +46,7 @@ from colgen.core.errors import (
     SeparationError,
 )
 from colgen.master.protocol import LinkingRows, MasterSolution, MasterStatus
+from colgen.master.statement import restricted_master
 from tests.master.test_protocol import Unknowing
 from tests.toys import CuttingStock
 
@@ -190,7 +190,7 @@ def test_a_batch_that_no_master_has_seen_is_looked_at_before_infeasibility_is_be
         def price(self, duals, context):
             return PricingResult(Columns([5.0], [0, 1], [0], [1.0], ["the one"]), self.claimed)
 
-    master = LinearMaster(CuttingStock(demands=(1,)).formulation())
+    master = restricted_master(CuttingStock(demands=(1,)).master())
     solved = MasterSolution(MasterStatus.OPTIMAL, 1.0, duals=Duals(np.array([2.0]), master.rows.names), phase=1)
     context = PricingContext(Sense.MINIMIZE, cost_weight=0.0)
     probe_infeasibility(master, [Batches(-2.0)], solved, context)

@@ -46,6 +46,7 @@ from colgen.core import errors
 from colgen.core.stop import AnyOf, Stalled
 from colgen.master.column_table import Held
 from colgen.master.protocol import MasterSolution, MasterStatus, RestrictedMaster
+from colgen.model.rows import compile_master
 from colgen.tree.queues import BestBound, DepthFirst, LevelWise, Plunging
 from tests.amounts import BUSY
 from tests.fuzz.engine import pools as fuzz
@@ -713,10 +714,7 @@ def test_bound_that_excludes_the_incumbent():
             m.y = pyo.Var(domain=pyo.NonNegativeIntegers)
             m.row = pyo.Constraint(expr=m.y >= 2)
             m.total = pyo.Objective(expr=3 * m.y)
-            return m
-
-        def restricted_master(self):
-            return Overstating(self.formulation())
+            return Overstating(compile_master(m))
 
         def warm_start(self, budget):
             return WarmStart(answers=tuple(self.known()))
@@ -938,7 +936,7 @@ class Costs(Pricing):
 @pytest.mark.parametrize(("sense", "best"), [(Sense.MINIMIZE, 1.0), (Sense.MAXIMIZE, 9.0)])
 def test_scripted_master(sense, best):
     class Choice(Problem):
-        def restricted_master(self):
+        def master(self):
             return Cheapest(sense)
 
         def pricing(self):
@@ -968,7 +966,7 @@ def test_scripted_master(sense, best):
 
 def test_scripted_master_that_starts_infeasible():
     class Choice(Problem):
-        def restricted_master(self):
+        def master(self):
             return Cheapest()
 
         def pricing(self):

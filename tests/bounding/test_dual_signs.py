@@ -34,6 +34,7 @@ from colgen.bounding.chain import Chain
 from colgen.bounding.protocol import OneRound
 from colgen.bounding.subgradient import Subgradient
 from colgen.bounding.volume import Volume
+from colgen.master.statement import restricted_master
 from colgen.stabilization import BoxStep, Penalty
 from colgen.testing import check_problem
 from tests.sweeps import seeds
@@ -64,8 +65,8 @@ class Watched(Enumerated):
         super().__init__(program, **shape)
         self.asked = []
 
-    def restricted_master(self):
-        self.made = super().restricted_master()
+    def master(self):
+        self.made = restricted_master(super().master())
         return self.made
 
     def pricing(self):

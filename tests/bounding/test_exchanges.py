@@ -19,7 +19,7 @@ from colgen import (
     solve,
 )
 from colgen.core.solution import Solution
-from colgen.master.linear_master import LinearMaster
+from colgen.master.statement import restricted_master
 from tests.amounts import examples
 from tests.toys import CuttingStock, Pool
 
@@ -121,6 +121,6 @@ def test_what_is_no_dual_optimal_inequality_is_driven_out():
 
 def test_an_answer_that_uses_an_exchange_is_refused():
     problem = Covering(0)
-    master = LinearMaster(problem.formulation())
+    master = restricted_master(problem.master())
     answer = Solution(float(problem.prices[0]), (), {("trade", 0): 1.0})
     assert master.rows.violation(answer) == "an exchange is not zero"

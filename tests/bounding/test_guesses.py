@@ -27,6 +27,7 @@ from colgen.bounding.protocol import Bounded, Bounding, Outcome
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import OracleBeatenError
 from colgen.master.lagrangian_master import LagrangianMaster
+from colgen.master.statement import restricted_master
 from colgen.tree import node_bounds
 from tests.amounts import BUSY
 from tests.toys import CuttingStock, cutting_column
@@ -55,8 +56,8 @@ def duals_of():
 
 def test_duals_and_an_answer_are_proved_in_one_round_without_a_linear_program(monkeypatch):
     problem = Guessed(WarmStart(duals_of(), (OPTIMUM.solution,)))
-    master = problem.restricted_master()
-    monkeypatch.setattr(problem, "restricted_master", lambda: master)
+    master = restricted_master(problem.master())
+    monkeypatch.setattr(problem, "master", lambda: master)
     monkeypatch.setattr(master, "solve", lambda budget: pytest.fail("a linear program was solved"))
     result = solve(problem)
     assert result.termination is Termination.OPTIMAL
@@ -130,8 +131,8 @@ def test_columns_of_answers_that_an_oracle_meets_are_kept_at_every_node():
             oracle.price = lambda duals, context: dataclasses.replace(price(duals, context), answers=answers)
             return oracle
 
-        def restricted_master(self):
-            self.kept = super().restricted_master()
+        def master(self):
+            self.kept = restricted_master(super().master())
             return self.kept
 
     class Ends(Bounding):
@@ -164,7 +165,7 @@ class LargestNumber(Problem):
     def __init__(self, numbers, **claims):
         self.numbers, self.claims = numbers, claims
 
-    def restricted_master(self):
+    def master(self):
         return LagrangianMaster(Sense.MAXIMIZE)
 
     def pricing(self):

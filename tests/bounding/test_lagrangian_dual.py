@@ -9,13 +9,14 @@ from colgen import Column, PricingContext, Sense
 from colgen.bounding.lagrangian_dual import LagrangianDual, NoLagrangianError, _merged
 from colgen.core.column_batch import Columns
 from colgen.master.lagrangian_master import LagrangianMaster
+from colgen.master.statement import restricted_master
 from tests.assignment import assignment
 from tests.bounding.lagrangians import largest, programs
 from tests.toys import CuttingStock, Enumerated
 
 
 def dual_of(problem, objective=np.inf):
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     oracles = problem.pricing()
     oracles = oracles if isinstance(oracles, (list, tuple)) else [oracles]
     context = PricingContext(master.sense, price=master.price)

@@ -9,7 +9,6 @@ import pytest
 from colgen import (
     Column,
     Directional,
-    LinearMaster,
     Method,
     Pricing,
     PricingContext,
@@ -25,6 +24,7 @@ from colgen.bounding.pricing_round import Pricer, proved_bound
 from colgen.core.duals import Duals, RowNames
 from colgen.core.errors import InvalidBoundError, OracleBeatenError
 from colgen.master.protocol import MasterSolution, MasterStatus
+from colgen.master.statement import restricted_master
 from colgen.problems.assignment import random as assignment
 from colgen.problems.assignment.template import Unguessed
 from tests.master.test_protocol import Unknowing
@@ -165,7 +165,7 @@ def test_rounding_at_dual_values_larger_than_the_masters_is_no_mistake_of_an_ora
             return [oracle]
 
     oracle = InOrder()
-    master = LinearMaster(Both().formulation())
+    master = restricted_master(Both().master())
     master.add([Column(2e-7, {("row", None): 1.0}, "one"), Column(2e-7, {("other", None): 1.0}, "other")])
     solved = master.solve()
     context = PricingContext(Sense.MINIMIZE, scale=master.precision.scale, price=master.price)
@@ -193,8 +193,8 @@ def test_subgradients_are_those_of_the_bound_where_one_oracle_answers_for_many_p
     seen, tangents = [], []
 
     class Watched(Unguessed):
-        def restricted_master(self):
-            master = LinearMaster(self.formulation())
+        def master(self):
+            master = restricted_master(super().master())
             inner, slope = master.bound, master.rows.subgradient
 
             def bound(duals, pricing, results):

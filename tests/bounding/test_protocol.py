@@ -86,7 +86,7 @@ class LargestMultiple(Problem):
     def __init__(self, bits, divisor, known=()):
         self.bits, self.divisor, self.known = bits, divisor, known
 
-    def restricted_master(self):
+    def master(self):
         return LagrangianMaster(Sense.MAXIMIZE)
 
     def pricing(self):

@@ -11,8 +11,9 @@ import pyomo.environ as pyo
 import pytest
 
 from benchmarks.engine.trees import PoolPartition
-from colgen import Column, Directional, LinearMaster, Method, Problem, WarmStart, artificial, solve
+from colgen import Column, Directional, Method, Problem, WarmStart, artificial, solve
 from colgen.core.budget import Budget
+from colgen.master.statement import restricted_master
 from colgen.problems.assignment import random as assignment
 from colgen.problems.assignment.template import Unguessed
 from colgen.problems.colouring import Colouring
@@ -26,7 +27,7 @@ _NEAR, _STEP = 1e-7, 1e-5
 
 def seen(problem, start=None, stabilization=None):
     """The subgradients of the real objective that a run asks for, where, and what the master used there."""
-    master, asked = LinearMaster(problem.formulation()), []
+    master, asked = restricted_master(problem.master()), []
     inner = master.rows.subgradient
 
     def subgradient(solved, answers, duals):
@@ -38,7 +39,7 @@ def seen(problem, start=None, stabilization=None):
         return found
 
     master.rows.subgradient = subgradient
-    problem.restricted_master = lambda: master
+    problem.master = lambda: master
     smoothed = Directional() if stabilization is None else stabilization
     solve(problem, relaxation=True, start=start or WarmStart(), method=Method(stabilization=smoothed))
     return asked
@@ -175,7 +176,7 @@ class Bounded(Problem):
 def test_what_no_oracle_answers_for_is_at_its_better_bound_and_rows_have_the_side_that_is_pulled_at(duals):
     columns = [Column(2.0, {("row", None): 1.0}, "one"), Column(3.0, {("row", None): 1.0, ("wide", None): 1.0}, "two")]
     problem = Bounded(columns)
-    master = LinearMaster(problem.formulation())
+    master = restricted_master(problem.master())
     master.add(columns, origins=0)
     solved = master.solve()
     assert solved.phase == 2

@@ -30,7 +30,7 @@ from colgen.branching.rules import DOWN, UP, Bound, Candidate, TemplateBound
 from colgen.core.activity import activity
 from colgen.core.decision import Apart, Together, admits
 from colgen.core.tolerances import fractionality
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from tests.toys import Partition, SetPartitioning
 
 

@@ -6,9 +6,10 @@ import pickle
 import numpy as np
 import pytest
 
-from colgen import LinearMaster, Method, TimeLimit, WarmStart, Wentges, solve
+from colgen import Method, TimeLimit, WarmStart, Wentges, solve
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.core.warm_start import Basis
+from colgen.master.statement import restricted_master
 from tests.assignment import Assignment, assignment
 from tests.toys import CuttingStock
 from tests.zoo import Partitioning
@@ -83,7 +84,7 @@ def test_a_run_starts_from_another_of_other_data():
 
 def test_dual_values_of_rows_that_are_not_there_are_passed_over():
     problem = assignment(4, 7, 1)
-    master = LinearMaster(problem.formulation())
+    master = restricted_master(problem.master())
     guess = {("assign", 2): 3.0, ("cut", "of another run"): -1.0, ("use", 0): -2.0}
     duals = master.rows.guess(guess)
     assert duals["assign", 2] == 3.0
@@ -128,12 +129,12 @@ def test_the_first_linear_program_starts_at_the_basis():
     start = result.warm_start()
     iterations = {}
     for basis in (None, start.basis):
-        master = LinearMaster(assignment(4, 7, 1).formulation())
+        master = restricted_master(assignment(4, 7, 1).master())
         master.add(list(start.columns))
         if basis is not None:
             master.node.restore(basis)
         assert master.solve().objective == pytest.approx(result.objective)
-        master = LinearMaster(assignment(4, 7, 1).formulation())
+        master = restricted_master(assignment(4, 7, 1).master())
         master.add(list(start.columns))
         if basis is not None:
             master.node.restore(basis)

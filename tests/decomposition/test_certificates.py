@@ -8,7 +8,7 @@ import pytest
 
 from colgen import Record, Termination, decompose, solve
 from colgen.certificate.checker import check
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.highs import LPStatus
 from tests.decomposition.models import FAMILIES, assignment, colours, flows, lots, packing, shifts

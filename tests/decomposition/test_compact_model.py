@@ -12,7 +12,7 @@ from colgen import Method, NodeLimit, Record, Termination, decompose, solve
 from colgen.core.budget import Budget
 from colgen.decomposition import compact_model
 from colgen.decomposition.compact_model import SOURCE, Neighbourhood
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from tests.decomposition import models
 from tests.fuzz import compacts

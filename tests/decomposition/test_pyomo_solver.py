@@ -7,7 +7,7 @@ from pyomo.opt import SolverStatus, TerminationCondition
 from pyomo.solvers.tests.models.base import all_models
 
 from colgen import InputError
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from tests.decomposition import models
 from tests.decomposition.benders.test_template import two_stage

@@ -9,7 +9,7 @@ from tests.decomposition import models
 
 def test_the_master_has_linking_rows_static_variables_and_a_row_a_block():
     problem = decompose(models.lots(0, items=3, periods=4), "item")
-    master = problem.formulation()
+    master = problem.master()
     assert [key[0] for key in master.row_keys] == ["room"] * 4 + ["convexity"] * 3
     assert [key for key in master.column_keys if key[0] == "overtime"] == [("overtime", t) for t in range(4)]
 

@@ -40,7 +40,7 @@ _INFINITE: tuple[Any, ...] = (math.inf, -math.inf)
 
 _METHODS = {
     "problem": (
-        "master", "pricing", "separation", "branching", "method", "warm_start", "restricted_master",
+        "master", "pricing", "separation", "branching", "method", "warm_start",
     ),
     "oracle": ("best", "encode", "others", "price"),
     "separation": ("separate",),

@@ -21,7 +21,7 @@ from scipy import optimize
 
 from colgen import Termination, TimeLimit, decompose, solve
 from colgen.core.errors import InputError
-from colgen.model.formulation import free_variables
+from colgen.model.rows import free_variables
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.lp import LPStatus
 from tests.fuzz.judging import UNKNOWN, Failure, Fault, Said, Truths, one

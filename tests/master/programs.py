@@ -7,7 +7,7 @@ import pyomo.environ as pyo
 from scipy import optimize
 
 from colgen import Column, LinearMaster, Row, artificial
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.pricing.oracles import Pricing, PricingResult
 
 

@@ -8,11 +8,12 @@ import re
 import numpy as np
 import pytest
 
-from colgen import Column, LinearMaster, Row, Solution, solve
+from colgen import Column, Row, Solution, solve
 from colgen.branching.rules import Bound
 from colgen.core.columns import RowFamily
 from colgen.core.errors import ReducedCostError, UnknownRowError
 from colgen.master.answer_check import COST, contributions, itemised
+from colgen.master.statement import restricted_master
 from tests.master.programs import col, covering
 from tests.toys import CuttingStock
 
@@ -93,7 +94,7 @@ PARTS = {COST: 10.0, "demand": -6.0, "cut": -1.0}
 
 
 def test_parts_add_up_to_the_reduced_cost():
-    master = LinearMaster(CuttingStock().formulation())
+    master = restricted_master(CuttingStock().master())
     column = Column(1.0, {("demand", 0): 2.0, ("demand", 3): 1.0}, structure="pattern")
     duals = master.rows.guess({"demand": [0.25, 0.5, 0.5, 0.125]})
     parts = contributions(column, master.rows.entries(column), duals, 1.0)

@@ -5,7 +5,7 @@ import pytest
 
 from colgen import Column, LinearMaster, Row, artificial, exchange
 from colgen.master.protocol import MasterStatus
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from tests.master.programs import (
     covering,
 )

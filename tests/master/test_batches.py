@@ -12,7 +12,7 @@ from colgen import Column, Columns, LinearMaster, PricingResult, Row, artificial
 from colgen.branching.rules import Bound
 from colgen.core.decision import Apart
 from colgen.core.errors import FormulationError, UnknownRowError
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.pricing.oracles import Pricing
 from tests.amounts import examples
 from tests.toys import CuttingStock

@@ -8,7 +8,7 @@ import pytest
 
 from colgen import Column, InputError, LinearMaster, WarmStart, artificial, solve
 from colgen.master.central_duals import Centrality
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.assignment import random
 from colgen.problems.assignment.template import Unguessed
 from tests.master.programs import covering
@@ -186,8 +186,8 @@ def test_anything_else_is_refused(central):
 
 def test_a_run_comes_out_the_same_every_time():
     class Automatic(Unguessed):
-        def restricted_master(self):
-            return LinearMaster(self.formulation(), central="auto")
+        def master(self):
+            return LinearMaster(super().master(), central="auto")
 
     def rounds():
         found = solve(Automatic(random(4, 16, 1)), relaxation=True, start=WarmStart())

@@ -10,14 +10,15 @@ from colgen import Column, LinearMaster
 from colgen.core.errors import FormulationError, UnknownRowError
 from colgen.master.column_pool import NOWHERE
 from colgen.master.column_table import TEMPLATE
-from colgen.model.formulation import compile_model
+from colgen.master.statement import restricted_master
+from colgen.model.rows import compile_model
 from tests.master.programs import Priced, col, covering
 from tests.toys import CuttingStock
 
 
 @pytest.fixture
 def master():
-    return LinearMaster(CuttingStock().formulation())
+    return restricted_master(CuttingStock().master())
 
 
 def column(cost, row=0, **more):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from colgen import Column, LinearMaster, Row, Sense, Solution, artificial
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.pricing.oracles import PricingResult
 from tests.master.programs import (
     Priced,

@@ -10,7 +10,8 @@ import pytest
 from colgen import Column, LinearMaster, Row, Solution
 from colgen.core.errors import FormulationError, UnknownRowError
 from colgen.core.row_batch import RowBatch
-from colgen.model.formulation import compile_model
+from colgen.master.statement import restricted_master
+from colgen.model.rows import compile_model
 from tests.master.programs import (
     col,
     covering,
@@ -138,7 +139,7 @@ def test_what_all_oracles_have_found_joins_at_once():
     def columns():
         return [[cutting_column((2, 0, 0))], [], [cutting_column((0, 2, 0)), cutting_column((1, 1, 0))]]
 
-    together, one_by_one = LinearMaster(CuttingStock().formulation()), LinearMaster(CuttingStock().formulation())
+    together, one_by_one = restricted_master(CuttingStock().master()), restricted_master(CuttingStock().master())
     found, every = columns(), np.repeat(np.arange(3), [1, 0, 2])
     assert together.add([column for batch in found for column in batch], (), every) == 3
     assert together.add([column for batch in found for column in batch], (), every) == 0

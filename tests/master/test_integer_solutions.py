@@ -16,7 +16,7 @@ from colgen.core.errors import FormulationError
 from colgen.master import integer_solutions
 from colgen.master.linear_master import LinearMaster
 from colgen.master.protocol import MasterStatus
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.solvers.stopping import never
 from tests.master.programs import col, covering
 

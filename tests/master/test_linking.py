@@ -7,7 +7,7 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import Column, LinearMaster, artificial
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 
 
 def master(sense=pyo.minimize, sign=1.0):

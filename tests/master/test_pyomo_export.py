@@ -10,6 +10,7 @@ from colgen import (
     Column,
     Row,
 )
+from colgen.master.statement import restricted_master
 from tests.master.programs import (
     col,
     covering,
@@ -46,7 +47,7 @@ def test_to_pyomo(sense):
 
 
 def test_to_pyomo_of_cutting_stock_prints_before_any_column():
-    model = CuttingStock().restricted_master().to_pyomo()
+    model = restricted_master(CuttingStock().master()).to_pyomo()
     text = io.StringIO()
     model.pprint(ostream=text)
     assert "unmet" in text.getvalue()

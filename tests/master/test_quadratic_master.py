@@ -11,6 +11,7 @@ from colgen.core.columns import Row
 from colgen.core.errors import ColgenError, FormulationError, InputError
 from colgen.learning import Chains, best_structure, sparsemap
 from colgen.master.quadratic_master import MeanDuals, QuadraticMaster
+from colgen.master.statement import restricted_master
 
 
 def at(costs, points, curvature, sign):
@@ -55,7 +56,7 @@ class Means(Problem):
         places = np.flatnonzero(self.points[column.structure])
         return places, self.points[column.structure][places]
 
-    def restricted_master(self):
+    def master(self):
         first, size = Column(self.costs[0], {}, 0), self.points.shape[1]
         return QuadraticMaster(first, self.vector, size=size, curvature=self.curvature, sense=self.sense)
 
@@ -91,7 +92,7 @@ def test_any_dual_values_prove_a_bound(sense):
         costs, points = rng.normal(size=6), rng.normal(size=(6, 3))
         problem = Means(costs, points, 0.5, sense)
         optimum = solve(problem).objective
-        master, oracle = problem.restricted_master(), problem.pricing()
+        master, oracle = restricted_master(problem.master()), problem.pricing()
         sign = -sense.sign
         for _ in range(20):
             duals = MeanDuals.of(2.0 * rng.normal(size=3), float(rng.normal()))
@@ -118,7 +119,7 @@ def test_sparsemap_is_column_generation_over_it():
         return Column(structure.score((scores, transitions)), {}, structure)
 
     class Nearest(Problem):
-        def restricted_master(self):
+        def master(self):
             first = column_of(best_structure(oracle, (scores, transitions)))
             return QuadraticMaster(first, lambda column: column.structure.parts[0], size=scores.size)
 
@@ -154,7 +155,7 @@ def test_an_oracle_that_overlooks_what_the_master_holds_is_found_out():
 
 def test_what_it_cannot_hold_is_refused():
     problem = Means(np.array([1.0, 2.0]), np.eye(2))
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     with pytest.raises(FormulationError, match="has no rows"):
         master.add([], [Row(("row", 1), 0.0, 1.0)])
     with pytest.raises(FormulationError, match="expected a cost and a structure alone"):
@@ -171,7 +172,7 @@ def test_what_it_cannot_hold_is_refused():
 
 def test_what_is_wrong_with_an_answer_is_said():
     problem = Means(np.array([1.0, 2.0]), np.eye(2))
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     columns = [Column(cost, {}, k, integer=False) for k, cost in enumerate(problem.costs)]
     result = solve(problem)
     assert master.rows.violation(result.solution) is None

@@ -14,7 +14,7 @@ from colgen.core.activity import activity
 from colgen.core.columns import RowFamily
 from colgen.core.errors import FormulationError
 from colgen.master.row_coefficients import RowsByFunction, StatedByRows, entries_of_rows
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from tests.assignment import Assignment, assignment, pairs
 
 

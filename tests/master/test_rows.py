@@ -12,7 +12,7 @@ from colgen import Column, Duals, LinearMaster, Method, Row, Sense, artificial, 
 from colgen.core.columns import RowFamily
 from colgen.core.errors import FormulationError
 from colgen.master.rows import IdleRows, MasterRows
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from tests.master.programs import covering
 from tests.zoo import TRIPLE, Partitioning, Triples
 
@@ -152,7 +152,8 @@ def test_row_whose_sides_cross_is_refused():
     m.y = pyo.Var()
     m.row = pyo.Constraint(expr=(0, m.y, 1))
     m.cost = pyo.Objective(expr=m.y)
-    formulation = compile_model(m).with_data(row_lower={"row": 2.0})
+    formulation = compile_model(m)
+    formulation.change_rows("row", lower=2.0)
     with pytest.raises(FormulationError, match="row"):
         LinearMaster(formulation)
     with pytest.raises(FormulationError, match="expected lower"):

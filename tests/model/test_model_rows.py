@@ -6,8 +6,8 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen.core.errors import FormulationError
-from colgen.model.formulation import compile_model
 from colgen.model.model_rows import compiled, read
+from colgen.model.rows import compile_model
 
 
 def both(m):

@@ -9,7 +9,7 @@ import pytest
 
 from colgen import Termination, compare, compare_all, solve
 from colgen.core.errors import InputError
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.model import full
 from colgen.reporting.compared import solve_complete

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from colgen import LinearMaster
+from colgen.master.statement import restricted_master
 from colgen.testing.dual_points import DualPoints
 from tests.assignment import assignment
 from tests.toys import CuttingStock
 
 
 def points(problem, seed=0):
-    master = LinearMaster(problem.formulation())
+    master = restricted_master(problem.master())
     return master, DualPoints(master, [], np.random.default_rng(seed))
 
 

@@ -81,7 +81,7 @@ class Subset(Problem):
     def __init__(self, optimism=1.0):
         self.numbers, self.limit, self.optimism = (7.0, 5.0, 4.0, 3.0), 12.5, optimism
 
-    def restricted_master(self):
+    def master(self):
         return LagrangianMaster(Sense.MAXIMIZE)
 
     def pricing(self):

@@ -23,6 +23,7 @@ from colgen.bounding.protocol import Parts, Settings
 from colgen.bounding.run import Run
 from colgen.core.errors import SeparationError
 from colgen.core.stop import AnyOf
+from colgen.master.statement import restricted_master
 from colgen.tree.incumbents import Answers
 
 SETS = {(0,): 1.0, (1,): 1.0, (0, 1): 1.0}
@@ -124,7 +125,7 @@ def test_an_answer_that_fits_is_taken_without_a_word():
 def test_an_answer_that_was_found_and_that_the_check_accepts_leaves_a_note():
     for least, noted in ((1, True), (2, False), (None, False)):
         problem = Cover(least)
-        master = problem.restricted_master()
+        master = restricted_master(problem.master())
         run = Run(
             Sense.MINIMIZE, AnyOf(), check=lambda solution, problem=problem: problem.check(problem.answer(solution))
         )

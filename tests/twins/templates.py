@@ -237,7 +237,7 @@ def chain_map(name: str, **how: Any) -> Twin:
 class HardlyDescended(GrandparentParsing):
     """Second-order parsing whose linear program has to find what the combinatorial dual would."""
 
-    iterations = 1
+    plain, iterations = True, 1
 
 
 def grandparent_parsing(name: str, kind: type[GrandparentParsing] = GrandparentParsing, **options: Any) -> Twin:

@@ -24,7 +24,7 @@ from colgen.decomposition.compact_model import solve_compact
 from colgen.decomposition.reading.arrays import Floats, Reading
 from colgen.decomposition.reading.partition import Partition
 from colgen.method import Method
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.problem import Problem
 
 
@@ -64,7 +64,7 @@ class Benders(Problem):
 
     # --- the parts ---------------------------------------------------------------------------------------------------
 
-    def formulation(self) -> Formulation:
+    def master(self) -> Rows:
         """The first stage and one cost a block, which is at least what no first stage can undercut."""
         return self.model.master()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -20,7 +19,7 @@ from colgen.decomposition.benders.recourse import Recourse, joined
 from colgen.decomposition.benders.second_stage import SecondStage
 from colgen.decomposition.reading.arrays import Floats, Ints, Reading, cost_rounding
 from colgen.decomposition.reading.partition import MASTER, Partition
-from colgen.model.formulation import Formulation, named_blocks
+from colgen.model.rows import Rows
 from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.scaling import typical_size
@@ -91,7 +90,7 @@ class TwoStage:
 
     # --- the first stage ---------------------------------------------------------------------------------------------
 
-    def master(self) -> Formulation:
+    def master(self) -> Rows:
         """The first stage and one cost a block, above what no first stage can undercut."""
         f, first, stages = self.reading.formulation, self.first, len(self.recourse.stages)
         rows, matrix = self.kept, sparse.csc_array(self._first_rows)
@@ -99,22 +98,19 @@ class TwoStage:
         nothing, open_end = np.zeros(stages), np.full(stages, np.inf)
         minimize = self.sign > 0.0
         column_keys = (*(f.column_keys[k] for k in first.tolist()), *((self.cost_name, k) for k in range(stages)))
-        row_keys = tuple(f.row_keys[k] for k in rows.tolist())
         no = np.zeros(stages, dtype=np.bool_)
-        return dataclasses.replace(
-            f,
-            matrix=matrix,
-            costs=np.concatenate([f.costs[first], self.units]),
-            lower=np.concatenate([f.lower[first], nothing if minimize else -open_end]),
-            upper=np.concatenate([f.upper[first], open_end if minimize else nothing]),
+        return Rows.of_arrays(
+            f.sense,
+            matrix,
+            columns=(
+                column_keys,
+                np.concatenate([f.costs[first], self.units]),
+                np.concatenate([f.lower[first], nothing if minimize else -open_end]),
+                np.concatenate([f.upper[first], open_end if minimize else nothing]),
+            ),
+            rows=([f.row_keys[k] for k in rows.tolist()], f.row_lower[rows], f.row_upper[rows]),
             integer=np.concatenate([f.integer[first], no]),
             artificial=np.concatenate([f.artificial[first], no]),
-            row_lower=f.row_lower[rows],
-            row_upper=f.row_upper[rows],
-            column_keys=column_keys,
-            row_keys=row_keys,
-            row_blocks=named_blocks(row_keys),
-            column_blocks=named_blocks(column_keys),
             offset=math.fsum([f.offset, *(self.sign * self.least).tolist()]),
             cost_rounding=cost_rounding(f.costs, f.matrix, f.lower, f.upper, f.row_lower, f.row_upper),
         )

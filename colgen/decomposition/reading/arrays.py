@@ -14,7 +14,7 @@ from scipy import sparse
 
 from colgen.core.errors import FormulationError, InputError
 from colgen.core.tolerances import ROUNDING
-from colgen.model.formulation import Formulation, compile_model, free_variables
+from colgen.model.rows import Rows, compile_model, free_variables
 from colgen.solvers.linear.scaling import column_units
 
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ class Reading:
     """
 
     model: pyo.ConcreteModel
-    formulation: Formulation
+    formulation: Rows
     variables: tuple[Any, ...]
     units: Floats | None = None
 
@@ -51,8 +51,16 @@ class Reading:
         matrix = sparse.csc_array(f.matrix)
         entries = (matrix.data * np.repeat(units, np.diff(matrix.indptr)), matrix.indices, matrix.indptr)
         scaled = sparse.csc_array(entries, shape=matrix.shape)
-        lower, upper = f.lower / units, f.upper / units
-        counted = dataclasses.replace(f, matrix=scaled, costs=f.costs * units, lower=lower, upper=upper)
+        counted = Rows.of_arrays(
+            f.sense,
+            scaled,
+            columns=(f.column_keys, f.costs * units, f.lower / units, f.upper / units),
+            rows=(f.row_keys, f.row_lower, f.row_upper),
+            integer=f.integer,
+            artificial=f.artificial,
+            exchange=f.exchange,
+            offset=f.offset,
+        )
         return dataclasses.replace(self, formulation=counted, units=units)
 
     def to_user(self, values: Floats) -> Floats:

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.decomposition.families import FAMILIES
 from colgen import IterationLimit, decompose, solve
 from colgen.decomposition.detection import find_blocks
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 
 

@@ -8,6 +8,7 @@ from scipy.optimize import linprog
 from benchmarks.runs.large import FAMILIES, Partition, Size, draw, fit_exponent
 from colgen import Method, NoStabilization, PricingContext, Sense, solve
 from colgen.bounding.volume import Volume
+from colgen.master.statement import restricted_master
 
 
 def all_columns(problem):
@@ -31,7 +32,7 @@ def small():
 def test_pricing_finds_the_best_chain_and_what_all_are_worth_together(small):
     problem, costs, rows = small
     assert rows.max() == 1.0
-    master, (oracle,) = problem.restricted_master(), problem.pricing()
+    master, (oracle,) = restricted_master(problem.master()), problem.pricing()
     rng = np.random.default_rng(0)
     for _ in range(10):
         values = rng.normal(1.0, 1.0, problem.rows)

@@ -5,7 +5,7 @@ import pyomo.environ as pyo
 import pytest
 
 from colgen import decompose
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from tests.decomposition.benders.test_template import two_stage
 

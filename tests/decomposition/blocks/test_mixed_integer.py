@@ -9,7 +9,7 @@ import pytest
 from colgen import PricingContext, Sense, Termination, TimeLimit, decompose, solve
 from colgen.core.terms import Box, PricedTerms
 from colgen.decomposition.blocks.mixed_integer import MixedIntegerPricing, in_box
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.reporting.compared import solve_complete
 from colgen.testing import check_problem
 from tests.amounts import examples

@@ -20,7 +20,7 @@ from colgen.core.solution import Solution
 from colgen.core.warm_start import WarmStart
 from colgen.cuts.separation import Separation, SeparationContext
 from colgen.master.linear_master import LinearMaster
-from colgen.model.formulation import Formulation
+from colgen.model.rows import Rows
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, Stages
 from colgen.problem import Problem
 from tests.fuzz.engine.pools import Case, PoolRow, Program
@@ -186,7 +186,7 @@ class PoolProblem(Problem):
             )
         return columns
 
-    def formulation(self) -> Formulation:
+    def rows(self) -> Rows:
         program = self.program
         kept = [i for i, row in enumerate(program.rows) if not row.lazy]
         position = {i: k for k, i in enumerate(kept)}
@@ -217,26 +217,28 @@ class PoolProblem(Problem):
         values = [e[2] for e in entries]
         places = ([e[0] for e in entries], [e[1] for e in entries])
         low = [-math.inf if v.lower is None else float(v.lower) for v in program.variables]
-        return Formulation(
-            sense=Sense.MAXIMIZE if program.maximize else Sense.MINIMIZE,
-            matrix=sparse.csc_array((np.array(values, dtype=float), places), shape=(len(kept), n)),
-            costs=program.cost_scale * np.array(costs),
-            lower=np.array([*low, *[0.0] * (n - plain)]),
-            upper=np.array([*(_high(v.upper) for v in program.variables), *[math.inf] * (n - plain)]),
+        return Rows.of_arrays(
+            Sense.MAXIMIZE if program.maximize else Sense.MINIMIZE,
+            sparse.csc_array((np.array(values, dtype=float), places), shape=(len(kept), n)),
+            columns=(
+                names,
+                program.cost_scale * np.array(costs),
+                [*low, *[0.0] * (n - plain)],
+                [*(_high(v.upper) for v in program.variables), *[math.inf] * (n - plain)],
+            ),
+            rows=(
+                [("row", i) for i in kept],
+                [_sides(program.rows[i])[0] * program.row_scales[i] for i in kept],
+                [_sides(program.rows[i])[1] * program.row_scales[i] for i in kept],
+            ),
             integer=np.array([*(v.integer for v in program.variables), *[False] * (n - plain)], dtype=bool),
             artificial=np.arange(n) >= plain,
             exchange=np.arange(n) >= n - trades if trades else None,
-            row_lower=np.array([_sides(program.rows[i])[0] * program.row_scales[i] for i in kept], dtype=float),
-            row_upper=np.array([_sides(program.rows[i])[1] * program.row_scales[i] for i in kept], dtype=float),
             offset=program.offset * program.cost_scale,
-            column_keys=tuple(names),
-            row_keys=tuple(("row", i) for i in kept),
-            row_blocks={},
-            column_blocks={},
         )
 
-    def restricted_master(self) -> LinearMaster:
-        self.latest = LinearMaster(self.formulation(), central=self.case.way.central)
+    def master(self) -> LinearMaster:
+        self.latest = LinearMaster(self.rows(), central=self.case.way.central)
         return self.latest
 
     def pricing(self) -> Sequence[Pricing]:

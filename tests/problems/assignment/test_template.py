@@ -11,6 +11,7 @@ from colgen.bounding.chain import Chain
 from colgen.bounding.subgradient import Subgradient
 from colgen.bounding.volume import Volume
 from colgen.core.budget import Budget
+from colgen.master.statement import restricted_master
 from colgen.problems.assignment import Assignment, AssignmentInstance, random
 from colgen.problems.assignment.branching import AssignmentFixing
 from colgen.problems.assignment.model import full
@@ -188,7 +189,7 @@ def test_the_oracle_passes_the_conformance_kit():
 def test_what_forcing_a_task_onto_a_machine_costs_is_what_enumeration_says():
     instance = random(2, 5, 3)
     problem = Assignment(instance)
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     duals = master.rows.guess({"assign": np.linspace(20.0, 120.0, 5), "use": [-30.0, -5.0]})
     result = problem.pricing().price(duals, PricingContext(Sense.MINIMIZE))
     marginals = result.marginals()

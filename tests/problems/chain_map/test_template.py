@@ -13,6 +13,7 @@ import pytest
 from colgen import IterationLimit, Sense, Termination, solve
 from colgen.core.budget import Budget, OutOfBudget
 from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.master.statement import restricted_master
 from colgen.pricing.oracles import PricingContext
 from colgen.problems.chain_map import (
     ChainInstance,
@@ -353,7 +354,7 @@ def spent(limit):
 
 def one_round(problem, budget):
     """The objective that a restricted master finds, or a sweep."""
-    master, oracle = problem.restricted_master(), problem.pricing()
+    master, oracle = restricted_master(problem.master()), problem.pricing()
     if problem.start is None:
         result = oracle.price(None, PricingContext(Sense.MAXIMIZE, budget=budget))
         return result.answers[0].objective if result.answers else None
@@ -396,7 +397,7 @@ def test_one_tree_is_left_half_done_where_time_ends(options, monkeypatch):
         best = viterbi(instance)
         for looks in (3, 5, 9, 15, 25):
             problem = ChainMAP(instance, **options)
-            master, oracle = problem.restricted_master(), problem.pricing()
+            master, oracle = restricted_master(problem.master()), problem.pricing()
             budgets = [spent(looks)] + [Budget()] * 50
             for budget in budgets:
                 duals = None if problem.start is None else master.solve(budget).duals
@@ -488,7 +489,7 @@ def test_pairs_of_one_long_tree_are_bounded_too(reduced_cost, monkeypatch):
 
 def test_no_time_for_the_set_up_of_rounds_leaves_an_answer_and_a_bound():
     instance = random(0, chains=9, labels=5, evidence=0.5)
-    master = ChainMAP(instance, start=1).restricted_master()
+    master = restricted_master(ChainMAP(instance, start=1).master())
     master.solve(Budget(0.0))
     found, best = master.labellings(), viterbi(instance)
     assert (found.values <= best.values + 1e-9).all()

@@ -12,6 +12,7 @@ from colgen.certificate.checker import check
 from colgen.core.decision import Apart, Together
 from colgen.core.terms import Count
 from colgen.cuts.cut import Cuts
+from colgen.master.statement import restricted_master
 from colgen.problems.colouring import Colouring, from_networkx, mycielski, random
 from colgen.problems.colouring.zykov import VERTEX
 from colgen.testing import check_problem
@@ -129,7 +130,7 @@ def test_the_bound_of_the_oracle_is_that_of_enumeration(seed, scale):
     decisions = (Together((VERTEX, u), (VERTEX, v)), Apart((VERTEX, s), (VERTEX, t))) if seed % 2 else ()
     problem = Colouring(from_networkx(edges), cuts=True)
     problem.__dict__["reduced"] = type(problem.reduced)(np.arange(8), np.arange(1), ())
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     family = Cuts("rank_one")
     terms = [
         Count(VERTEX, (0, 1, 2), (1, 1, 1), 2),

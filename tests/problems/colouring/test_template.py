@@ -11,6 +11,7 @@ from colgen.branching.rules import DOWN, UP
 from colgen.core.decision import Apart, Together
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.fixing import ReductionContext
+from colgen.master.statement import restricted_master
 from colgen.problems.colouring import Colouring, ColouringInstance, from_networkx, mycielski, queens, random
 from colgen.problems.colouring.branching import OnPairs
 from colgen.problems.colouring.enumeration import StableSetEnumeration
@@ -174,7 +175,7 @@ def test_a_relaxation_that_is_wanted_is_solved_although_a_weaker_bound_rounds_up
 
 def test_dual_values_near_zero_are_priced():
     problem = Colouring(from_networkx(nx.cycle_graph(5)))
-    duals = problem.restricted_master().rows.guess({VERTEX: np.full(5, 1e-9)})
+    duals = restricted_master(problem.master()).rows.guess({VERTEX: np.full(5, 1e-9)})
     result = problem.pricing().price(duals, PricingContext(Sense.MINIMIZE))
     assert not len(result.columns)
     assert 0.0 < result.bound <= 1.0 - 2e-9

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import InputError
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.coreference.baseline import (
     all_link_in_highs,
     closure,

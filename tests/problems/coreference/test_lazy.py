@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen import IterationLimit, Method, Termination, WarmStart, solve
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.coreference.baseline import all_link_in_highs, greedy_joining
 from colgen.problems.coreference.instance import CoreferenceInstance, communities, random, random_signs
 from colgen.problems.coreference.lazy import LazyAllLink, as_solution, improved
@@ -19,6 +19,8 @@ from tests.twins.coreference import optimum, partitions, symmetric
 
 
 class Bare(LazyAllLink):
+    plain = True
+
     """Nothing but rows and the tree."""
 
     def warm_start(self, budget):
@@ -68,26 +70,6 @@ def test_relaxation_is_that_of_the_complete_model():
     complete = LinearProgram(Program(True, f.matrix, f.costs, f.lower, f.upper, f.row_lower, f.row_upper)).solve()
     result = solve(Bare(instance, strengthen=False), relaxation=True)
     assert result.objective == pytest.approx(complete.objective)
-
-
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_formulation_is_the_compiled_model(n):
-    problem = LazyAllLink(random(n, 0))
-    by_hand, compiled = problem.formulation(), compile_model(problem.master())
-    for field in dataclasses.fields(compiled):
-        mine, theirs = getattr(by_hand, field.name), getattr(compiled, field.name)
-        if field.name == "matrix":
-            assert mine.shape == theirs.shape == (0, n * (n - 1) // 2)
-        elif field.name == "column_blocks":
-            assert mine.keys() == theirs.keys()
-            for name, block in mine.items():
-                assert block.indices == theirs[name].indices
-                assert (block.positions == theirs[name].positions).all()
-        elif isinstance(mine, np.ndarray):
-            assert mine.dtype == theirs.dtype
-            assert (mine == theirs).all()
-        else:
-            assert mine == theirs
 
 
 @pytest.mark.parametrize(

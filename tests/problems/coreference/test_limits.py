@@ -5,13 +5,11 @@ import time
 from functools import cache
 
 import numpy as np
-import pyomo.environ as pyo
 import pytest
 
 from colgen import Method, Pricing, PricingResult, Stages, Termination, TimeLimit, WarmStart, solve
 from colgen.core.budget import Budget
 from colgen.core.columns import Column
-from colgen.model.formulation import compile_model
 from colgen.problems.coreference import (
     ClusterILP,
     ClusterSearch,
@@ -32,7 +30,7 @@ WAYS = [{}, {"smallest": 2}, {"settled": False, "smallest": 2}, {"contracted": F
 class Alone(Coreference):
     """Column generation has to find everything."""
 
-    same_problem = True
+    plain = True
 
     def warm_start(self, budget):
         super().warm_start(budget)
@@ -167,13 +165,10 @@ class AtMost(Coreference):
         self.clusters = clusters
 
     def master(self):
-        m = super().master()
-        m.unused = pyo.Var(domain=pyo.NonNegativeReals)
-        m.count = pyo.Constraint(expr=m.unused == self.clusters)
-        return m
-
-    def formulation(self):
-        return compile_model(self.master())
+        rows = super().master()
+        rows.add_variables("unused")
+        rows.add_rows("count", terms={("unused", None): 1.0}, lower=self.clusters, upper=self.clusters)
+        return rows
 
     def pricing(self):
         return Stages(
@@ -245,7 +240,7 @@ def test_an_oracle_of_a_subclass_decides_what_a_cluster_is(how, kind):
 
 
 class SamePricing(Coreference):
-    same_problem = True
+    plain = True
 
     def pricing(self):
         return ClusterSearch(self.items)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from colgen import Solution
 from colgen.core.activity import activity
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.coreference.instance import random
 from colgen.problems.coreference.model import full
 from colgen.problems.coreference.separation import Transitivity, TwoPartition, values

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from colgen import (
     IterationLimit,
-    LinearMaster,
     Method,
     NoStabilization,
     PricingContext,
@@ -22,7 +21,6 @@ from colgen import (
     solve,
 )
 from colgen.core.budget import Budget
-from colgen.model.formulation import compile_model
 from colgen.problems.coreference import (
     ClusterILP,
     ClusterSearch,
@@ -50,7 +48,7 @@ every_way = pytest.mark.parametrize(
 class Bare(Coreference):
     """Without a first answer, first columns and first prices: column generation has to do it all."""
 
-    same_problem = True
+    plain = True
 
     def __init__(self, instance, *, settled=False, **how):
         super().__init__(instance, settled=settled, **how)
@@ -66,28 +64,30 @@ class Bare(Coreference):
 class Simplex(Bare):
     """At the simplex method's corners, which are harder to price at."""
 
-    same_problem = True
+    plain = True
 
-    def restricted_master(self):
-        return LinearMaster(self.formulation())
+    def master(self):
+        rows = super().master()
+        rows.solved_by = None
+        return rows
 
 
 class BySearch(Bare):
-    same_problem = True
+    plain = True
 
     def pricing(self):
         return ClusterSearch(self.items)
 
 
 class ByProgram(Bare):
-    same_problem = True
+    plain = True
 
     def pricing(self):
         return ClusterILP(self.items)
 
 
 class ByGrowing(Coreference):
-    same_problem = True
+    plain = True
 
     def pricing(self):
         return GrowingClusters(self.items)
@@ -277,24 +277,6 @@ def test_communities_are_proved(noise):
         assert items.constant == pytest.approx(result.objective)
 
 
-@given(instances())
-def test_arrays_are_those_of_the_compiled_model(instance):
-    problem = Coreference(instance, settled=False)
-    compiled, built = compile_model(problem.master()), problem.formulation()
-    for name in ("sense", "offset", "column_keys", "row_keys"):
-        assert getattr(built, name) == getattr(compiled, name)
-    for name in ("costs", "lower", "upper", "integer", "artificial", "row_lower", "row_upper"):
-        assert getattr(built, name).tolist() == getattr(compiled, name).tolist()
-        assert getattr(built, name).dtype == getattr(compiled, name).dtype
-    assert (built.matrix.toarray() == compiled.matrix.toarray()).all()
-    for blocks in ("row_blocks", "column_blocks"):
-        ours, theirs = getattr(built, blocks), getattr(compiled, blocks)
-        assert ours.keys() == theirs.keys()
-        for name, block in ours.items():
-            assert block.indices == theirs[name].indices
-            assert block.positions.tolist() == theirs[name].positions.tolist()
-
-
 def test_what_is_settled_is_in_the_answer_and_in_the_objective():
     """A pair that is settled beside a pentagon that takes branching."""
     scores = np.full((7, 7), -1.0)
@@ -303,7 +285,7 @@ def test_what_is_settled_is_in_the_answer_and_in_the_objective():
     problem = Coreference(CoreferenceInstance(scores))
     assert problem.items.settled == ((5, 6),)
     assert problem.items.constant == 2.0
-    assert compile_model(problem.master()).offset == problem.formulation().offset == 2.0
+    assert problem.master().offset == 2.0
     result = proved(CoreferenceInstance(scores), value=2.74)
     assert (5, 6) in result.answer
     assert result.root_bound == pytest.approx(2.0 + 0.37 * 2.5)

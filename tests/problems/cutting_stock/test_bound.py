@@ -7,9 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from colgen import LinearMaster, PricingContext, Sense, solve
+from colgen import PricingContext, Sense, solve
 from colgen.branching.rules import Bound
 from colgen.core.errors import InvalidBoundError
+from colgen.master.statement import restricted_master
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, uniform
 from colgen.problems.cutting_stock.bound import exact_bound, round_exactly, verify
 from colgen.problems.cutting_stock.pricing import ARC
@@ -74,7 +75,7 @@ def test_a_nodes_bound_is_rounded_to_no_more_than_is_true(seed):
     arcs = [(int(k), int(p)) for k, p in zip(layout.network.items, layout.network.positions, strict=True)]
     arc = arcs[int(rng.integers(len(arcs)))]
     decision = Bound((ARC, arc), 1.0, np.inf, lambda column: problem.model.layout.arcs(column).get(arc, 0.0))
-    master = LinearMaster(problem.formulation())
+    master = restricted_master(problem.master())
     master.node.apply((decision,))
     duals = master.solve().duals
     values = rng.random(len(duals.values))  # prices of a row with a lower side

@@ -6,9 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from colgen import Column, Columns, LinearMaster, Sense, Solution, WarmStart, solve
+from colgen import Column, Columns, Sense, Solution, WarmStart, solve
 from colgen.core.decision import admits
 from colgen.fixing import ReductionContext
+from colgen.master.statement import restricted_master
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing
 from colgen.problems.cutting_stock.branching import OnArcFlow, PatternArcFixing
 from colgen.problems.cutting_stock.layout import PatternArcsForbidden
@@ -157,7 +158,7 @@ def test_what_a_decision_allows_of_a_batch_is_what_it_allows_of_each_column(seed
     layout = problem.model.layout
     packings = rng.integers(0, 3, (30, len(layout.widths)))
     packings[:, 0] += packings.sum(axis=1) == 0
-    columns = problem.model.oracles[0].batch(packings, LinearMaster(problem.formulation()).solve().duals)
+    columns = problem.model.oracles[0].batch(packings, restricted_master(problem.master()).solve().duals)
     patterns = layout.patterns(packings)
     decision = PatternArcsForbidden(layout, rng.random(layout.network.num_arcs) < 0.8)
     assert decision.allows_each(columns).tolist() == [
@@ -179,7 +180,7 @@ def test_fixing_keeps_every_better_answer(seed):
     if best > 5:
         return
     # An incumbent one roll worse than the optimum: every optimal plan is of interest, whatever it cuts in excess.
-    duals = LinearMaster(problem.formulation()).solve().duals
+    duals = restricted_master(problem.master()).solve().duals
     duals = duals.replace(np.array([root.certificate.duals[key] for key in duals.keys]))
     context = ReductionContext(Sense.MINIMIZE, duals, root.certificate.bound, float(best), ())
     fixing = PatternArcFixing(problem.model.layout, problem.model.oracles, share=0.0)

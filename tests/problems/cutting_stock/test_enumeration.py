@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from benchmarks.cutting_stock.bench import NON_IRUP
-from colgen import LinearMaster, Sense, Solution, solve
+from colgen import Sense, Solution, solve
 from colgen.branching.rules import Bound
 from colgen.fixing import ReductionContext
+from colgen.master.statement import restricted_master
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.generators import critical
 from colgen.problems.cutting_stock.patterns import PatternEnumeration
@@ -20,7 +21,7 @@ from tests.twins.cutting_stock import optimum, plans, tiny
 
 def context_of(problem, target):
     root = solve(problem, relaxation=True)
-    duals = LinearMaster(problem.formulation()).solve().duals
+    duals = restricted_master(problem.master()).solve().duals
     duals = duals.replace(np.array([root.certificate.duals[key] for key in duals.keys]))
     return ReductionContext(Sense.MINIMIZE, duals, root.certificate.bound, target, ())
 
@@ -51,7 +52,7 @@ def test_items_with_a_branching_row_are_not_left_out():
     # The narrow item fits everywhere and earns nothing, but a row demands one of its pieces at position 6.
     problem = CuttingStock(CuttingStockInstance(10, (6, 2), (2, 2)))
     rank = 1
-    duals = LinearMaster(problem.formulation()).solve().duals
+    duals = restricted_master(problem.master()).solve().duals
     free = ReductionContext(Sense.MINIMIZE, duals.replace(np.array([1.0, 0.0])), 2.0, 2.0, ())
     demanded = Bound(
         (ARC, (rank, 6)), 1.0, np.inf, lambda column: problem.model.layout.arcs(column).get((rank, 6), 0.0)

@@ -1,12 +1,9 @@
 """Pieces cut down to smaller ones: what they say, and that no answer rests on them."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 from colgen import InputError, WarmStart, solve
-from colgen.model.formulation import compile_model
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, bin_packing, uniform
 from colgen.problems.cutting_stock.exchanges import ranks, subsets
 from tests.twins.cutting_stock import optimum, tiny
@@ -24,15 +21,6 @@ def test_no_piece_is_cut_down_to_more_than_it_is():
     for whole, parts in subsets(instance):
         assert whole not in parts
         assert sum(instance.widths[part] for part in parts) <= instance.widths[whole]
-
-
-def test_the_formulation_is_the_compiled_model():
-    problem = CuttingStock(uniform(9, 0), "subsets")
-    by_hand, compiled = problem.formulation(), compile_model(problem.master())
-    assert (by_hand.matrix != compiled.matrix).nnz == 0
-    for field in dataclasses.fields(compiled):
-        if field.name not in ("matrix", "row_blocks", "column_blocks"):
-            assert np.array_equal(getattr(by_hand, field.name), getattr(compiled, field.name)), field.name
 
 
 @pytest.mark.parametrize("exchanges", ["ranks", "subsets"])

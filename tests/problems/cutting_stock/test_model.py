@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from colgen import InputError
-from colgen.model.formulation import compile_model
-from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
-from colgen.problems.cutting_stock.model import full
+from colgen.model.rows import compile_model
+from colgen.problems.cutting_stock import CuttingStockInstance, Stock
+from colgen.problems.cutting_stock.model import full, master
 from colgen.reporting.compared import solve_complete
 from colgen.solvers.linear.lp import LPStatus
 from tests.twins.cutting_stock import NON_IRUP, optimum, tiny
@@ -52,7 +52,7 @@ def test_parts_that_a_complete_model_does_not_have_are_refused(part):
 
 
 def test_master_has_a_row_an_item():
-    f = compile_model(CuttingStock(CuttingStockInstance(10, (6, 4), (3, 2))).master())
+    f = master(CuttingStockInstance(10, (6, 4), (3, 2)))
     assert f.row_keys == (("demand", 0), ("demand", 1))
     assert f.row_lower.tolist() == [3, 2]
     assert f.artificial.all()

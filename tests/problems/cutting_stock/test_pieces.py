@@ -3,6 +3,7 @@ import pytest
 
 from colgen import Duals, Method, PricingContext, Solution, solve
 from colgen.core.decision import Apart, Together
+from colgen.master.statement import restricted_master
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
 from colgen.problems.cutting_stock.piece_pricing import Pieces, merge
 from colgen.problems.cutting_stock.pieces import PieceModel
@@ -86,7 +87,7 @@ def test_structures_of_other_days_that_are_none_here_are_refused():
 
 def test_a_roll_that_must_be_used_is_priced_with_a_piece_on_it():
     problem = CuttingStock(CuttingStockInstance(10, (4, 3), (1, 1), conflicts=NONE))
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     duals = master.solve().duals
     assert isinstance(duals, Duals)
     nothing = duals.replace(np.zeros(len(duals.values)))

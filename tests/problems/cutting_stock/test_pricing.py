@@ -4,8 +4,9 @@ import math
 import numpy as np
 import pytest
 
-from colgen import Columns, LinearMaster, PricingContext
+from colgen import Columns, PricingContext
 from colgen.branching.rules import Bound
+from colgen.master.statement import restricted_master
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.layout import PatternArcsForbidden, PatternLayout
 from colgen.problems.cutting_stock.pricing import ARC, PatternOracle
@@ -29,7 +30,7 @@ def priced(seed, columns=30):
     if seed % 3 == 0:
         mask = rng.random(layout.network.num_arcs) < 0.8
         decisions.append(PatternArcsForbidden(layout, mask))
-    master = LinearMaster(problem.formulation())
+    master = restricted_master(problem.master())
     master.node.apply(decisions)
     master.add(every)
     names = master.solve().duals
@@ -85,7 +86,7 @@ def test_patterns_of_a_dive_fit_what_is_left(seed):
 
 def test_worthless_duals_give_no_improving_column():
     problem = CuttingStock(CuttingStockInstance(10, (6, 4), (1, 1)))
-    master = LinearMaster(problem.formulation())
+    master = restricted_master(problem.master())
     duals = master.solve().duals
     result = problem.model.oracles[0].price(duals.replace(np.zeros(2)), PricingContext(master.sense))
     assert list(result.reduced_costs) == [1.0]

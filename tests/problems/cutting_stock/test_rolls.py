@@ -6,6 +6,7 @@ import pytest
 from benchmarks.cutting_stock.orders import several_bins, several_lengths
 from colgen import InputError, Method, PricingContext, Solution, TimeLimit, solve
 from colgen.certificate.certifier import Certifier
+from colgen.master.statement import restricted_master
 from colgen.problem import digest_of_problem
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, Stock
 from colgen.problems.cutting_stock.bound import verify
@@ -32,7 +33,7 @@ def drawn(seed):
 def test_each_oracle_is_exact(seed):
     order = drawn(seed)
     problem, rng = CuttingStock(order), np.random.default_rng(seed)
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     values = master.solve().duals
     duals = values.replace(rng.uniform(0.0, 1.0, len(values.values)) * max(problem.model.stock.costs))
     for oracle in problem.pricing():

@@ -6,6 +6,7 @@ import pytest
 from benchmarks.cutting_stock.orders import few_patterns
 from colgen import Column, Method, PricingContext, TimeLimit, solve
 from colgen.branching.rules import Bound
+from colgen.master.statement import restricted_master
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.cutting_stock.run_pricing import ARC, LONG, lengths
 from colgen.problems.cutting_stock.setups import group_items, improve_plans
@@ -40,7 +41,7 @@ def test_the_oracle_is_exact(seed):
     instance = drawn(seed)
     problem = CuttingStock(instance)
     rng = np.random.default_rng(seed)
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     solved = master.solve()
     duals = solved.duals.replace(rng.uniform(0.0, 1.0, len(solved.duals.values)) * rng.choice([0.2, 1.0]))
     longest = int(rng.integers(1, 8))
@@ -78,7 +79,7 @@ def test_without_help_the_tree_proves_the_optimum(seed):
 def test_arcs_that_are_forbidden_are_in_no_column():
     order = drawn(3)
     problem = CuttingStock(order)
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     duals = master.solve().duals
     ones = duals.replace(np.ones(len(duals.values)))
     found: list[Column] = list(problem.model.oracle.price(ones, PricingContext(master.sense)).columns)

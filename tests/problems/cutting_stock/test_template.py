@@ -20,7 +20,6 @@ from colgen import (
 )
 from colgen.core.budget import Budget
 from colgen.core.errors import InfeasibleAnswerError
-from colgen.model.formulation import compile_model
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance, natural, uniform
 from colgen.problems.cutting_stock.plans import first_fit_decreasing
 from tests.amounts import BUSY
@@ -59,26 +58,6 @@ def test_a_subclass_with_another_master_has_its_own_rows():
     plain, twice = relaxations((CuttingStock, Twice))
     assert twice == pytest.approx(2 * plain)
     assert relaxations((Twice, CuttingStock, Twice, CuttingStock)) == pytest.approx([twice, plain, twice, plain])
-
-
-@pytest.mark.parametrize("n", [1, 7])
-def test_formulation_is_the_compiled_model(n, monkeypatch):
-    problem = CuttingStock(uniform(n, 0))
-    compiled = compile_model(problem.master())
-    monkeypatch.setattr(problem, "master", None)  # no model is built
-    by_hand = problem.formulation()
-    for field in dataclasses.fields(compiled):
-        mine, theirs = getattr(by_hand, field.name), getattr(compiled, field.name)
-        if field.name == "matrix":
-            assert mine.shape == theirs.shape
-            assert (mine != theirs).nnz == 0
-        elif field.name.endswith("_blocks"):
-            assert mine.keys() == theirs.keys()
-            for name, block in mine.items():
-                assert block.indices == theirs[name].indices
-                assert (block.positions == theirs[name].positions).all()
-        else:
-            np.testing.assert_array_equal(mine, theirs)
 
 
 def test_check_recomputes_the_rolls():

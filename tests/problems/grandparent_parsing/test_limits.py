@@ -13,6 +13,7 @@ import pytest
 
 from colgen import Termination, TimeLimit, solve
 from colgen.core.budget import Budget, OutOfBudget
+from colgen.master.statement import restricted_master
 from colgen.problems.grandparent_parsing import GrandparentParsing, parse, random, write
 from colgen.problems.grandparent_parsing.pricing import SLICE
 from tests.amounts import BUSY
@@ -23,7 +24,7 @@ LIMIT = 0.2
 def test_a_spent_budget_ends_the_making_of_columns_and_the_growth_of_the_master():
     problem = GrandparentParsing(random(20, 1), start="tree")
     assert problem.warm_start(Budget()).answers
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     (oracle,) = problem.part_oracles
     triples = np.argwhere(np.ones((21, 21, 21)))
     g, p, c = triples.T
@@ -34,7 +35,7 @@ def test_a_spent_budget_ends_the_making_of_columns_and_the_growth_of_the_master(
         oracle.take(triples, problem._budget)
     with pytest.raises(OutOfBudget):
         master.add(columns)
-    assert master.num_columns - len(problem.formulation().costs) == SLICE
+    assert master.num_columns - len(problem.rows().costs) == SLICE
 
 
 @pytest.mark.parametrize("settings", [{"start": "tree"}, {"siblings": True}, {"connectivity": "flow"}])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from colgen import InputError, LinearMaster
 from colgen.master.protocol import MasterStatus
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.grandparent_parsing import GrandparentInstance, random
 from colgen.problems.grandparent_parsing.baseline import solve_complete
 from colgen.problems.grandparent_parsing.model import FORMULATIONS, complete, full, grandparent_triples, master, trees

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import LinearMaster, PricingContext, Sense, solve
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.grandparent_parsing import GrandparentParsing, random
 from colgen.problems.grandparent_parsing.model import complete
 from tests.sweeps import seeds
@@ -16,8 +16,8 @@ def best_of_parts(gains):
     """The most that the parts of a relaxed tree gain together."""
     program = compile_model(complete(TOKENS, "all", connectivity="flow"))
     parts = program.column_blocks["u"].indices
-    costs = {"u": np.array([gains[part] for part in parts])}
-    return LinearMaster(program.with_data(costs=costs)).solve().objective
+    program.change_variables("u", cost=[gains[part] for part in parts])
+    return LinearMaster(program).solve().objective
 
 
 @pytest.mark.parametrize("seed", seeds(20, fast=6))

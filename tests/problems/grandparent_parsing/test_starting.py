@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import LinearMaster, solve
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.grandparent_parsing import GrandparentInstance, GrandparentParsing, random
 from colgen.problems.grandparent_parsing.model import full
 from tests.problems.grandparent_parsing.trees import all_trees

@@ -9,7 +9,8 @@ from colgen import Columns, InputError, LinearMaster, Method, PricingContext, Se
 from colgen.core.budget import Budget
 from colgen.core.warm_start import WarmStart
 from colgen.master.present_objective import PresentObjective
-from colgen.model.formulation import compile_model
+from colgen.master.statement import restricted_master
+from colgen.model.rows import compile_model
 from colgen.problems.grandparent_parsing import (
     ArcGP,
     GrandparentInstance,
@@ -114,7 +115,7 @@ def test_oracles_miss_no_part_that_improves(seed, monkeypatch):
         monkeypatch.setattr(pricing, "_AT_ONCE", 100)
     instance = random(6, seed, siblings=True, strength=1.0)
     problem = GrandparentParsing(instance, tighten=False)
-    first = problem.restricted_master()
+    first = restricted_master(problem.master())
     warm = problem.warm_start(Budget())
     first.add(list(warm.columns))
     solved = first.solve()
@@ -139,7 +140,7 @@ def test_parts_in_a_batch_are_the_columns_that_they_are_one_by_one(formulation):
     problem = GrandparentParsing(random(6, 1, strength=2.0), formulation=formulation, start="parts")
     batch, triples = problem.warm_start(Budget()).columns, np.array(grandparent_triples(6))
     assert isinstance(batch, Columns)
-    master, (oracle,) = problem.restricted_master(), problem.part_oracles
+    master, (oracle,) = restricted_master(problem.master()), problem.part_oracles
     master.add(batch)
     duals = master.solve().duals
     priced = oracle.price(duals, PricingContext(Sense.MAXIMIZE)).columns

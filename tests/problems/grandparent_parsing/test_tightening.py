@@ -6,6 +6,7 @@ import pytest
 from colgen import Sense, solve
 from colgen.core.budget import Budget
 from colgen.fixing import ReductionContext
+from colgen.master.statement import restricted_master
 from colgen.problems.grandparent_parsing import GrandparentParsing, Tightening, random
 from colgen.problems.grandparent_parsing.branching import TreeArcFixing, Without
 from colgen.problems.grandparent_parsing.model import grandparent_triples
@@ -16,7 +17,7 @@ from tests.problems.grandparent_parsing.trees import all_trees
 def solved_master(instance):
     """A restricted master over the parts of a tree, solved, and its problem."""
     problem = GrandparentParsing(instance, start="tree")
-    master = problem.restricted_master()
+    master = restricted_master(problem.master())
     master.add([column for answer in problem.warm_start(Budget()).answers for column, _ in answer.columns])
     return problem, master, master.solve()
 

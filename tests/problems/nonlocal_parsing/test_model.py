@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from colgen import InputError
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.nonlocal_parsing import ParsingByColumns, random
 from colgen.problems.nonlocal_parsing.baseline import in_highs
 from colgen.problems.nonlocal_parsing.model import full
@@ -73,29 +73,3 @@ def test_the_chart_s_relaxation_is_whole_without_factors(order):
 
 def test_column_generation_keeps_the_contract():
     check_problem(ParsingByColumns(random(4, 2, order=2, num_factors=12)), seconds=examples(1.5, 6.0)).raise_if_any()
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_rows_as_arrays_are_those_of_the_model(seed):
-    instance = random(4, seed, num_factors=(0, 3, 12)[seed % 3], strength=(1.0, 2.0)[seed % 2])
-    problem = ParsingByColumns(instance)
-    stated, compiled = problem.formulation(), compile_model(problem.master())
-
-    def described(form):
-        columns = {
-            key: (form.costs[k], form.lower[k], form.upper[k], bool(form.integer[k]), bool(form.artificial[k]))
-            for k, key in enumerate(form.column_keys)
-        }
-        rows = {key: (form.row_lower[k], form.row_upper[k]) for k, key in enumerate(form.row_keys)}
-        entries = form.matrix.tocoo()
-        matrix = {
-            (form.row_keys[i], form.column_keys[j]): value
-            for i, j, value in zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True)
-        }
-        blocks = {
-            name: dict(zip(block.indices, block.positions, strict=True)) for name, block in form.row_blocks.items()
-        }
-        assert all(form.row_keys[k] == (name, index) for name, own in blocks.items() for index, k in own.items())
-        return columns, rows, matrix, form.offset, form.sense
-
-    assert described(stated) == described(compiled)

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from colgen import InputError, LinearMaster, Method, solve
+from colgen.master.statement import stated_rows
 from colgen.solvers.linear.lp import LinearProgram
 from colgen.solvers.linear.options import OptionError, check_options
 from colgen.solvers.linear.program import Program
@@ -54,7 +55,7 @@ def test_options_reach_the_solver():
 
 def test_a_master_and_a_run_take_options():
     problem = assignment()
-    master = LinearMaster(problem.formulation(), options={"random_seed": 3})
+    master = LinearMaster(stated_rows(problem.master()), options={"random_seed": 3})
     master.set_solver(options={"presolve": "on"})
     assert [master.lp.backend.highs.getOptionValue(name)[1] for name in ("random_seed", "presolve")] == [3, "on"]
     with pytest.raises(InputError, match="has been solved already"):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from colgen import LinearMaster
-from colgen.model.formulation import compile_model
+from colgen.model.rows import compile_model
 from colgen.problems.grandparent_parsing import GrandparentInstance, random
 from colgen.problems.grandparent_parsing.kernels.dual_state import start, supply
 from colgen.problems.grandparent_parsing.kernels.grandparent_dual import descend

@@ -8,13 +8,16 @@ import dataclasses
 import functools
 from dataclasses import replace
 
+import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Method, Problem, RestrictedMIP, Termination, Wentges, solve
+from colgen import Method, Problem, RestrictedMIP, Rows, Sense, Termination, Wentges, solve
 from colgen.core.errors import InputError
 from colgen.master.linear_master import LinearMaster
+from colgen.master.statement import stated_rows
 from colgen.method import CLAIMS
+from colgen.model.rows import compile_master
 from colgen.pricing.derived import Unlimited
 from colgen.problems.assignment import Assignment
 from colgen.problems.assignment.instance import random as random_machines
@@ -23,7 +26,7 @@ from colgen.problems.chain_map.instance import random as random_chains
 from colgen.problems.colouring import Colouring
 from colgen.problems.colouring.instance import random as random_graph
 from colgen.problems.coreference import Coreference, LazyAllLink
-from colgen.problems.coreference.instance import communities
+from colgen.problems.coreference.instance import CoreferenceInstance, communities
 from colgen.problems.cutting_stock import CuttingStock, CuttingStockInstance
 from colgen.problems.grandparent_parsing import AutomataParsing, GrandparentParsing
 from colgen.problems.grandparent_parsing.instance import random as random_trees
@@ -38,6 +41,10 @@ from tests import toys
 
 def twice_the_first(model):
     """The side of the first row becomes twice as large, or 1 where it is 0."""
+    if isinstance(model, Rows):
+        for key, lower, upper in [*zip(model.row_keys, model.row_lower, model.row_upper, strict=True)][:1]:
+            model.change_rows(key, lower=changed_side(lower), upper=changed_side(upper))
+        return
     for row in model.component_data_objects(pyo.Constraint, active=True):
         lower, body, upper = row.to_bounded_expression(evaluate_bounds=True)
         row.set_value((changed_side(lower), body, changed_side(upper)))
@@ -49,7 +56,12 @@ def changed_side(side):
 
 
 def all_once_more(model):
-    """Every row's lower side grows by one."""
+    """Every row's sides grow by one."""
+    if isinstance(model, Rows):
+        for name, block in model.row_blocks.items():
+            lower, upper = model.row_lower[block.positions] + 1.0, model.row_upper[block.positions] + 1.0
+            model.change_rows(name, lower=lower, upper=upper)
+        return
     for row in model.component_data_objects(pyo.Constraint, active=True):
         lower, body, upper = row.to_bounded_expression(evaluate_bounds=True)
         row.set_value((lower if lower is None else lower + 1.0, body, upper if upper is None else upper + 1.0))
@@ -57,12 +69,19 @@ def all_once_more(model):
 
 def at_least_as_much_of_the_last(model):
     """A new row over two of the model's own variables."""
+    if isinstance(model, Rows):
+        one, other = model.column_keys[-2:]
+        model.add_rows("of_the_subclass", terms={one: 1.0, other: -1.0}, lower=0.0)
+        return
     *_, one, other = model.component_data_objects(pyo.Var)
     model.of_the_subclass = pyo.Constraint(expr=one - other >= 0.0)
 
 
 def dearer_first(model):
     """The first of the model's own variables counts in the objective."""
+    if isinstance(model, Rows):
+        model.change_variables(model.column_keys[0], cost=model.costs[0] - 0.25 * model.sense.sign)
+        return
     objective = next(model.component_data_objects(pyo.Objective))
     first = next(model.component_data_objects(pyo.Var))
     objective.set_value(objective.expr + (-0.25 if objective.sense == pyo.maximize else 0.25) * first)
@@ -109,12 +128,18 @@ def kind_of(name):
 
 def more_for_nothing(model):
     """The objective of all answers is larger by the same amount, no multiple of a step."""
+    if isinstance(model, Rows):
+        model.offset += 10.3
+        return
     objective = next(model.component_data_objects(pyo.Objective))
     objective.set_value(objective.expr + 10.3)
 
 
 def a_variable_of_its_own(model):
     """A new variable that is worth something."""
+    if isinstance(model, Rows):
+        model.add_variables("of_the_subclass", upper=1.0, cost=2.0 * model.sense.sign)
+        return
     model.of_the_subclass = pyo.Var(bounds=(0.0, 1.0))
     objective = next(model.component_data_objects(pyo.Objective))
     objective.set_value(objective.expr + (2.0 if objective.sense == pyo.maximize else -2.0) * model.of_the_subclass)
@@ -126,9 +151,13 @@ CHANGES = [twice_the_first, all_once_more, *ADDING]
 
 
 @functools.cache
-def subclass(kind, change):
+def subclass(kind, change, pyomo=False):
+    """A subclass that changes rows, or the Pyomo model that is made of them."""
+
     def master(self):
         model = super(changed, self).master()
+        if pyomo and isinstance(model, Rows):
+            model = model.pyomo()
         change(model)
         return model
 
@@ -147,13 +176,8 @@ class Bare(Problem):
     def scale(self):
         return self.problem.scale
 
-    def formulation(self):
-        if isinstance(self.problem, GrandparentParsing):  # its model states no scores
-            return self.problem.formulation()
-        return Problem.formulation(self.problem)
-
-    def restricted_master(self):
-        return LinearMaster(self.formulation())
+    def master(self):
+        return LinearMaster(stated_rows(self.problem.master()))
 
     def pricing(self):
         pricing = self.problem.pricing()
@@ -178,7 +202,7 @@ class Bare(Problem):
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 @pytest.mark.parametrize("name", STATED)
 def test_rows_that_a_subclass_changes_are_solved(name, change, seed, relaxation):
-    changed = functools.partial(STATED[name], subclass(kind_of(name), change), seed)
+    changed = functools.partial(STATED[name], subclass(kind_of(name), change, pyomo=seed == 1), seed)
     adds = change in ADDING
     truth = solve(Bare(changed(), branches=adds), relaxation=relaxation)
     result = solve(changed(), relaxation=relaxation)
@@ -192,7 +216,7 @@ def test_rows_that_a_subclass_changes_are_solved(name, change, seed, relaxation)
 
 def test_what_a_template_claims_of_its_own_rows_is_left_out_with_a_note():
     (note,) = solve(STATED["cutting stock"](subclass(CuttingStock, twice_the_first), 0)).notes[:1]
-    assert "ChangedCuttingStock states rows of its own" in note
+    assert "ChangedCuttingStock has rows of its own" in note
     assert "heuristics, " in note
     assert "branching()" in note
     added = solve(STATED["assignment"](subclass(Assignment, at_least_as_much_of_the_last), 0)).notes[0]
@@ -214,16 +238,42 @@ def test_a_subclass_that_changes_rows_and_its_method_inherits_no_claim(name):
     assert result.objective == pytest.approx(solve(STATED[name](subclass(kind_of(name), twice_the_first), 0)).objective)
 
 
-def test_same_problem_keeps_what_a_template_claims():
-    class Same(CuttingStock):
-        same_problem = True
-
-        def master(self):
-            return super().master()
-
-    result = solve(Same(rolls(0)))
+@pytest.mark.parametrize("name", STATED)
+def test_the_same_rows_in_another_form_keep_what_a_template_claims(name):
+    problem = STATED[name](subclass(kind_of(name), lambda model: None, pyomo=True), 0)
+    result = solve(problem)
     assert result.is_optimal
-    assert not result.notes
+    assert not any("has rows of its own" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_the_pyomo_model_of_rows_is_compiled_to_the_same_rows(name):
+    rows = STATED[name](kind_of(name), 0).master()
+    if isinstance(rows, Rows):
+        again = compile_master(rows.pyomo())
+        assert again.is_same(rows)
+        assert (again.row_keys, again.column_keys) == (rows.row_keys, rows.column_keys)
+        assert (again.objective, again.solved_by) == (rows.objective, rows.solved_by)
+
+
+def test_a_subclass_that_asks_for_two_clusters_of_each_mention_gets_them():
+    class Twice(Coreference):
+        def master(self):
+            rows = super().master()
+            rows.change_rows("cover", lower=2.0, upper=2.0)
+            return rows
+
+    class TwiceInPyomo(Coreference):
+        def master(self):
+            m = super().master().pyomo()
+            for i in m.cover:
+                m.cover[i].set_value(m.uncovered[i] == 2)
+            return m
+
+    instance = CoreferenceInstance(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    assert solve(Coreference(instance)).objective == 2.0
+    assert solve(Twice(instance)).objective == 4.0
+    assert solve(TwiceInPyomo(instance)).objective == 4.0
 
 
 NOT_OVER_ROWS = {
@@ -234,12 +284,19 @@ NOT_OVER_ROWS = {
 }
 
 
-@pytest.mark.parametrize("method", ["master", "formulation"])
+def in_pyomo():
+    m = pyo.ConcreteModel()
+    m.y = pyo.Var(bounds=(0.0, 1.0))
+    m.cost = pyo.Objective(expr=m.y)
+    return m
+
+
+@pytest.mark.parametrize("stated", [in_pyomo, lambda: Rows(Sense.MAXIMIZE)])
 @pytest.mark.parametrize("name", NOT_OVER_ROWS)
-def test_rows_are_refused_where_the_restricted_master_has_none(name, method):
+def test_rows_are_refused_where_the_restricted_master_has_none(name, stated):
     kind, instance = NOT_OVER_ROWS[name]
-    changed = type("Changed", (kind,), {method: lambda self: pyo.ConcreteModel()})
-    with pytest.raises(InputError, match=rf"Changed\.{method}\(\) would have no effect.*{kind.__name__}"):
+    changed = type("Changed", (kind,), {"master": lambda self: stated()})
+    with pytest.raises(InputError, match=rf"Changed\.master\(\) returns rows, but the oracles of {kind.__name__}"):
         solve(changed(instance))
     assert solve(kind(instance)).is_optimal
 
@@ -248,13 +305,20 @@ def fixed_by(name, value, seed, *, row):
     """The template with one of its model's variables at a value: fixed, or by bounds, or by a row."""
 
     def change(model):
+        if isinstance(model, Rows):
+            key = model.column_keys[seed]
+            if row:
+                model.add_rows("of_the_subclass", terms={key: 1.0}, lower=value, upper=value)
+            else:
+                model.change_variables(key, lower=value, upper=value)
+            return
         variables = list(model.component_data_objects(pyo.Var))
         if row:
             model.of_the_subclass = pyo.Constraint(expr=variables[seed] == value)
         else:
             variables[seed].fix(value)
 
-    return STATED[name](subclass(kind_of(name), change), 1)
+    return STATED[name](subclass(kind_of(name), change, pyomo=seed == 1), 1)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
@@ -268,8 +332,9 @@ def test_a_variable_that_a_subclass_fixes_is_as_one_that_a_row_fixes(name, value
 
 def test_bounds_and_costs_of_arcs_that_a_subclass_states_count():
     def change(model):
-        model.z[0, 1].setub(0.0)
-        model.score.set_value(model.score.expr + 5.0 * model.z[0, 2])
+        model.change_variables(("z", (0, 1)), upper=0.0)
+        (z,) = model.column_blocks["z"].positions[[model.column_blocks["z"].indices.index((0, 2))]]
+        model.change_variables(("z", (0, 2)), cost=model.costs[z] + 5.0)
 
     plain = solve(STATED["grandparents"](GrandparentParsing, 1))
     changed = solve(STATED["grandparents"](subclass(GrandparentParsing, change), 1))
@@ -282,7 +347,7 @@ def test_a_row_that_clusters_need_is_not_left_out():
         next(model.component_data_objects(pyo.Constraint)).deactivate()
 
     with pytest.raises(InputError, match=r"has 5 rows .* for 6 mentions.*change the sides"):
-        solve(STATED["coreference"](subclass(Coreference, change), 1))
+        solve(STATED["coreference"](subclass(Coreference, change, pyomo=True), 1))
 
 
 def test_a_problem_of_its_own_leaves_nothing_out():

@@ -6,9 +6,10 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from colgen import Sense, artificial, exchange
+import colgen
+from colgen import Rows, Sense, artificial
 from colgen.core.errors import FormulationError
-from colgen.model.formulation import FormulationCache, compile_master, compile_model
+from colgen.model.rows import compile_master, compile_model
 
 
 def sample():
@@ -153,69 +154,119 @@ def test_one_objective(objectives):
         compile_model(m)
 
 
-def test_with_data():
+def test_costs_bounds_and_sides_are_changed_in_a_copy():
     f = compile_model(sample())
-    g = f.with_data(
-        costs={"z": [7, 8], "y": 9},
-        lower={"y": 0},
-        upper={"missing": [1, 2]},
-        row_lower={"second": [30, 10]},
-        row_upper={"above": math.inf},
-    )
+    g = f.copy()
+    g.change_variables("z", cost=[7, 8])
+    g.change_variables(("y", None), cost=9, lower=0)
+    g.change_variables("missing", upper=[1, 2])
+    g.change_rows("second", lower=[30, 10])
+    g.change_rows(("second", 1), lower=11)
+    g.change_rows("above", upper=math.inf)
     assert g.costs.tolist() == [7, 8, 9, 0, 0, 0]
     assert g.lower.tolist() == [0, 0, 0, -2, 0, 0]
     assert g.upper.tolist() == [1, 1, 7, 2, 1, 2]
-    assert g.row_lower.tolist() == [30, 10, 1, 1, -math.inf]
+    assert g.row_lower.tolist() == [30, 11, 1, 1, -math.inf]
     assert g.row_upper.tolist()[-1] == math.inf
-    assert f.costs.tolist() == [-1, 0, 4, 0, 0, 0]  # the shape keeps its numbers
-    assert g.matrix is f.matrix
+    assert f.costs.tolist() == [-1, 0, 4, 0, 0, 0]  # the original keeps its numbers
+    assert f.row_lower.tolist() == [3, 1, 1, 1, -math.inf]
+    assert not g.is_same(f)
+    assert f.is_same(compile_model(sample()))
 
 
-def test_with_data_refuses_what_it_does_not_know():
+def test_rows_and_variables_are_added():
     f = compile_model(sample())
-    with pytest.raises(FormulationError, match="sceond"):
-        f.with_data(row_lower={"sceond": 1})
-    with pytest.raises(FormulationError, match="NaN"):
-        f.with_data(costs={"y": math.nan})
-    with pytest.raises(ValueError, match=r"shape|broadcast"):
-        f.with_data(costs={"z": [1, 2, 3]})
+    g = f.copy()
+    more = g.add_variables("more", ["c", "d"], cost=[1.0, 2.0], upper=3.0, integer=True)
+    rows = g.add_rows("few", [0, 1], lower=-1.0, upper=[4.0, 5.0], terms={("y", None): 2.0, "more": 1.0})
+    g.add_entries(rows[1], more[0], 0.5)
+    assert more.tolist() == [6, 7]
+    assert g.row_keys[-2:] == (("few", 0), ("few", 1))
+    assert g.matrix.toarray()[rows].tolist() == [[0, 0, 2, 0, 0, 0, 1, 1], [0, 0, 2, 0, 0, 0, 1.5, 1]]
+    assert g.row_upper.tolist()[-2:] == [4, 5]
+    assert g.integer.tolist()[-2:] == [True, True]
+    assert g.contains(f)
+    assert not f.contains(g)
+    assert f.matrix.shape == (5, 6)
+    assert compile_model(g.pyomo()).is_same(g)
 
 
-def test_cache_builds_once_per_shape():
-    built = []
+def test_rows_of_another_side_bound_or_coefficient_are_others():
+    f = compile_model(sample())
+    for change in (
+        lambda g: g.change_rows("equal", upper=2),
+        lambda g: g.change_variables("y", upper=8),
+        lambda g: g.add_entries(0, 0, 1.0),
+        lambda g: g.add_entries(*[g.add_rows("new"), g.add_variables("own")], 1.0) or g.add_entries(0, 6, 1.0),
+    ):
+        g = f.copy()
+        change(g)
+        assert not g.is_same(f)
+        assert not g.contains(f)
+    for change in (lambda g: g.change_variables("y", upper=6), lambda g: g.change_variables("y", cost=6)):
+        g = f.copy()
+        change(g)
+        assert not g.is_same(f)
+        assert g.contains(f)
+    g = f.copy()
+    g.offset += 1.0
+    assert not g.is_same(f)
+    assert not f.contains(Rows(f.sense, offset=f.offset)) or not Rows(f.sense).contains(f)
 
-    def build():
-        built.append(1)
-        return sample()
 
-    cache = FormulationCache(size=2)
-    first = cache.get(1, build)
-    assert cache.get(1, build) is first
-    assert len(built) == 1
-    cache.get(2, build)
-    cache.get(1, build)  # used again: 2 is now the oldest
-    cache.get(3, build)
-    assert cache.get(1, build) is first
-    assert len(built) == 3
-    cache.get(2, build)
-    assert len(built) == 4
+def test_what_copies_share_is_read_only():
+    f = compile_model(sample())
+    g = f.copy()
+    for rows in (f, g):
+        with pytest.raises(ValueError, match="read-only"):
+            rows.costs[0] = 5.0
+        with pytest.raises(ValueError, match="read-only"):
+            rows.matrix.data[0] = 5.0
+    g.change_variables("y", cost=5.0)
+    assert not g.is_same(f)
+
+
+def test_rows_without_anything():
+    rows = Rows(Sense.MINIMIZE)
+    assert rows.matrix.shape == (0, 0)
+    rows.add_rows("row", [])
+    assert rows.matrix.shape == (0, 0)
+    assert rows.row_blocks["row"].indices == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.change_rows("sceond", lower=1), "no rows 'sceond'; there are above, equal, first, second"),
+        (lambda f: f.change_rows(("second", 2), lower=1), "rows 'second' have no index 2"),
+        (lambda f: f.change_variables("x", cost=1), "no variables 'x'; there are missing, unused, y, z"),
+        (lambda f: f.change_variables("y", cost=math.nan), "y: expected numbers, not NaN"),
+        (
+            lambda f: f.change_variables("z", cost=[1, 2, 3]),
+            r"z: expected one number, or 2, not an array of shape \(3,\)",
+        ),
+        (lambda f: f.add_variables("z"), "there are variables 'z' already"),
+        (lambda f: f.add_rows("equal"), "there are rows 'equal' already"),
+        (lambda f: f.add_rows("r", [1, 2], lower=[1, 2, 3]), r"r: expected one number, or 2, not an array of shape"),
+        (lambda f: f.add_rows("r", lower=math.nan), "r: expected numbers, not NaN"),
+        (lambda f: f.add_rows("r", terms={("y", None): "1x"}), "r: expected a number for each term, not '1x'"),
+        (lambda f: f.add_rows("r", terms={("y", 1): 1.0}), "variables 'y' have no index 1"),
+        (lambda f: f.add_rows("r", [1, 2, 1]), "rows 'r' have an index twice"),
+        (lambda f: f.add_entries(5, 0, 1.0), "there is no row at position 5: there are 5"),
+        (lambda f: f.add_entries(0, [2, -1], 1.0), "there is no variable at position -1: there are 6"),
+        (lambda f: f.add_entries(0, 0, math.inf), "coefficients of rows must be finite numbers, not inf"),
+        (lambda f: f.add_rows("z") is None or f.pyomo(), "rows and variables are both named 'z'"),
+    ],
+)
+def test_a_change_that_makes_no_sense_is_refused(change, message):
+    with pytest.raises(FormulationError, match=message):
+        change(compile_model(sample()))
 
 
 def test_numbers_are_floats():
     f = compile_model(sample())
     for array in (f.costs, f.lower, f.upper, f.row_lower, f.row_upper, f.matrix.data):
         assert array.dtype == np.float64
-
-
-def test_exchanges_are_artificial_and_known_by_a_mark_of_their_own():
-    m = sample()
-    assert compile_model(m).exchange is None
-    m.trade = exchange([1])
-    m.second[1].set_value(m.y + m.missing[1] - m.trade[1] >= 1)
-    f = compile_model(m)
-    assert f.exchange.tolist() == [False] * 6 + [True]
-    assert f.artificial.tolist() == [False] * 4 + [True] * 3
-    assert f.subset(np.ones(5, dtype=bool), np.arange(7) != 0).exchange.tolist() == [False] * 5 + [True]
 
 
 def test_bounds_of_integer_variables_are_rounded_inward():
@@ -227,4 +278,10 @@ def test_bounds_of_integer_variables_are_rounded_inward():
     f = compile_model(m)
     assert f.lower.tolist() == [0.0, 1.0, 0.5]
     assert f.upper.tolist() == [3.0, math.inf, 1.5]
-    assert f.with_data(upper={"x": 1.5}).upper.tolist() == [1.0, math.inf, 1.5]
+    f.change_variables("x", upper=1.5)
+    assert f.upper.tolist() == [1.0, math.inf, 1.5]
+
+
+def test_the_old_name_of_rows_names_the_new_one():
+    with pytest.raises(AttributeError, match="no attribute 'Formulation': write Rows"):
+        colgen.Formulation  # noqa: B018

@@ -1,0 +1,209 @@
+"""Which methods of a problem hold for the rows that are solved.
+
+A bounding, a reduction or a heuristic is written for the rows of the class that defines it.  A subclass may define
+other rows and inherit such methods.  So the rows of the class that defines a method are compared with those of the
+restricted master, entry by entry; where they differ, the engine uses its defaults instead and says so in a note.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, cast
+
+import numpy as np
+
+from colgen.certificate.certifier import Certifier
+from colgen.core.errors import ColgenError, InputError
+from colgen.core.solution import Solution
+from colgen.core.tolerances import TOLERANCES, size
+from colgen.master.linear_master import LinearMaster
+from colgen.master.protocol import RestrictedMaster
+from colgen.master.statement import restricted_master, stated_rows
+from colgen.method import CLAIMS, Method
+from colgen.model.rows import Rows
+
+_WRITTEN_FOR_ROWS = ("method", "certifier", "pricing", "separation", "branching", "check")
+
+_KNOWN: ContextVar[RowClaims | None] = ContextVar("claims of the run that asks for a problem's method", default=None)
+
+
+class RowClaims:
+    """The methods of a problem, and whether they hold for the rows of its restricted master."""
+
+    def __init__(self, problem: Any, master: RestrictedMaster) -> None:
+        self.problem, self._master = problem, master
+        self._rows: dict[type, Rows | RestrictedMaster | None] = {}
+        self._left_out: set[str] = set()
+        template = _defining(problem, "pricing")
+        other = self._rows_of(template)
+        if template is not None and isinstance(other, RestrictedMaster):
+            raise InputError(
+                f"{type(problem).__name__}.master() returns rows, but the oracles of {template.__name__} price for its "
+                f"{type(other).__name__}, which is no linear program over rows: state the rows as a separation, or "
+                "define pricing() as well"
+            )
+
+    def hold(self, method: str) -> bool:
+        """Return whether a method is written for the rows that are solved."""
+        return not self._differs(method)
+
+    def extend(self, method: str) -> bool:
+        """Return whether the rows that are solved contain those that a method is written for.
+
+        Then each answer is an answer to the other rows as well, whatever it costs.
+        """
+        rows = self._rows_of(_defining(self.problem, method))
+        return rows is None or (isinstance(rows, Rows) and self._own.contains(rows))
+
+    def certifier(self) -> Certifier:
+        """Return the problem's certifier, or the default one where that does not hold."""
+        if self.hold("certifier"):
+            return cast(Certifier, self.problem.certifier())
+        return Certifier(self._master.sense, type(self.problem).__name__)
+
+    def method(self) -> Any:
+        """Return what the problem's ``method()`` returns, without what does not hold."""
+        token = _KNOWN.set(self)
+        try:
+            own = self.problem.method()
+        finally:
+            _KNOWN.reset(token)
+        self._left_out = {name for name in self._left_out if getattr(own, name, None) is None}
+        return own
+
+    def keep(self, kind: type, method: Method) -> Method:
+        """Return the method that a class defines, without what does not hold for the rows that are solved."""
+        if self._rows_of(kind) is None:
+            return method
+        self._left_out |= {name for name in CLAIMS if getattr(method, name)}
+        return method.without_claims()
+
+    def note(self, *others: str) -> str | None:
+        """Return a note on what is left out because the rows differ; None if nothing is.
+
+        ``others``: what is left out besides the certifier and fields of the method.
+        """
+        left_out = [name for name in CLAIMS if name in self._left_out]
+        left_out += [] if self.hold("certifier") else ["certifier()"]
+        left_out += others
+        if not left_out:
+            return None
+        name = type(self.problem).__name__
+        return (
+            f"{name} has rows of its own: {', '.join(left_out)} of its template hold for other rows and were left out. "
+            f"Define them in {name} for the rows that it has."
+        )
+
+    def step(self, step: float | None) -> float | None:
+        """Return the step of objectives, or None where changed rows add costs that are no multiples of it."""
+        if step is None or all(map(self.hold, _WRITTEN_FOR_ROWS)):
+            return step
+        rows = self._own
+        own = ~rows.artificial & (rows.costs != 0.0)
+        steps = np.append(rows.costs[own], rows.offset) / step
+        return step if rows.integer[own].all() and (steps == np.rint(steps)).all() else None
+
+    def objective(self, solution: Solution) -> float | None:
+        """Return the objective that ``problem.check`` computes for a solution; None if it has no check.
+
+        The check of a template does not judge answers to other rows: where it disagrees, nothing has checked the
+        answer.
+        """
+        if self.hold("check"):
+            return cast("float | None", self.problem.check(answer_for_check(self.problem, solution)))
+        try:
+            stated = self.problem.check(answer_for_check(self.problem, solution))
+        except (ColgenError, ValueError, IndexError, KeyError):
+            return None
+        agrees = stated is not None and abs(stated - solution.objective) <= TOLERANCES.diagnostic * size(0.0, stated)
+        return stated if agrees else None
+
+    @property
+    def _own(self) -> Rows:
+        assert isinstance(self._master, LinearMaster)
+        return self._master.formulation
+
+    def _differs(self, method: str) -> bool:
+        """Return whether the class that defines a method has other rows than those that are solved."""
+        return self._rows_of(_defining(self.problem, method)) is not None
+
+    def _rows_of(self, kind: type | None) -> Rows | RestrictedMaster | None:
+        """Return the rows that a class defines, or its master without rows; None where these are what is solved."""
+        if kind is None or not isinstance(self._master, LinearMaster):
+            return None
+        if kind not in self._rows:
+            self._rows[kind] = self._others(kind)
+        return self._rows[kind]
+
+    def _others(self, kind: type) -> Rows | RestrictedMaster | None:
+        if not _may_differ(self.problem, kind):
+            return None
+        try:
+            stated = cast(Any, kind).master(self.problem)
+        except NotImplementedError:  # the class defines no rows
+            return None
+        rows = stated_rows(stated)
+        if rows is None:
+            return cast(RestrictedMaster, stated)
+        return None if self._own.is_same(rows) else rows
+
+
+def _may_differ(problem: Any, kind: type) -> bool:
+    """Return whether a class may have other rows than a problem: its ``master()`` is another function."""
+    master = getattr(kind, "master", None)
+    return master is not None and (master is not type(problem).master or "master" in vars(problem))
+
+
+def for_rows_of(kind: type, method: Callable[[Any], Method]) -> Callable[[Any], Method]:
+    """Return ``method()`` of a class, which leaves out its claims in a problem with other rows than the class has."""
+
+    @functools.wraps(method)
+    def method_for_rows(problem: Any) -> Method:
+        found, claims = method(problem), _KNOWN.get()
+        if not isinstance(found, Method) or not _may_differ(problem, kind):
+            return found
+        if claims is None or claims.problem is not problem:
+            claims = RowClaims(problem, restricted_master(problem.master()))
+        return claims.keep(kind, found)
+
+    return method_for_rows
+
+
+def is_plain(problem: Any) -> bool:
+    """Return whether the class of a problem declares ``plain = True`` in its own body.
+
+    A template argues from its scores alone, before there is a master, as long as the program is its own.  A subclass
+    may change that in any method, so each class declares for itself that it does not.  Methods that are attributes of
+    the object count as a subclass.
+    """
+    kind = type(problem)
+    replaced = any(callable(getattr(kind, name, None)) for name in vars(problem))
+    return bool(vars(kind).get("plain")) and not replaced
+
+
+def covers_separation(problem: Any) -> bool:
+    """Return whether the check of a problem may know its separated rows: a subclass that adds some inherits a check."""
+    return "separation" not in vars(problem) and is_defined_with(problem, "check", "separation")
+
+
+def is_defined_with(problem: Any, method: str, other: str) -> bool:
+    """Return whether the class that defines a method defines or inherits the other method that the problem has."""
+    mine, others = _defining(problem, method), _defining(problem, other)
+    return mine is None or (others is not None and issubclass(mine, others))
+
+
+def answer_for_check(problem: Any, solution: Solution) -> Any:
+    """Return an answer in the form of the class that defines ``check``: a subclass may show answers in another form."""
+    kind = _defining(problem, "check")
+    if kind is None:
+        return problem.answer(solution)
+    return getattr(kind, "answer", type(problem).answer)(problem, solution)
+
+
+def _defining(problem: Any, method: str) -> type | None:
+    """Return the class whose definition of a method is used; None where the object has one of its own."""
+    if method in vars(problem):
+        return None
+    return next(kind for kind in type(problem).__mro__ if method in vars(kind))

@@ -1,0 +1,18 @@
+"""Variables that the engine treats in a way of its own are found by their marks."""
+
+import numpy as np
+
+from colgen import exchange
+from colgen.model.rows import compile_model
+from tests.model.test_rows import sample
+
+
+def test_exchanges_are_artificial_and_known_by_a_mark_of_their_own():
+    m = sample()
+    assert compile_model(m).exchange is None
+    m.trade = exchange([1])
+    m.second[1].set_value(m.y + m.missing[1] - m.trade[1] >= 1)
+    f = compile_model(m)
+    assert f.exchange.tolist() == [False] * 6 + [True]
+    assert f.artificial.tolist() == [False] * 4 + [True] * 3
+    assert f.subset(np.ones(5, dtype=bool), np.arange(7) != 0).exchange.tolist() == [False] * 5 + [True]
