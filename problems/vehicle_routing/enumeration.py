@@ -40,7 +40,11 @@ class RouteEnumeration(Enumeration):
         layout = oracle.layout
         costs = oracle.arc_costs(context.duals, told)
         forbidden, rank_one = oracle.forbidden(told), oracle.rank_one(context.duals)
-        best = layout.solver.price(costs, rank_one=rank_one, forbidden=forbidden, expired=told.expired)
+
+        def expired() -> bool:
+            return context.budget.expired
+
+        best = layout.solver.price(costs, rank_one=rank_one, forbidden=forbidden, expired=expired)
         if best.bound is None:
             return None
         # An answer's other routes may have the best reduced cost, which is negative where duals are not optimal.
@@ -54,7 +58,7 @@ class RouteEnumeration(Enumeration):
             forbidden=forbidden,
             costs=layout.distances,
             effort=self.effort,
-            expired=told.expired,
+            expired=expired,
         )
         if not found.finished:
             return None
