@@ -154,7 +154,7 @@ def test_distances_may_be_whole(tmp_path):
     assert compare(whole, routes_of(tmp_path, whole)) is None
     rounded = solomon("0 0 0 0 1000 0", "3 5 5 0 1000 0")
     assert compare(rounded, routes_of(tmp_path, rounded)) is None
-    assert "rounded" in compare(rounded, routes_of(tmp_path, rounded, convention="whole"))
+    assert "rounded" in compare(rounded, routes_of(tmp_path, rounded, distances="whole"))
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_cuts_are_violated_and_cut_off_no_plan_that_wastes_nothing():
         instance = CUT[seed % 2]
         oracle, solution = vertex(instance, np.random.default_rng(seed))
         separation = FullRollCuts(oracle)
-        separation.suit(Rows(len(instance.widths)))
+        separation.suit(SimpleNamespace(rows=Rows(len(instance.widths))))
         about = SeparationContext(Sense.MINIMIZE)
         assert separation.separate(solution, about) == ()  # where other rolls are left, the rows are no equations
         oracle.fills = True
