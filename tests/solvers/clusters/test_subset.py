@@ -125,7 +125,7 @@ def test_naive_resumed_search(seed, chunk, levels, monkeypatch):
 LIMITS = [{"expired": lambda: True}, {"enough": 1}, {"enough": 4}, {"most": 1}, {"most": 5}, {"enough": 3, "most": 6}]
 
 
-@pytest.mark.parametrize("limit", LIMITS, ids=str)
+@pytest.mark.parametrize("limit", LIMITS, ids="-".join)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_stopped_search(seed, limit, monkeypatch):
     monkeypatch.setattr(kernel, "SHORT", 2)
