@@ -35,7 +35,7 @@ class Block:
     """Where the members of a Pyomo component sit among the rows or columns: ``indices[k]`` at ``positions[k]``."""
 
     name: str
-    indices: tuple[Hashable, ...]
+    indices: tuple[Any, ...]
     positions: NDArray[np.int64]
 
 

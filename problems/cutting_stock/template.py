@@ -67,7 +67,7 @@ class CuttingStock(Problem[list[Any]]):
     def master(self) -> pyo.ConcreteModel | Rows:
         return self.model.master()
 
-    def pricing(self) -> Sequence[Pricing]:
+    def pricing(self) -> Pricing | Sequence[Pricing]:
         return self.model.oracles
 
     def method(self) -> Method:
