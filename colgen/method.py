@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 from colgen.bounding.protocol import Bounding
@@ -112,12 +113,19 @@ class Method:
 
     def fill_from(self, other: Method) -> Method:
         """Return this method with the fields of another one where this one has None."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return replace(other, **{name: value for name, value in given.items() if value is not None})
+        filled = other._changed({name: value for name, value in vars(self).items() if value is not None})
+        filled._check_solver()
+        return filled
 
     def without_claims(self) -> Method:
         """Return this method without the fields whose results hold for the rows that they were written for."""
-        return replace(self, **dict.fromkeys(CLAIMS))
+        return self._changed(dict.fromkeys(CLAIMS))
+
+    def _changed(self, values: Mapping[str, Any]) -> Method:
+        """Return a copy with other values, which are checked already: checking them again takes longer than a copy."""
+        changed = copy.copy(self)
+        vars(changed).update(values)
+        return changed
 
     def _check_parts(self) -> None:
         for name, kind, example in _PARTS:
