@@ -180,7 +180,7 @@ class _Solver:
         problem, options = self.problem, self.options
         self.warm = NOTHING if self.pooled is not None else _warm(problem, options.guess, self.budget)
         try:
-            master = restricted_master(problem.master())
+            master = part_of(restricted_master(problem.master()), RestrictedMaster, problem, "master")
             claims = RowClaims(problem, master)
             self.method = method_of(problem, options.method, claims)
         except OutOfBudget as spent:

@@ -7,6 +7,8 @@ import pytest
 from colgen import BranchingRule, InputError, OraclePricing, Problem, RyanFoster, Separation, solve
 from colgen.core.hooks import check_hooks
 from colgen.core.renamed import METHODS
+from colgen.master.linear_master import LinearMaster
+from colgen.model.rows import compile_master
 from tests.toys import CuttingStock, Knapsack
 
 
@@ -107,3 +109,12 @@ def test_hooks_of_a_problems_parts_are_looked_at_too():
     oracle = made(Knapsack, multiplicty=4.0)
     with pytest.raises(InputError, match="did you mean multiplicity"):
         solve(CuttingStock(oracle=oracle))
+
+
+def test_hooks_of_a_master_are_looked_at_too():
+    rows = compile_master(CuttingStock().master())
+    mine = made(
+        LinearMaster, __init__=lambda self: LinearMaster.__init__(self, rows), solutoin=lambda self, solved: None
+    )
+    with pytest.raises(InputError, match="did you mean solution"):
+        solve(made(CuttingStock, master=lambda self: mine())())
