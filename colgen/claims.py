@@ -204,6 +204,8 @@ def answer_for_check(problem: Any, solution: Solution) -> Any:
 
 def _defining(problem: Any, method: str) -> type | None:
     """Return the class whose definition of a method is used; None where the object has one of its own."""
-    if method in vars(problem):
-        return None
-    return next(kind for kind in type(problem).__mro__ if method in vars(kind))
+    if method not in vars(problem):
+        for kind in type(problem).__mro__:
+            if method in kind.__dict__:
+                return kind
+    return None

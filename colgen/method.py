@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,10 +110,14 @@ class Method:
             raise InputError(f"tolerance: expected a positive number, not {self.tolerance}")
         self._check_solver()
 
-    def fill_from(self, other: Method) -> Method:
-        """Return this method with the fields of another one where this one has None."""
-        filled = other._changed({name: value for name, value in vars(self).items() if value is not None})
-        filled._check_solver()
+    def fill_from(self, *others: Method) -> Method:
+        """Return this method with fields of others where this one has None: of the first that has a value."""
+        values: dict[str, Any] = {}
+        for method in (*reversed(others), self):
+            values.update({name: value for name, value in vars(method).items() if value is not None})
+        filled = self._changed(values)
+        if filled.lp_options is not None:  # they may meet the solver of another method
+            filled._check_solver()
         return filled
 
     def without_claims(self) -> Method:
@@ -123,7 +126,8 @@ class Method:
 
     def _changed(self, values: Mapping[str, Any]) -> Method:
         """Return a copy with other values, which are checked already: checking them again takes longer than a copy."""
-        changed = copy.copy(self)
+        changed: Method = object.__new__(type(self))
+        vars(changed).update(vars(self))
         vars(changed).update(values)
         return changed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -296,11 +297,18 @@ def parts_of(found: _Part | Iterable[_Part], kind: type, problem: object, method
 def _check_part(part: Any) -> None:
     """Refuse a part of a problem with misspelt methods, or with numbers that are out of their domain."""
     check_hooks(part)
-    stated = [kind for kind in type(part).__mro__ if kind.__module__.startswith("colgen.")]
-    for name in ("every", "limit"):
-        value = getattr(part, name, None) if any(name in vars(kind) for kind in stated) else None
+    kind: Any = type(part)
+    for name in _counts_of(kind):
+        value = getattr(part, name)
         if value is not None:
-            whole(value, f"{type(part).__name__}.{name}")
+            whole(value, f"{kind.__name__}.{name}")
+
+
+@lru_cache(maxsize=1000)
+def _counts_of(kind: type) -> tuple[str, ...]:
+    """Return the attributes of a part that must be integers: those of these names that a class of colgen defines."""
+    own = [each for each in kind.__mro__ if each.__module__.startswith("colgen.")]
+    return tuple(name for name in ("every", "limit") if any(name in vars(each) for each in own))
 
 
 def part_of(found: _Part | None, kind: type, problem: object, method: str) -> _Part:

@@ -217,7 +217,7 @@ def method_of(problem: Problem, given: Method = Method(), claims: RowClaims | No
     if not isinstance(own, Method):
         why = f": {FORGOTTEN} Expected" if own is None else ", expected"
         raise InputError(f"{name}() returned {describe(own)}{why} a Method, such as Method(heuristics=())")
-    return given.fill_from(own).fill_from(Problem.method(problem))
+    return given.fill_from(own, Problem.method(problem))
 
 
 def codec_of(problem: Problem) -> Codec | None:

@@ -58,7 +58,7 @@ from colgen.solvers.chains.vectors import (
     sum_rows,
 )
 from colgen.solvers.kernel_cache import njit
-from colgen.solvers.kernels import folded, inner, overwrite
+from colgen.solvers.kernels import folded, inner
 
 Scores = NDArray[Any]
 Values = NDArray[np.float64]
@@ -258,7 +258,10 @@ class Sweep:
     def advance(self, nodes: int) -> None:
         """Pass so many more nodes, or all that are left."""
         end = min(self.nodes + nodes, self._model.forest.num_nodes)
-        self._passed = _sweep(self._model, self._passed, end)
+        _sweep(self._model, self._passed, end)
+        while self.nodes < end:
+            self._passed = _longer(self._passed)
+            _sweep(self._model, self._passed, end)
 
     @property
     def domains(self) -> Domains:
@@ -324,21 +327,16 @@ def add_message(
 
 
 @njit(cache=True)
-def _sweep(model: _Model, passed: _Passed, end: int) -> _Passed:
-    """Go on to node ``end``."""
+def _sweep(model: _Model, passed: _Passed, end: int) -> None:
+    """Continue to node ``end``, or until there may be no room for the labels of the next one."""
     num, width, dtype = model.scores.shape[1], model.exchanges.shape[1], model.scores.dtype
     row = np.full(width, -np.inf, dtype=dtype)
     room = _Room(row, np.empty(num, dtype=dtype), np.zeros((1, num), dtype=dtype))
-    while True:
-        _pass_nodes(model, passed, room, end)
-        if passed.position[0] == end:
-            return passed
-        passed = _longer(passed)
+    _pass_nodes(model, passed, room, end)
 
 
 @inner
 def _pass_nodes(model: _Model, passed: _Passed, room: _Room, end: int) -> None:
-    """Go on until node ``end``, or until there may be no room for the labels of the next one."""
     forest, scores, tables, exchanges, slack, size = model
     starts, labels, near, below, lowest, position, errors = passed
     row, scratch, _ = room
@@ -484,17 +482,10 @@ def _by_local_scores(
     return node, error
 
 
-@njit(cache=True, no_cpython_wrapper=True)
 def _longer(passed: _Passed) -> _Passed:
-    """The same with room for twice as many labels."""
-    starts, labels, near, below, lowest, position, error = passed
-    entry, size = position[1], 2 * len(labels)
-    more_labels, more_below = np.empty(size, dtype=labels.dtype), np.empty(size, dtype=below.dtype)
-    more_near = np.empty(size, dtype=near.dtype)
-    overwrite(more_labels[:entry], labels[:entry])
-    overwrite(more_near[:entry], near[:entry])
-    overwrite(more_below[:entry], below[:entry])
-    return _Passed(starts, more_labels, more_near, more_below, lowest, position, error)
+    """Return the same with room for twice as many labels."""
+    labels, near, below = (np.concatenate((a, np.empty_like(a))) for a in (passed.labels, passed.near, passed.below))
+    return passed._replace(labels=labels, near=near, below=below)
 
 
 @inner
