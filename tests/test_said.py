@@ -104,7 +104,7 @@ def test_a_bound_that_is_worse_than_the_oracles_own_column_is_told_with_both_num
     assert result.termination is Termination.NO_BOUND
     (note,) = [note for note in result.notes if "ode 0" in note]
     assert "Relaxing" in note
-    assert "may be as good as -" in note
+    assert "bounds reduced costs by -" in note
     assert "best column has" in note
     assert result.dual_bound < result.objective
 

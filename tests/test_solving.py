@@ -233,7 +233,7 @@ def test_nothing_is_called_unbounded_while_rows_have_not_been_asked(monkeypatch)
     monkeypatch.setattr(problem, "master", lambda: master)
     result = solve(problem)
     assert result.termination is Termination.NO_BOUND
-    assert "unbounded without the rows" in result.notes[0]
+    assert "unbounded without rows" in result.notes[0]
 
 
 def test_a_row_that_cuts_off_an_answer_is_refused_whenever_it_comes():
@@ -258,7 +258,7 @@ def test_a_row_that_cuts_off_an_answer_is_refused_whenever_it_comes():
         def known(self):
             return [Solution(1313.0, tuple(pieces))]
 
-    with pytest.raises(SeparationError, match="cuts off a known answer"):
+    with pytest.raises(SeparationError, match="cuts off"):
         solve(Knowing())
 
 

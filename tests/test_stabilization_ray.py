@@ -25,7 +25,7 @@ from colgen import (
     artificial,
     solve,
 )
-from colgen.bounding.column_generation import Standing
+from colgen.bounding.column_generation import NodeProgress
 from colgen.bounding.pricing_round import NONE_IMPROVING, PricedRound, Pricer
 from colgen.core.duals import Duals, RowNames
 from colgen.master.statement import restricted_master
@@ -251,17 +251,17 @@ def test_an_oracle_without_a_bound_proves_none():
     priced = pricer.price(solved, context, -math.inf)
     assert priced.num_columns == 1
     assert priced.real[0] == -math.inf
-    standing = Standing(Sense.MINIMIZE)
-    standing.learn(priced)
-    assert standing.known is None
+    progress = NodeProgress(Sense.MINIMIZE)
+    progress.add_round(priced)
+    assert progress.known is None
 
 
 def test_what_is_proved_of_real_costs_holds_in_phase_2():
-    standing = Standing(Sense.MINIMIZE)
+    progress = NodeProgress(Sense.MINIMIZE)
 
     def priced(real):
         return PricedRound(NONE_IMPROVING, -math.inf, None, False, 0, gather([], None), (), real)
 
     for real in ((3.0, "first"), (5.0, "best"), (4.0, "last"), (math.inf, "no answer, so far"), None):
-        standing.learn(priced(real))
-    assert standing.known == (5.0, "best")
+        progress.add_round(priced(real))
+    assert progress.known == (5.0, "best")

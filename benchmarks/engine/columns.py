@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.harness import BenchOptions
 from colgen import Column, Columns, Duals, LinearMaster, Pricing, PricingContext, PricingResult, artificial
-from colgen.bounding.pricing_round import improving
+from colgen.bounding.pricing_round import select_improving
 from colgen.cli.template import Figure
 from colgen.core.lazy_imports import Late
 from colgen.model.rows import compile_model
@@ -75,7 +75,7 @@ def column_figures(options: BenchOptions) -> list[Figure]:
             started = time.process_time()
             results = gather([oracle.price(duals, context)], duals)
             gains = master.price(results.columns, duals) - 1e9  # all of them improve
-            new = improving(master, [oracle], results, gains, context.tolerance)
+            new = select_improving(master, [oracle], results, gains, context.tolerance)
             added = master.add(new.columns, (), new.origins)
             found.append((time.process_time() - started) / _BATCH * 1e6)
             assert added == _BATCH

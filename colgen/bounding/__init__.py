@@ -1,1 +1,1 @@
-"""What a node is bounded by, and what a run believes of it."""
+"""Dual bounds of nodes: column generation and Lagrangian methods, with the checks of their results."""

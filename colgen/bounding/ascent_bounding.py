@@ -1,4 +1,4 @@
-"""Nodes bounded by an ascent of the Lagrangian dual: the rounds that subgradient, volume and bundle methods share."""
+"""Bound nodes by an ascent of the Lagrangian dual; base class of subgradient, volume and bundle methods."""
 
 from __future__ import annotations
 
@@ -14,39 +14,33 @@ from colgen.core.result import Termination
 from colgen.master.protocol import real_costs
 from colgen.solvers.compiling import working_clock
 
-_COLUMNS_A_ROW = 4
-"""So many columns a linking row are handed on, those that count most in the averaged solution."""
+_COLUMNS_PER_ROW = 4
+"""Number of columns per linking row that join the master, those of largest value in the averaged solution."""
 
 
 class AscentBounding(Bounding):
-    """Bounds a node by moving dual values uphill: one call of each oracle a round, and no linear program.
+    """Bound a node by an ascent of the Lagrangian dual: one call of each oracle per round, no linear program.
 
-    It works for any problem whose oracles are exact: what the rows lack at their best columns is the direction.  Each
-    oracle's ``multiplicity`` must be finite, or its results state a ``total`` (a positive ``cost_bound`` will do where
-    there is an answer to start from, which then says how many columns count).  The bound comes near to that of the
-    linear program; the averaged solution of the oracles comes near to its solution, and serves branching and
-    heuristics.  Its columns join the master, and its dual values are where column generation may start:
-    ``Chain(Volume(200), ColumnGeneration())``.
+    The ascent direction is the violation of the linking rows by the oracles' best columns.  All oracles must be exact.
+    Each ``multiplicity`` must be finite, or the results must have a ``total``; a positive ``cost_bound`` suffices if
+    there is an incumbent, which then limits the number of columns.  The bound approaches that of the linear program.
+    The averaged solution of the oracles approximates its solution and serves branching and heuristics.  Column
+    generation may continue from the columns and dual values: ``Chain(Volume(200), ColumnGeneration())``.
 
     Parameters
     ----------
     rounds
-        At most so many, at each node; each calls every oracle once.
-
-    Raises
-    ------
-    InputError
-        If ``rounds`` is not positive.
+        Maximum number of rounds at each node, at least 1.
     """
 
     def __init__(self, rounds: int = 500) -> None:
         if rounds < 1:
-            raise InputError(f"{type(self).__name__} needs one round or more, not {rounds}")
+            raise InputError(f"{type(self).__name__}: expected rounds of 1 or more, got {rounds}")
         self.rounds = rounds
 
     @abstractmethod
     def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> Ascent:
-        """The method, at its start: see :class:`colgen.bounding.ascent.Ascent`."""
+        """Return the method at its start; see :class:`colgen.bounding.ascent.Ascent`."""
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
         master, run = parts.master, parts.run
@@ -62,12 +56,12 @@ class AscentBounding(Bounding):
                     break
                 clock = working_clock()
                 here = dual.evaluate(point)
-                if ascent is None or (dual.unit and not sized):  # from here on it is known how long steps may be
+                if ascent is None or (dual.unit and not sized):  # the size of costs, and so of steps, is known now
                     sized = dual.unit > 0.0
                     target = run.sense.sign * run.objective if math.isfinite(run.objective) else math.inf
                     best = here if ascent is None or ascent.best is None else ascent.best
                     ascent, here = self.ascent(best.point, dual.lower, dual.upper, dual.unit or 1.0, target), best
-                ascent.learn(here)
+                ascent.update(here)
                 point = ascent.point
                 self._offer(here, dual, parts)
                 now = Proved(dual.bound, dual.duals)
@@ -84,7 +78,7 @@ class AscentBounding(Bounding):
         if ascent is None:
             return Bounded(outcome, run.sense.ideal, termination=reason, duals=node.duals)
         average = list(ascent.average)
-        columns = dual.columns(average, _COLUMNS_A_ROW * max(len(point), 1))
+        columns = dual.columns(average, _COLUMNS_PER_ROW * max(len(point), 1))
         for origin, batches in enumerate(columns):
             for batch in batches:
                 if len(batch):
@@ -98,12 +92,12 @@ class AscentBounding(Bounding):
         )
 
     def _offer(self, here: DualEvaluation, dual: LagrangianDual, parts: Parts) -> None:
-        """An answer of the oracles that happens to satisfy the linking rows is one of the problem's."""
+        """Offer the oracles' solution as an incumbent if it satisfies the linking rows."""
         run = parts.run
         if (
             not here.solution.holds
             or not parts.settings.stop_early
-            or here.solution.size > _COLUMNS_A_ROW * len(here.point)
+            or here.solution.size > _COLUMNS_PER_ROW * len(here.point)
         ):
             return
         if run.sense.is_better(dual.cost(here.solution), run.objective):

@@ -1,4 +1,4 @@
-"""A proximal bundle method: the model of all slopes so far, maximised near the best point.
+"""A proximal bundle method: maximise the model of all slopes so far, close to the best point.
 
 Sources: C. Lemaréchal, *An extension of Davidon methods to nondifferentiable problems*, Mathematical Programming Study
 3 (1975); K. C. Kiwiel, *Proximity control in bundle methods for convex nondifferentiable minimization*, Mathematical
@@ -18,34 +18,29 @@ from colgen.core.errors import InputError
 from colgen.solvers.linear.simplex_projection import project
 
 _SERIOUS = 0.1
-"""The centre moves to a point that gains this share of what the model has promised."""
+"""The centre moves to a point that gains this share of the model's prediction."""
 
 _LONGER = 0.5
-"""Having gained this share, it may go further next time."""
+"""With this share of the prediction gained, the next step is longer."""
 
 _NULL_STEPS = 3
-"""After so many rounds without moving, it keeps nearer."""
+"""After this many rounds without a move, the next step is shorter."""
 
 _INNER, _NEAR = 200, 0.05
-"""Steps of the inner method, at most, and the share of the promise that it may leave."""
+"""Maximum number of inner iterations, and the share of the prediction that they may leave."""
 
 
 class BundleAscent(Ascent):
-    """The proximal bundle method under way.
+    """State of the proximal bundle method, with at most ``most`` pieces; those of least weight are merged into one.
 
     With linear pieces q_i + g_i·(p - p_i) ≥ q(p) the next point is
 
         argmax over the box of   min_i [q_i + g_i·(p - p_i)] - ‖p - ĉ‖² / 2t,
 
-    ĉ being the centre.  Its dual is a problem over weights λ of the pieces (λ ≥ 0, Σ λ_i = 1): for given weights the
-    best point is ĉ + t Σ λ_i g_i, put into the box, and each piece's value there is the gradient.  It is solved by
-    accelerated projected gradients (Nesterov's, restarted); any λ gives a valid aggregate piece.  The weights make the
-    averaged solution.
-
-    Parameters
-    ----------
-    most
-        So many pieces are kept; those that count least are merged into one.
+    where ĉ is the centre.  The dual problem is over weights λ of the pieces (λ ≥ 0, Σ λ_i = 1).  For given weights the
+    best point is ĉ + t Σ λ_i g_i, clipped to the box, and the gradient is the pieces' values there.  Accelerated
+    projected gradients solve it (Nesterov's, restarted).  Any λ gives a valid aggregate piece, and the weights define
+    the averaged solution.
     """
 
     def __init__(
@@ -85,7 +80,7 @@ class BundleAscent(Ascent):
         self._weights = np.append(self._weights, 0.0 if len(self._weights) else 1.0)
 
     def _merge(self) -> None:
-        """Make one piece of those that count least: as good a bound where the weights have been chosen."""
+        """Merge the pieces of least weight into one, with the same value at the present weights."""
         order = np.argsort(self._weights, kind="stable")
         old, kept = order[: self._most // 2], np.sort(order[self._most // 2 :])
         total = float(self._weights[old].sum())
@@ -102,7 +97,7 @@ class BundleAscent(Ascent):
         self._weights = np.append(total, self._weights[kept])
 
     def _move(self, here: DualEvaluation) -> None:
-        """Take the point as the centre if it is worth it, and learn how far to trust the model."""
+        """Move the centre if the gain suffices, and adapt the step length."""
         assert self.best is not None
         gain = here.value - self.best.value
         if gain >= _SERIOUS * self._promised and gain > 0.0:
@@ -115,16 +110,16 @@ class BundleAscent(Ascent):
             self._step, self._null = 0.5 * self._step, 0
 
     def _propose(self) -> None:
-        """Maximise the model near the centre."""
+        """Maximise the model close to the centre."""
         assert self.best is not None
         centre = self.best.point
         if not self._step:
-            direction = self.free(centre, self.best.slope)
+            direction = self.project_slope(centre, self.best.slope)
             squared = float(direction @ direction)
             if not squared > 0.0:
                 self.converged = True
                 return
-            self._step = self.aim(self.best.value) / squared
+            self._step = self.level_gap(self.best.value) / squared
         errors = self._constants + self._slopes @ centre - self.best.value  # of the pieces at the centre, ≥ 0
         self._weights, self.point, self._promised = self._solve(centre, np.maximum(errors, 0.0))
         self.average.replace(
@@ -135,29 +130,29 @@ class BundleAscent(Ascent):
                 if weight > 0.0
             ]
         )
-        self.converged = self.too_short(self._promised)
+        self.converged = self.is_negligible(self._promised)
 
     def _solve(self, centre: Floats, errors: Floats) -> tuple[Floats, Floats, float]:
-        """Weights of the pieces, the point, and what their aggregate promises there above the centre's value."""
+        """Return the pieces' weights, the point, and the gain over the centre that their aggregate predicts there."""
         slopes, t = self._slopes, self._step
-        # The gradient changes by no more than t ‖G‖² along the weights.
+        # The gradient's Lipschitz constant in the weights is at most t ‖G‖².
         curvature = t * float(np.linalg.norm(slopes @ slopes.T, 2))
         weights = probe = self._weights / self._weights.sum()
         momentum = 1.0
         for _ in range(_INNER):
-            point = self.clipped(centre + t * (probe @ slopes))
+            point = self.clip(centre + t * (probe @ slopes))
             moved = point - centre
             values = errors + slopes @ moved
             model, penalty = float(values.min()), float(moved @ moved) / (2.0 * t)
             if float(probe @ values) - model <= _NEAR * max(model - penalty, 0.0) or not curvature > 0.0:
                 return probe, point, float(probe @ values)
             stepped = project(probe - values / curvature)
-            if float((probe - stepped) @ (stepped - weights)) > 0.0:  # it swings back: start the acceleration anew
+            if float((probe - stepped) @ (stepped - weights)) > 0.0:  # it oscillates: restart the acceleration
                 momentum = 1.0
             following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum))
             probe = project(stepped + ((momentum - 1.0) / following) * (stepped - weights))
             weights, momentum = stepped, following
-        point = self.clipped(centre + t * (weights @ slopes))
+        point = self.clip(centre + t * (weights @ slopes))
         return weights, point, float(weights @ (errors + slopes @ (point - centre)))
 
 
@@ -167,15 +162,15 @@ class Bundle(AscentBounding):
     Parameters
     ----------
     rounds
-        At most so many, at each node.
+        Maximum number of rounds at each node.
     pieces
-        So many are kept of the dual function's model.
+        Maximum number of pieces in the model of the dual function.
     """
 
     def __init__(self, rounds: int = 300, pieces: int = 40) -> None:
         super().__init__(rounds)
         if pieces < 2:
-            raise InputError(f"Bundle needs pieces of 2 or more, not {pieces}")
+            raise InputError(f"Bundle: expected pieces of 2 or more, got {pieces}")
         self.pieces = pieces
 
     def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> BundleAscent:

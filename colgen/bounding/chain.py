@@ -1,4 +1,4 @@
-"""One bounding after the other: the cheap one first, and the exact one where that does not suffice."""
+"""Several bounding methods in sequence: a cheap one first, then an exact one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,11 @@ from colgen.core.numbers import returned
 
 
 class Chain(Bounding):
-    """Bounds a node by several boundings in turn: each starts from the dual values and columns of the one before.
+    """Bound a node by several methods in sequence: ``Chain(Volume(200), ColumnGeneration())``.
 
-    It ends as soon as one decides the node (a bound that no better answer meets, an infeasible node, a run that must
-    stop); else what the last one says counts.  A bounding that a problem is not made for is passed over, with a note in
-    the result.
-
-    Parameters
-    ----------
-    boundings
-        In their order: ``Chain(Volume(200), ColumnGeneration())``.
+    Each method starts from the dual values and columns of the one before.  The chain ends once a method decides the
+    node (it is pruned or infeasible, or the run must stop); otherwise the last result counts.  A method that does not
+    apply to the problem is skipped, with a note in the result.
     """
 
     def __init__(self, *boundings: Bounding) -> None:
@@ -37,7 +32,7 @@ class Chain(Bounding):
             try:
                 bounded = returned(bounding.bound(node, parts), f"{type(bounding).__name__}.bound()", "a Bounded")
             except NoLagrangianError as error:
-                note = f"{type(bounding).__name__} was passed over: {error}."
+                note = f"{type(bounding).__name__} was skipped: {error}."
                 if note not in parts.run.notes:
                     parts.run.notes.append(note)
                 continue

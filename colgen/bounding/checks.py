@@ -1,4 +1,4 @@
-"""The checks that keep the loop honest: whatever oracles and separations return is held against all that is known."""
+"""Checks of the results of oracles and separations against everything that is known."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check_results(
     duals: OwnDuals,
     context: PricingContext,
 ) -> None:
-    """Hold each result, with its columns' reduced costs at ``duals``, against what is known."""
+    """Check each result, with its columns' reduced costs at ``duals``, against known columns and decisions."""
     sign, near = context.sense.sign, TOLERANCES.diagnostic * context.scale
     known = None if master.rows is None else master.rows.best_known(duals, len(pricing))
     held = [context.sense.hopeless] * len(pricing) if known is None else known
@@ -55,7 +55,7 @@ def check_results(
             continue
         if bound != bound:
             raise InvalidBoundError(f"{oracle.name} states a bound that is not a number")
-        # What is no farther from the bound than numbers can be compared needs no closer look.
+        # The details matter only if the difference exceeds the numerical accuracy.
         if count:
             best = sign * min((sign * reduced_costs).tolist()) if count <= _FEW else _best(reduced_costs, context)
             if sign * (bound - best) > near:
@@ -65,7 +65,7 @@ def check_results(
 
 
 _FEW = 8
-"""So many numbers, or fewer, are compared one by one sooner than as an array."""
+"""Up to this many numbers are compared faster one by one than as an array."""
 
 
 def _best(reduced_costs: Floats, context: PricingContext) -> float:
@@ -87,7 +87,7 @@ def _check_stated(
     computed = reduced_costs[:count]
     if count <= _FEW:
         pairs = zip(result.reduced_costs, computed.tolist(), strict=True)
-        if all(abs(said - found) <= TOLERANCES.diagnostic * max(scale, abs(said)) for said, found in pairs):
+        if all(abs(value - found) <= TOLERANCES.diagnostic * max(scale, abs(value)) for value, found in pairs):
             return
     stated = np.asarray(result.reduced_costs, dtype=float)
     far = ~(np.abs(stated - computed) <= TOLERANCES.diagnostic * np.maximum(scale, np.abs(stated)))
@@ -101,43 +101,43 @@ def _check_stated(
         parts = "" if rows is None else rows.itemised(float(stated[k]), column, duals, context.cost_weight)
         raise ReducedCostError(
             f"{oracle.name} states the reduced cost {stated[k]:g} for the column of {column.structure!r}, but its cost "
-            f"and coefficients give {computed[k]:g}: compare how it encodes a structure with what it optimises"
+            f"and coefficients give {computed[k]:g}: compare encode() with the objective that the oracle optimises"
             + (" (in phase 1 costs count zero, see context.cost_weight)" if context.cost_weight == 0 else "")
             + (f"; {parts}" if parts else "")
         )
 
 
 def _check_decisions(oracle: Pricing, columns: Sequence[Column], context: PricingContext) -> None:
-    if isinstance(columns, Columns) and columns.meanings.given is None:  # of a batch, the arrays tell
+    if isinstance(columns, Columns) and columns.meanings.given is None:  # a batch is checked by its arrays
         for decision in context.decisions:
             mask = decision.allows_each(columns)
             if not mask.all():
-                _refuse(oracle, columns[int(np.argmin(mask))], decision)
+                _raise_forbidden(oracle, columns[int(np.argmin(mask))], decision)
         return
     screen = screen_of(context.decisions)
     for column in columns:
         objection = screen.objection(column)
         if objection is not None:
-            _refuse(oracle, column, objection)
+            _raise_forbidden(oracle, column, objection)
 
 
-def _refuse(oracle: Pricing, column: Column, decision: Decision) -> None:
+def _raise_forbidden(oracle: Pricing, column: Column, decision: Decision) -> None:
     raise DecisionViolatedError(
         f"{oracle.name} returned the column of {column.structure!r}, which the branching decision {decision} forbids: "
-        "the oracle must honour context.decisions"
+        "return only columns that context.decisions allow"
     )
 
 
-def check_told_apart(
+def check_distinct(
     master: RestrictedMaster,
     pricing: Sequence[Pricing],
     results: Sequence[PricingResult],
     reduced_costs: Sequence[Floats],
     context: PricingContext,
 ) -> None:
-    """Refuse columns that would improve a node, and that the master takes for others which the node forbids.
+    """Check that no improving column is mistaken for a forbidden one in the master.
 
-    Asked where a round has found no new column: these would never join.
+    Called if a round finds no new column, because such columns would never join.
     """
     screen = screen_of(context.decisions)
     for oracle, result, mine in zip(pricing, results, reduced_costs, strict=True):
@@ -151,24 +151,24 @@ def check_told_apart(
             there = master.at(where).column
             if screen.objection(there) is not None and screen.objection(column) is None:
                 raise RepeatedColumnError(
-                    f"{oracle.name} returned the column of {column.structure!r}, and the master takes it for that of "
-                    f"{there.structure!r}, which a branching decision forbids: columns without a key are told apart by "
-                    "cost and coefficients alone, so give each of these a key, Column(..., key=(block, index))"
+                    f"{oracle.name} returned the column of {column.structure!r}, which has the cost and coefficients "
+                    f"of {there.structure!r} in the master, and a branching decision forbids the latter: columns "
+                    "without a key are compared by cost and coefficients, so give each a key, Column(..., key=(block, "
+                    "index))"
                 )
 
 
 def check_not_repeated(
     oracle: Pricing, column: Column, held: Column, reduced_cost: float, scale: float, rounding: float
 ) -> None:
-    """Refuse a column that the master holds, whose value could grow, and that still seems to improve it."""
+    """Check that a column held by the master below its upper bound does not seem to improve it."""
     if abs(reduced_cost) <= TOLERANCES.diagnostic * size(scale, column.cost) + rounding:
         return
     why = f"two different columns share the key {column.key!r}, or its rows' functions changed"
     if column.key is None:
         why = (
-            f"columns without a key are told apart by cost and coefficients alone, as that of {held.structure!r}; give "
-            "those that differ otherwise a key, Column(..., key=(block, index)), unless it is the rows' functions that "
-            "changed"
+            f"it has the cost and coefficients of {held.structure!r}; give columns that differ otherwise a key, "
+            "Column(..., key=(block, index)), unless the rows' functions changed"
         )
     raise RepeatedColumnError(
         f"{oracle.name} returned the column of {column.structure!r} as improving (reduced cost {reduced_cost:g}), but "
@@ -180,39 +180,38 @@ def _check_exact(context: PricingContext, oracle: Pricing, bound: float, known: 
     tolerance = TOLERANCES.diagnostic * size(context.scale, known)
     if math.isfinite(known) and context.sense.is_better(known, bound, tolerance):
         raise OracleBeatenError(
-            f"{oracle.name} claims that no reduced cost is better than {bound:g}, but {whose} has {known:g}: it is not "
-            "exact, or it states a bound where it should state None"
+            f"{oracle.name} claims that no reduced cost is better than {bound:g}, but {whose} has {known:g}: it is "
+            "not exact, or it states a bound where it should state None"
         )
 
 
 def check_weak_duality(
     master: RestrictedMaster, bound: float, solved: MasterSolution, pricing: Sequence[Pricing], scale: float
 ) -> None:
-    """Refuse a dual bound that the restricted master's objective beats."""
+    """Check that the restricted master's objective does not beat the dual bound."""
     tolerance = TOLERANCES.diagnostic * size(scale, solved.objective)
     if not master.sense.is_better(solved.objective, bound, tolerance):
         return
-    # Costs and a constant that cancel out leave the rounding error of the largest.
+    # Costs and a constant that cancel out have the rounding error of the largest.
     terms = abs(master.precision.offset) + (solved.terms if solved.phase == 2 else 0.0)
     if math.isfinite(terms):
         tolerance = max(tolerance, SUMMED * ROUNDING * terms)
     overused = master.rows is not None and master.rows.overuses(solved, pricing)
     if master.sense.is_better(solved.objective, bound, tolerance) and not overused:
         raise InvalidBoundError(
-            f"the dual bound {bound:g} is beaten by the restricted master's objective {solved.objective:g}: a bound "
-            f"stated by {names(pricing)} is not valid, or a multiplicity or cost bound is too tight"
+            f"the restricted master's objective {solved.objective:g} beats the dual bound {bound:g}: a bound of "
+            f"{oracle_names(pricing)} is not valid, or a multiplicity or cost bound is too tight"
         )
 
 
 def probe_infeasibility(
     master: RestrictedMaster, pricing: Sequence[Pricing], solved: MasterSolution, context: PricingContext
 ) -> None:
-    """Before a node is called infeasible: check that no oracle overlooks, in phase 1, what it finds elsewhere.
+    """Check, before a node is declared infeasible, that no oracle misses a column in phase 1 that it finds elsewhere.
 
-    With duals multiplied by a large number an oracle that adds costs regardless finds what it should have found; one
-    that honours the cost weight returns what it returned before.  With duals of the opposite sign, where the rows can
-    have such, likewise one that reads them the wrong way round, and at zero duals one that returns the worst column;
-    that is asked at the root alone, since such an oracle gets no further.
+    Duals multiplied by a large number reveal an oracle that ignores the cost weight.  At the root, duals of the
+    opposite sign, if the rows allow them, reveal a wrong sign convention, and zero duals an oracle that returns the
+    worst column.
     """
     if not isinstance(solved.duals, Duals) or master.rows is None:
         return
@@ -238,21 +237,21 @@ def probe_infeasibility(
             claimed,
             solved.duals,
             context,
-            "it returns that one at other duals, of the opposite sign or zero; the reduced cost is c_j - πᵀa_j when "
-            "minimising and when maximising",
+            "it returns this column at duals of the opposite sign or at zero; the reduced cost is c_j - πᵀa_j when "
+            "minimising and maximising alike",
         )
 
 
 def _check_overlooked(
     oracle: Pricing, columns: Sequence[Column], claimed: float, duals: Duals, context: PricingContext, why: str
 ) -> None:
-    """Refuse a claim that one of these columns beats."""
+    """Raise an error if one of these columns beats the claimed bound."""
     for k, found in enumerate(context.reduced_costs(columns, duals)):
         if context.sense.is_better(found, claimed, TOLERANCES.diagnostic * size(context.scale, found)):
-            # A batch that no master has seen knows what its columns mean, and not yet the names of their rows.
+            # A batch that is in no master yet has structures, but not the names of its rows.
             structure = columns.meanings.of(k) if isinstance(columns, Columns) else columns[k].structure
             raise OracleBeatenError(
-                f"{oracle.name} would make the problem infeasible, but it overlooked the column of {structure!r}: {why}"
+                f"{oracle.name} would make the problem infeasible, but it misses the column of {structure!r}: {why}"
             )
 
 
@@ -263,37 +262,28 @@ def check_rows(
     known: Sequence[Solution],
     present: Container[object] = (),
 ) -> list[tuple[Row, float]]:
-    """The rows that are to be added, and by how much the solution violates them: by more than rounding explains.
+    """Return the rows to add with their violations, all of them larger than rounding errors.
 
-    Parameters
-    ----------
-    known
-        Answers, which must satisfy them.
-    present
-        Names of the master's rows: the solver may then miss its sides by its own tolerance.
-
-    Raises
-    ------
-    SeparationError
-        If the solution clearly satisfies the row, if it cuts off an answer that we hold in our hands, or if the master
-        has a row of its key, which the solution cannot violate.
+    ``known`` are feasible solutions, which must satisfy the rows.  The solver may violate rows whose keys are in
+    ``present`` by its own tolerance.  A row that the solution clearly satisfies, or that cuts off a known solution,
+    raises a :class:`SeparationError`; a coefficient that is not finite, a :class:`FormulationError`.
     """
     here = activities(rows, solution)
     for row, found in zip(rows, here, strict=True):
-        if found.value != found.value:  # no comparison with it would hold, and the row would be passed over
+        if found.value != found.value:  # comparisons with NaN are false, so the row would be ignored
             raise FormulationError(f"row {row.key!r} has a coefficient that is not a finite number")
         if found.violation < -TOLERANCES.diagnostic:
             raise SeparationError(
                 f"{separator.name} returned the row {row.key!r}, which the solution satisfies (activity "
                 f"{found.value:g} in [{row.lower:g}, {row.upper:g}]): return violated rows only"
             )
-    for answer in known if rows else ():
-        for row, there in zip(rows, activities(rows, answer), strict=True):
+    for feasible in known if rows else ():
+        for row, there in zip(rows, activities(rows, feasible), strict=True):
             if there.violation > TOLERANCES.feasibility:
                 raise SeparationError(
-                    f"{separator.name} returned the row {row.key!r}, which cuts off a known answer of objective "
-                    f"{answer.objective:g} (activity {there.value:g} outside [{row.lower:g}, {row.upper:g}]): rows "
-                    "must be valid for every answer"
+                    f"{separator.name} returned the row {row.key!r}, which cuts off a feasible solution of objective "
+                    f"{feasible.objective:g} (activity {there.value:g} outside [{row.lower:g}, {row.upper:g}]): rows "
+                    "must be valid for every feasible solution"
                 )
     rooms = (TOLERANCES.feasibility if row.key in present else TOLERANCES.pruning for row in rows)
     return [
@@ -302,13 +292,13 @@ def check_rows(
 
 
 def check_row(separator: Separation, row: Row, solution: Solution, known: Sequence[Solution]) -> bool:
-    """Whether a row is to be added; see :func:`check_rows`."""
+    """Return whether to add a row; see :func:`check_rows`."""
     return bool(check_rows(separator, [row], solution, known))
 
 
 @dataclass(frozen=True)
 class Objection:
-    """A row that a separation has returned for a whole solution, which violates it."""
+    """A separated row that an integral solution violates."""
 
     separator: Separation
     row: Row
@@ -322,9 +312,9 @@ class Objection:
 
 
 def objection(separation: Sequence[Separation], solution: Solution, context: SeparationContext) -> Objection | None:
-    """A row of a separation that an answer violates by more than rounding, as in the master's own rows."""
+    """Return a separated row that a solution violates by more than rounding; None if there is none."""
     if not separation:
-        return None  # columns may be many, and are made only if somebody looks at them
+        return None  # iterating over the columns is expensive
     whole = all(column.integer for column, _ in solution.columns) and solution.variables.keys() <= solution.integer
     room = TOLERANCES.pruning if whole else TOLERANCES.feasibility
     pairs = [(separator, row) for separator in separation for row in violated_rows(separator, solution, context)]
@@ -336,7 +326,7 @@ def objection(separation: Sequence[Separation], solution: Solution, context: Sep
 
 
 def check_use(master: RestrictedMaster, pricing: Sequence[Pricing], solution: Solution, source: str) -> None:
-    """Hold an answer against what each oracle states of its columns: how many are used, and what they cost at least."""
+    """Check a solution against each oracle's multiplicity and cost bound."""
     if all(oracle.cost_bound is None and math.isinf(oracle.multiplicity) for oracle in pricing):
         return
     sense, single = master.sense, len(pricing) == 1
@@ -352,17 +342,17 @@ def check_use(master: RestrictedMaster, pricing: Sequence[Pricing], solution: So
         least = oracle.cost_bound
         if least is not None and sense.is_better(column.cost, least, TOLERANCES.diagnostic * size(0.0, column.cost)):
             raise InvalidBoundError(
-                f"{oracle.name} states cost_bound = {least:g}, but an answer found by {source} uses the column of "
+                f"{oracle.name} states cost_bound = {least:g}, but a solution found by {source} uses the column of "
                 f"{column.structure!r}, which costs {column.cost:g}"
             )
     for oracle, amount in zip(pricing, used, strict=True):
         if amount > oracle.multiplicity * (1.0 + TOLERANCES.diagnostic):
             raise InvalidBoundError(
-                f"{oracle.name} states multiplicity = {oracle.multiplicity:g}, but an answer found by {source} uses "
+                f"{oracle.name} states multiplicity = {oracle.multiplicity:g}, but a solution found by {source} uses "
                 f"{amount:g} of its columns"
             )
 
 
-def names(pricing: Sequence[Pricing]) -> str:
-    """The oracles, for a message."""
-    return ", ".join(oracle.name for oracle in pricing) or "nobody (there is no pricing problem)"
+def oracle_names(pricing: Sequence[Pricing]) -> str:
+    """Return the oracles' names for a message."""
+    return ", ".join(oracle.name for oracle in pricing) or "the problem (it has no oracle)"

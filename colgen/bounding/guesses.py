@@ -1,4 +1,4 @@
-"""One round of pricing at dual values that somebody has guessed: what the oracles state there is proved."""
+"""One round of pricing at guessed dual values; its bound is proved."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounding.checks import check_results, names
+from colgen.bounding.checks import check_results, oracle_names
 from colgen.bounding.pricing_round import NONE_IMPROVING, Improving
 from colgen.bounding.protocol import Settings
 from colgen.bounding.run import PRICING, Recorder, Run
@@ -21,28 +21,16 @@ from colgen.core.solution import Solution
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.column_pool import NOWHERE
 from colgen.master.protocol import RestrictedMaster, real_costs
-from colgen.pricing.calls import Found, call_oracles, gather, select
+from colgen.pricing.calls import GatheredColumns, call_oracles, gather, select
 from colgen.pricing.oracles import Pricing, PricingContext
 
 
 @dataclass(frozen=True)
 class Proved:
-    """What one round of pricing has proved.
+    """The result of one round of pricing at guessed dual values.
 
-    Attributes
-    ----------
-    bound
-        On the answers of the node.
-    duals
-        Those that were priced at.
-    new
-        The columns whose reduced cost improves at these dual values.
-    answers
-        Whole solutions that the oracles have met on the way, not checked yet.
-    cut_off
-        Whether some oracle gave up before its time.
-    relaxed
-        A solution of the relaxation that an oracle knows.
+    ``new`` are the improving columns, ``answers`` the oracles' complete solutions, not yet verified, and ``relaxed`` is
+    a solution of the relaxation, if an oracle returned one.
     """
 
     bound: float
@@ -56,9 +44,9 @@ class Proved:
 def prove(
     master: RestrictedMaster, pricing: Sequence[Pricing], guess: DualPoint, context: PricingContext, settings: Settings
 ) -> Proved:
-    """Price all oracles at guessed dual values and compute the bound that this proves, whatever the guess is worth.
+    """Price all oracles at guessed dual values and return the bound that this proves.
 
-    Real costs count, also while the master itself is in phase 1; it need not have been solved.
+    Real costs are used even if the master is in phase 1; it need not have been solved.
     """
     sense, rows = master.sense, master.rows
     with real_costs(master):
@@ -71,19 +59,19 @@ def prove(
             found = gather(results, duals)
             reduced = master.price(found.columns, duals)
             check_results(master, pricing, results, found.split(reduced), duals, context)
-            new = _new(master, found, sense.gains(reduced) > context.tolerance)
+            new = _select_new(master, found, sense.gains(reduced) > context.tolerance)
         bound = master.bound(duals, pricing, results)
     relaxed = next((result.relaxed for result in results if result.relaxed is not None), None)
     if math.isnan(bound):
-        raise InvalidBoundError(f"the oracles {names(pricing)} state a bound that is not a number")
+        raise InvalidBoundError(f"the bound of {oracle_names(pricing)} is not a number: check the oracles' bounds")
     return Proved(bound, duals, new, answers, any(result.cut_off for result in results), relaxed)
 
 
 def guess_context(master: RestrictedMaster, context: PricingContext, settings: Settings) -> PricingContext:
-    """What oracles are told where they are priced at guessed dual values; asked for while real costs count."""
+    """Return the oracles' context at guessed dual values; call it while real costs are in use."""
     precision = master.precision
     scale = settings.scale or precision.scale
-    return PricingContext(  # cheaper than replacing fields: this is all that a small solve does
+    return PricingContext(  # faster than dataclasses.replace, which dominates small solves
         context.sense,
         decisions=context.decisions,
         fixed=context.fixed,
@@ -96,8 +84,8 @@ def guess_context(master: RestrictedMaster, context: PricingContext, settings: S
     )
 
 
-def _new(master: RestrictedMaster, found: Found, improving: NDArray[np.bool_]) -> Improving:
-    """Columns that improve at guessed dual values and are not there yet; those that are there may improve as well."""
+def _select_new(master: RestrictedMaster, found: GatheredColumns, improving: NDArray[np.bool_]) -> Improving:
+    """Return the improving columns that are not in the master; held ones may improve at guessed dual values too."""
     if not improving.any():
         return NONE_IMPROVING
     columns, origins = select(found.columns, improving), found.origins[improving]
@@ -110,9 +98,9 @@ def _new(master: RestrictedMaster, found: Found, improving: NDArray[np.bool_]) -
 def record(
     run: Run, master: RestrictedMaster, proved: Proved, node: tuple[int, int], started: float, settings: Settings
 ) -> Termination | None:
-    """Write down such a round as one of the run: it has no restricted master, so its objective is the incumbent's.
+    """Record such a round; return a reason to stop, if any rule has one.
 
-    The answer is a reason to stop, if a rule names one.
+    Without a restricted master, the incumbent's objective is recorded as its objective.
     """
     rounds = Recorder(run, master, *node, proves=settings.stop_early, started=started)
     rounds.lap(PRICING)

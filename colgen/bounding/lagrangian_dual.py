@@ -1,13 +1,13 @@
-"""The Lagrangian relaxation of a problem's linking rows, as a function of dual values that can be evaluated.
+"""The Lagrangian relaxation of a problem's linking rows as a function of dual values.
 
-For dual values π, and minimising, with a_j the column of x_j in the rows and r the sides that π pulls at,
+For dual values π, when minimising, with a_j the column of x_j in the rows and r the row sides that π refers to,
 
     q(π) = πᵀr + Σ_j (c_j - πᵀa_j) x_j(π),
 
-where x(π) is the best answer to the pricing problems: of each, at most U_k columns (its multiplicity) of the best
-reduced cost, and none if that does not improve; and the template's variables at their better bounds.  q is concave, it
-bounds all answers, and what the rows lack at x(π) is a supergradient of it.  The oracles say all of it; the optimum
-over π is that of the linear program which column generation solves.
+where x(π) is the best solution of the pricing problems: for each, at most U_k columns (its multiplicity) of the best
+reduced cost, and none if that does not improve.  The template's variables are at their better bounds.  q is concave and
+bounds all feasible solutions; the violation of the rows at x(π) is a supergradient.  All this is computed from the
+oracles' results.  The maximum over π is the value of the linear program that column generation solves.
 """
 
 from __future__ import annotations
@@ -36,21 +36,14 @@ from colgen.solvers.linear.scaling import typical_size
 Floats = NDArray[np.float64]
 
 _CAPPED = 2.0
-"""A pricing problem without a multiplicity counts as one whose columns may cost so many times the incumbent."""
+"""Without a multiplicity, the columns of a pricing problem may cost at most this multiple of the incumbent."""
 
 
 @dataclass(frozen=True)
-class Answered:
-    """An answer to all pricing problems at once.
+class SubproblemSolution:
+    """A solution of all pricing problems: the columns used of each oracle, with their values.
 
-    Attributes
-    ----------
-    own
-        Values of the columns that no oracle answers for.
-    used
-        Columns of each oracle, and their values.
-    holds
-        Whether it satisfies the linking rows, which nobody has asked of it.
+    ``own`` are the values of the columns that belong to no oracle; ``holds`` tells whether the linking rows hold too.
     """
 
     own: Floats
@@ -59,16 +52,16 @@ class Answered:
 
     @property
     def size(self) -> int:
-        """How many columns it uses."""
+        """Number of columns."""
         return sum(len(columns) for columns, _ in self.used)
 
 
 class NoLagrangianError(InputError):
-    """The Lagrangian relaxation of a problem is not finite, or there is none."""
+    """The Lagrangian relaxation of a problem is infinite or undefined."""
 
 
 class _Capped(Pricing):
-    """A pricing problem as the Lagrangian relaxation counts it: with a multiplicity."""
+    """A pricing problem with the multiplicity that the Lagrangian relaxation uses."""
 
     def __init__(self, oracle: Pricing, multiplicity: float) -> None:
         self.multiplicity, self.cost_bound = multiplicity, oracle.cost_bound
@@ -80,30 +73,22 @@ class _Capped(Pricing):
 class LagrangianDual:
     """The dual function of a linear master at the present node.
 
-    Points are dual values times the sizes of their rows, so that scaling a row changes nothing; values are turned
-    around where the problem maximises.
+    Points are dual values times the sizes of their rows, so that scaling a row changes nothing.  Values are negated if
+    the problem maximises.  A problem without such a function raises a :class:`NoLagrangianError`.
 
     Parameters
     ----------
-    context
-        What the oracles are told.
     objective
-        The incumbent's, infinite if there is none.
+        The incumbent's objective, infinite if there is none.
 
     Attributes
     ----------
     bound, duals
-        The best bound that the engine's own formula has made of the oracles' results, and where: Farley's too.
+        The best bound by the engine's own formula (including Farley's) and its dual values.
     cut_off
-        Whether an oracle gave up early at the last evaluation.
-
+        Whether an oracle was cut off in the last evaluation.
     unit
-        The size of what costs are made of; zero until an oracle has returned a column that costs something.
-
-    Raises
-    ------
-    NoLagrangianError
-        If there is no such function: the message says what is missing.
+        Typical size of costs; zero until an oracle has returned a column with a cost.
     """
 
     def __init__(
@@ -112,14 +97,14 @@ class LagrangianDual:
         rows, linking = master.rows, None if master.rows is None else master.rows.linking()
         if rows is None or linking is None:
             raise NoLagrangianError(
-                f"{type(master).__name__} has no linking rows of a linear program, whose violation could be paid at "
-                "dual values: bound it by ColumnGeneration() or a bounding of its own"
+                f"{type(master).__name__} has no linking rows of a linear program to relax: use ColumnGeneration() or "
+                "another bounding"
             )
         self._master, self._oracles, self._context, self.linking = master, oracles, context, linking
         self._rows = rows
         self._objective = objective
         self._none: Duals = rows.guess({})
-        self._counted: Sequence[Pricing] = ()
+        self._limited: Sequence[Pricing] = ()
         self.sense = master.sense
         self.lower, self.upper = linking.lower * linking.sizes, linking.upper * linking.sizes
         self.unit = 0.0
@@ -127,20 +112,20 @@ class LagrangianDual:
         self.cut_off = False
 
     def start(self, duals: DualPoint) -> Floats:
-        """Where to begin: guessed dual values, or zero, put where the function is finite."""
+        """Return the initial point: guessed dual values, or zero, projected to where the function is finite."""
         signed = self._none if duals is None else self._rows.signed(duals)
         usable = isinstance(signed, DualVector) and np.isfinite(signed.values).all()
         values = signed.values if usable else self._none.values
         return self.linking.project(values) * self.linking.sizes
 
     def evaluate(self, point: Floats) -> DualEvaluation:
-        """The function at a point, by one call of each oracle."""
+        """Evaluate the function at a point by one call of each oracle."""
         linking, master = self.linking, self._master
         duals = self._rows.signed(self._none.replace(linking.project(point / linking.sizes)))
         found = gather(call_oracles(self._oracles, duals, self._context), duals)
         results = found.results
-        if not self._counted:
-            self._counted = [
+        if not self._limited:
+            self._limited = [
                 _Capped(oracle, _multiplicity(oracle, result, self.sense, self._objective))
                 for oracle, result in zip(self._oracles, results, strict=True)
             ]
@@ -152,24 +137,27 @@ class LagrangianDual:
         bound = master.bound(duals, self._oracles, results)
         if self.sense.is_better(self.bound, bound):
             self.bound, self.duals = bound, duals
-        value = self.sense.sign * master.bound(duals, self._counted, results)
+        value = self.sense.sign * master.bound(duals, self._limited, results)
         own = linking.own_values(duals)
-        used = tuple(self._used(*each) for each in zip(self._counted, results, reduced, strict=True))
+        used = tuple(self._best_columns(*each) for each in zip(self._limited, results, reduced, strict=True))
         activity = linking.own_activity(own)
         for columns, values in used:
             if len(columns):
                 activity = activity + linking.activity(columns, values)
         slope = linking.slope(duals.values, activity) / linking.sizes
-        return DualEvaluation(duals.values * linking.sizes, value, slope, Answered(own, used, linking.holds(activity)))
+        solution = SubproblemSolution(own, used, linking.holds(activity))
+        return DualEvaluation(duals.values * linking.sizes, value, slope, solution)
 
     def _unit(self, columns: Sequence[Column]) -> float:
-        """The size of costs, by those that are known by now; zero if none of them says anything."""
+        """Return the typical size of the costs seen so far; zero if all of them are zero."""
         objective = np.array([self._objective] if math.isfinite(self._objective) else [])
         costs = self.linking.costs_of(columns)
         return typical_size(np.concatenate([self.linking.own_costs, objective, costs]), 0.0)
 
-    def _used(self, counted: Pricing, result: PricingResult, reduced: Floats) -> tuple[Sequence[Column], Floats]:
-        """The pricing problem's best answer by itself."""
+    def _best_columns(
+        self, limited: Pricing, result: PricingResult, reduced: Floats
+    ) -> tuple[Sequence[Column], Floats]:
+        """Return the columns and values of one pricing problem's best solution."""
         if result.attained is not None:
             columns, values = result.attained()
             return columns, np.asarray(values, dtype=float)
@@ -179,48 +167,50 @@ class LagrangianDual:
         best = int(np.argmax(gains))
         if not gains[best] > 0.0:
             return (), np.zeros(0)
-        amount = counted.multiplicity if math.isfinite(counted.multiplicity) else 1.0
+        amount = limited.multiplicity if math.isfinite(limited.multiplicity) else 1.0
         return result.columns[best : best + 1], np.array([amount])
 
-    def cost(self, answer: Answered) -> float:
-        """What an answer costs."""
+    def cost(self, answer: SubproblemSolution) -> float:
+        """Return the cost of a solution."""
         used = sum(float(self.linking.costs_of(columns) @ values) for columns, values in answer.used if len(columns))
         return self.linking.own_cost(answer.own) + used
 
-    def columns(self, average: Iterable[tuple[float, Answered]], most: int) -> list[list[Sequence[Column]]]:
-        """The columns that count most in an averaged answer, of each oracle, in batches."""
-        found = self._blended(list(average))
+    def columns(self, average: Iterable[tuple[float, SubproblemSolution]], most: int) -> list[list[Sequence[Column]]]:
+        """Return the columns of largest value in an averaged solution, in batches for each oracle."""
+        found = self._blend(list(average))
         values = np.concatenate([np.empty(0), *(values for blend in found for _, values in blend)])
         least = np.partition(values, -most)[-most] if len(values) > most else 0.0
         return [[select(columns, values >= least) for columns, values in blend] for blend in found]
 
-    def solution(self, average: Iterable[tuple[float, Answered]]) -> Solution | None:
-        """An averaged answer as a solution of the relaxation: approximate, its rows hold nearly."""
+    def solution(self, average: Iterable[tuple[float, SubproblemSolution]]) -> Solution | None:
+        """Return an averaged solution as an approximate solution of the relaxation; its rows hold nearly."""
         average = list(average)
         if not average:
             return None
         own = np.sum([weight * answer.own for weight, answer in average], axis=0)
         cost = self.linking.own_cost(own)
         used: list[tuple[Column, float]] = []
-        for blend in self._blended(average):
+        for blend in self._blend(average):
             for columns, values in blend:
-                shown = values > TOLERANCES.integrality  # what hardly occurs in the average is noise
+                shown = values > TOLERANCES.integrality  # smaller values are noise
                 chosen = select(columns, shown)
                 if len(chosen):
                     cost += float(self.linking.costs_of(chosen) @ values[shown])
                 used += zip(chosen, values[shown].tolist(), strict=True)
         return Solution(cost, tuple(used), *self.linking.named(own))
 
-    def _blended(self, average: Sequence[tuple[float, Answered]]) -> list[list[tuple[Sequence[Column], Floats]]]:
-        """Of each oracle, the columns of an averaged answer with their values: no column comes twice."""
+    def _blend(
+        self, average: Sequence[tuple[float, SubproblemSolution]]
+    ) -> list[list[tuple[Sequence[Column], Floats]]]:
+        """Return the distinct columns of an averaged solution with their values, for each oracle."""
         return [
-            _merged([(answer.used[k][0], weight * answer.used[k][1]) for weight, answer in average])
+            _merge([(answer.used[k][0], weight * answer.used[k][1]) for weight, answer in average])
             for k in range(len(self._oracles))
         ]
 
 
-def _merged(parts: Sequence[tuple[Sequence[Column], Floats]]) -> list[tuple[Sequence[Column], Floats]]:
-    """Columns with their values summed up, each where it comes first; signatures tell columns of batches apart."""
+def _merge(parts: Sequence[tuple[Sequence[Column], Floats]]) -> list[tuple[Sequence[Column], Floats]]:
+    """Sum the values of equal columns, each at its first position; signatures identify columns of batches."""
     parts = [part for part in parts if len(part[0])]
     if not parts:
         return []
@@ -242,10 +232,10 @@ def _merged(parts: Sequence[tuple[Sequence[Column], Floats]]) -> list[tuple[Sequ
 
 
 def _multiplicity(oracle: Pricing, result: PricingResult, sense: Sense, objective: float) -> float:
-    """How many columns of a pricing problem the relaxation may use.
+    """Return the maximum number of a pricing problem's columns in the relaxation.
 
-    With a positive cost bound γ an answer no worse than the incumbent z uses at most z / γ; where that is not so, since
-    variables of the template cost less than zero, steps are worse, and the bound is none the less what oracles prove.
+    With a positive cost bound γ, a solution no worse than the incumbent z uses at most z / γ columns.  Variables of the
+    template with negative costs may invalidate this; then steps are worse, but the oracles' bound stays valid.
     """
     if math.isfinite(oracle.multiplicity) or result.total is not None:
         return oracle.multiplicity
@@ -253,7 +243,6 @@ def _multiplicity(oracle: Pricing, result: PricingResult, sense: Sense, objectiv
     if least > 0.0 and math.isfinite(objective):
         return max(_CAPPED * sense.sign * objective / least, 1.0)
     raise NoLagrangianError(
-        f"the Lagrangian relaxation needs to know how many columns {oracle.name} may use at most: state its "
-        "multiplicity, or a total in its results, or a positive cost_bound where there is an answer to start from; "
-        "else bound by ColumnGeneration()"
+        f"the Lagrangian relaxation needs the maximum number of columns of {oracle.name}: state its multiplicity, a "
+        "total in its results, or a positive cost_bound if there is an incumbent; otherwise use ColumnGeneration()"
     )

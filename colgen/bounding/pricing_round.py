@@ -1,4 +1,4 @@
-"""One round of pricing: all oracles at the same dual values, and what they return held against what is known."""
+"""One round of pricing: call all oracles at the same dual values and check their results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.bounding.checks import check_not_repeated, check_results, check_told_apart, names
+from colgen.bounding.checks import check_distinct, check_not_repeated, check_results, oracle_names
 from colgen.core.column_batch import Columns
 from colgen.core.columns import Column
 from colgen.core.duals import Duals, DualVector, OwnDuals
@@ -21,37 +21,35 @@ from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.column_pool import NOWHERE
 from colgen.master.protocol import Answer, MasterSolution, RestrictedMaster
-from colgen.pricing.calls import Found, call_oracles, gather, select
+from colgen.pricing.calls import GatheredColumns, call_oracles, gather, select
 from colgen.pricing.oracles import Pricing, PricingContext, PricingResult
 from colgen.stabilization import NoStabilization, Ray, Stabilization
 
 Floats = NDArray[np.float64]
 
 _GIVEN_UP = 0.05
-"""An oracle that gives up when no more than this share of the time is left does so because of the deadline,"""
+"""An oracle that stops early with at most this share of the time left does so because of the deadline."""
 
 _TOO_SHORT = 0.01
-"""or when no more than so many seconds are left, in which few searches are worth beginning."""
+"""The same holds with at most this many seconds left, too few to begin most searches."""
 
 
 @dataclass(frozen=True, slots=True)
 class PricedRound:
-    """What one round of pricing has found.
+    """The result of one round of pricing.
 
     Attributes
     ----------
     new
-        The columns that improve the restricted master and are not in it yet.
+        Columns that improve the restricted master and are not in it.
     bound, duals
-        The best bound of the round, and where it was proved.
+        The best bound of the round and its dual values.
     exact
-        Whether every oracle has searched to the end, at the master's own dual values.
-    misprices
-        How often oracles were asked in vain before.
+        Whether every oracle has completed its search at the master's own dual values.
     found, reduced_costs
-        What the oracles returned last, and the reduced costs of each result's columns at the master's dual values.
+        The oracles' last results, and their columns' reduced costs at the master's dual values, one array per result.
     real
-        In phase 1: the best bound on the real objective that was proved on the way, and where; None if none was.
+        In phase 1: the best bound on the real objective proved on the way, and its dual values; None if there is none.
     """
 
     new: Improving
@@ -59,54 +57,53 @@ class PricedRound:
     duals: OwnDuals
     exact: bool
     misprices: int
-    found: Found
+    found: GatheredColumns
     reduced_costs: Sequence[Floats]
     real: tuple[float, OwnDuals] | None = None
 
     @property
     def num_columns(self) -> int:
-        """How many columns improve."""
+        """Number of improving columns."""
         return len(self.new)
 
     @property
     def results(self) -> Sequence[PricingResult]:
-        """What each oracle returned last."""
+        """The oracles' last results."""
         return self.found.results
 
     def cut_off(self, context: PricingContext) -> Termination | None:
-        """Why the run must stop if an oracle gave up early: it did so for want of time."""
+        """Return why the run must stop if an oracle stopped early for lack of time."""
         left = context.seconds_left()
         nearly = math.isfinite(left) and left <= max(_TOO_SHORT, _GIVEN_UP * context.budget.seconds)
         return Termination.TIME_LIMIT if nearly and any(result.cut_off for result in self.results) else None
 
     def weakness(self, pricing: Sequence[Pricing], context: PricingContext) -> str:
-        """Which oracles state no bound, or one that none of their columns comes up to."""
-        said = []
+        """Describe the oracles that state no bound, or one that none of their columns attains."""
+        gaps = []
         for oracle, result, costs in zip(pricing, self.results, self.reduced_costs, strict=True):
             if result.bound is None:
-                said.append(f"{oracle.name} states no bound" + (": it was cut off" if result.cut_off else ""))
+                gaps.append(f"{oracle.name} states no bound" + (": it was cut off" if result.cut_off else ""))
                 continue
             best = float(costs[np.argmax(context.sense.gains(costs))]) if len(costs) else None
             if context.improves(result.bound) and (best is None or not context.improves(best)):
                 has = "it returns no column" if best is None else f"its best column has {best:.6g}"
-                said.append(f"{oracle.name} states that reduced costs may be as good as {result.bound:.6g}, but {has}")
-        return "; ".join(said)
+                gaps.append(f"{oracle.name} bounds reduced costs by {result.bound:.6g}, but {has}")
+        return "; ".join(gaps)
 
 
 _MOST_MISPRICES = 100
-"""After so many misprices in one round the master's own dual values are priced at, whatever the stabilization wants."""
+"""After this many misprices in a round, pricing uses the master's own dual values, without stabilization."""
 
 
-_NOT_ASKED = PricingResult()
-"""Of an oracle that another round will ask."""
+_NOT_CALLED = PricingResult()
+"""Result of an oracle that is left to another round."""
 
 
 class Pricer:
-    """Prices round after round at a node: at smoothed dual values first, nearer to the master's after each misprice.
+    """Prices the rounds of a node: at smoothed dual values first, closer to the master's after each misprice.
 
-    In phase 1 it may ask at real costs before, along the master's dual values (:class:`colgen.stabilization.Ray`).
-    There too a column joins if it improves at the duals of phase 1, so that each round has a new one, or ends as it
-    would have.
+    In phase 1 it may first price at real costs along the master's dual values (:class:`colgen.stabilization.Ray`).  A
+    column still joins only if it improves in phase 1, so that each round makes progress or ends as usual.
     """
 
     def __init__(
@@ -115,14 +112,14 @@ class Pricer:
         self._master, self._oracles, self._stabilization = master, oracles, stabilization
         self._part = max(math.ceil(share * len(oracles)), 1)
         self._next = 0
-        self._told: tuple[PricingContext, PricingContext] | None = None
+        self._smoothed: tuple[PricingContext, PricingContext] | None = None
 
     def price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> PricedRound:
-        """One round; ``best_bound`` is the best that was proved before."""
+        """Price one round; ``best_bound`` is the best bound proved before."""
         ray = self._stabilization.ray if solved.phase == 1 and isinstance(solved.duals, Duals) else None
         if ray is None:
             return self._price(solved, context, best_bound)
-        ahead = self._ahead(ray, solved, context)
+        ahead = self._price_ahead(ray, solved, context)
         if ahead is not None and (ahead.num_columns or context.seconds_left() == 0.0):
             return ahead
         priced = self._price(solved, context, best_bound)
@@ -134,10 +131,10 @@ class Pricer:
             return priced
         return dataclasses.replace(priced, misprices=priced.misprices + 1, real=ahead.real)
 
-    def _ahead(self, ray: Ray, solved: MasterSolution, context: PricingContext) -> PricedRound | None:
-        """Ask at real costs along the dual values of phase 1; None if nobody knows how far.
+    def _price_ahead(self, ray: Ray, solved: MasterSolution, context: PricingContext) -> PricedRound | None:
+        """Price at real costs along the dual values of phase 1; None if the step length is unknown.
 
-        What improves in phase 1 joins the master.
+        Columns that improve in phase 1 are returned as new.
         """
         master, oracles, rows = self._master, self._oracles, self._master.rows
         duals = ray.point(solved.duals)
@@ -148,13 +145,13 @@ class Pricer:
             scale = master.precision.scale
             tolerance = TOLERANCES.reduced_cost * scale
             scale = max(scale, rows.rounding_at(duals) / TOLERANCES.diagnostic)
-            told = dataclasses.replace(context, cost_weight=1.0, provisional=True, scale=scale, tolerance=tolerance)
-            found = gather(self._ask(duals, told, self._part >= len(oracles)), duals)
+            real = dataclasses.replace(context, cost_weight=1.0, provisional=True, scale=scale, tolerance=tolerance)
+            found = gather(self._call(duals, real, self._part >= len(oracles)), duals)
             there = found.split(master.price(found.columns, duals))
-            bound = proved_bound(master, oracles, found.results, there, duals, told)
-        rows.guess(solved.duals)  # what rounding leaves of reduced costs is that of phase 1 again
+            bound = proved_bound(master, oracles, found.results, there, duals, real)
+        rows.guess(solved.duals)  # restores the rounding error of reduced costs of phase 1
         own = master.price(found.columns, solved.duals)
-        new = improving(master, oracles, found, own, context.tolerance)
+        new = select_improving(master, oracles, found, own, context.tolerance)
         if not new:
             ray.fell_short()
         return PricedRound(new, master.sense.ideal, solved.duals, False, 0, found, found.split(own), (bound, duals))
@@ -163,65 +160,65 @@ class Pricer:
         master, oracles, stabilization = self._master, self._oracles, self._stabilization
         rows = master.rows
         if not isinstance(solved.duals, DualVector):
-            stabilization = NoStabilization()  # messages of a dynamic program, say: nothing to take means of
+            stabilization = NoStabilization()  # there are no averages of other points, such as a dynamic program's
         sense, misprices, proposing = master.sense, 0, stabilization
         bound, proved_at = sense.ideal, None
-        everybody = self._part >= len(oracles)
+        all_oracles = self._part >= len(oracles)
         while True:
             proposed = proposing.propose(solved.duals)
-            if solved.duals is not None:  # a master that a limit has cut short may have an answer, and no dual values
+            if solved.duals is not None:  # a master stopped by a limit may have a solution without dual values
                 proposed = returned(proposed, f"{type(proposing).__name__}.propose()", "dual values")
             duals = proposed
             if duals is not solved.duals and rows is not None:
                 duals = rows.signed(duals)
             provisional = duals is not solved.duals and not proposing.complementary
             rounding = rows.rounding_at(duals) if provisional and rows is not None else 0.0
-            told = self._provisional(context, rounding) if provisional else context
-            found = gather(self._ask(duals, told, everybody), duals)
+            here_context = self._provisional(context, rounding) if provisional else context
+            found = gather(self._call(duals, here_context, all_oracles), duals)
             results = found.results
             reduced = master.price(found.columns, duals)
             of_each = found.split(reduced)
-            here = proved_bound(master, oracles, results, of_each, duals, told)
+            here = proved_bound(master, oracles, results, of_each, duals, here_context)
             if proved_at is None or sense.is_better(bound, here):
                 bound, proved_at = here, duals
             own = master.price(found.columns, solved.duals) if provisional else reduced
-            new = improving(master, oracles, found, own, context.tolerance)
+            new = select_improving(master, oracles, found, own, context.tolerance)
             if new or context.seconds_left() == 0.0:
                 break
             if duals is not solved.duals and proposing.misprice():
                 misprices += 1
                 if misprices >= _MOST_MISPRICES:
                     proposing = NoStabilization()
-            elif any(result is _NOT_ASKED for result in results):
-                everybody = True  # those that were asked have found what the master does not want
+            elif any(result is _NOT_CALLED for result in results):
+                all_oracles = True  # the columns found so far do not improve the master
             else:
                 break
         improved = math.isinf(best_bound) or sense.is_better(best_bound, here)
         if proposing is not stabilization:
-            improved = False  # where it is better, the stabilization has not proposed
+            improved = False  # the bound is not that of the stabilization's proposal
         own_of_each = found.split(own) if provisional else of_each
         if not new and context.decisions:
-            check_told_apart(master, oracles, results, own_of_each, context)
+            check_distinct(master, oracles, results, own_of_each, context)
 
         def subgradient() -> Floats | None:
-            return None if rows is None else rows.subgradient(solved, _answers(sense, results, of_each), duals)
+            return None if rows is None else rows.subgradient(solved, _attained(sense, results, of_each), duals)
 
         stabilization.update(improved, subgradient)
-        # At smoothed duals, nothing found proves nothing about the master's own duals.
+        # Smoothed dual values prove nothing about the master's own.
         exact = not provisional and all(result.bound is not None and not result.cut_off for result in results)
         return PricedRound(new, bound, proved_at, exact, misprices, found, own_of_each)
 
-    def _ask(self, duals: OwnDuals, context: PricingContext, everybody: bool) -> list[PricingResult]:
-        """Results of a part of the oracles after the other, until one has found a column that improves at ``duals``.
+    def _call(self, duals: OwnDuals, context: PricingContext, all_oracles: bool) -> list[PricingResult]:
+        """Call the oracles part by part, until one finds a new column that improves at ``duals``.
 
-        Those that were not asked prove nothing, so that nothing is proved before all have been.
+        An oracle that is not called proves nothing, so there is no bound until all have been called.
         """
         oracles, count = self._oracles, len(self._oracles)
-        if everybody:
+        if all_oracles:
             return call_oracles(oracles, duals, context)
-        results = [_NOT_ASKED] * count
-        while any(result is _NOT_ASKED for result in results):
-            part = [k % count for k in range(self._next, self._next + self._part) if results[k % count] is _NOT_ASKED]
+        results = [_NOT_CALLED] * count
+        while any(result is _NOT_CALLED for result in results):
+            part = [k % count for k in range(self._next, self._next + self._part) if results[k % count] is _NOT_CALLED]
             self._next = (self._next + self._part) % count
             for k, result in zip(part, call_oracles([oracles[k] for k in part], duals, context), strict=True):
                 results[k] = result
@@ -232,11 +229,11 @@ class Pricer:
         return results
 
     def _provisional(self, context: PricingContext, rounding: float) -> PricingContext:
-        """The same at smoothed dual values, where rounding may leave more of a reduced cost than at the others."""
+        """Return the context at smoothed dual values, where reduced costs may have larger rounding errors."""
         scale = max(context.scale, rounding / TOLERANCES.diagnostic)
-        if self._told is None or self._told[0] is not context or self._told[1].scale != scale:
-            self._told = context, dataclasses.replace(context, provisional=True, scale=scale)
-        return self._told[1]
+        if self._smoothed is None or self._smoothed[0] is not context or self._smoothed[1].scale != scale:
+            self._smoothed = context, dataclasses.replace(context, provisional=True, scale=scale)
+        return self._smoothed[1]
 
 
 def proved_bound(
@@ -247,23 +244,17 @@ def proved_bound(
     duals: OwnDuals,
     context: PricingContext,
 ) -> float:
-    """The bound that results at ``duals`` prove, once they have been held against all that is known.
-
-    Parameters
-    ----------
-    found
-        The reduced costs of each result's columns at ``duals``.
-    """
+    """Check results at ``duals`` and return the bound that they prove; ``found``: their columns' reduced costs."""
     check_results(master, oracles, results, found, duals, context)
     bound = master.bound(duals, oracles, results)
     if math.isnan(bound):
-        raise InvalidBoundError(f"the oracles {names(oracles)} state a bound that is not a number")
+        raise InvalidBoundError(f"the bound of {oracle_names(oracles)} is not a number: check the oracles' bounds")
     return bound
 
 
 @dataclass(frozen=True, slots=True)
 class Improving:
-    """Columns that join a master, and the numbers of the oracles that they came from."""
+    """Columns that join a master, and the indices of their oracles."""
 
     columns: Sequence[Column] = ()
     origins: NDArray[np.int32] | int = -1
@@ -275,15 +266,16 @@ class Improving:
 NONE_IMPROVING = Improving()
 
 
-def improving(
-    master: RestrictedMaster, oracles: Sequence[Pricing], found: Found, reduced_costs: Floats, tolerance: float
+def select_improving(
+    master: RestrictedMaster,
+    oracles: Sequence[Pricing],
+    found: GatheredColumns,
+    reduced_costs: Floats,
+    tolerance: float,
 ) -> Improving:
     """Return the columns that improve the master and are not in it, by their reduced costs at its own dual values.
 
-    Raises
-    ------
-    RepeatedColumnError
-        If the master holds one that still seems to improve it, and its value could grow.
+    A held column below its upper bound that still seems to improve raises a :class:`RepeatedColumnError`.
     """
     chosen = master.sense.gains(reduced_costs) > tolerance
     for k, result in enumerate(found.results):
@@ -306,17 +298,17 @@ def improving(
     return Improving(select(columns, new), origins[new])
 
 
-def _answers(sense: Sense, results: Sequence[PricingResult], found: Sequence[Floats]) -> list[Answer | None]:
-    """The columns at which each oracle's bound is attained: those that it says, or the best one it returned.
+def _attained(sense: Sense, results: Sequence[PricingResult], found: Sequence[Floats]) -> list[Answer | None]:
+    """Return the columns at which each oracle's bound is attained: ``attained()``, or the best returned column.
 
-    An oracle that answers for many pricing problems at once has a best column of each, and only it knows which.
+    An oracle of several pricing problems has a best column for each, and must return them by ``attained``.
     """
-    answers: list[Answer | None] = []
+    solutions: list[Answer | None] = []
     for result, mine in zip(results, found, strict=True):
         if result.attained is not None:
             columns, amounts = result.attained()
-            answers.append((columns, np.asarray(amounts, dtype=float)))
+            solutions.append((columns, np.asarray(amounts, dtype=float)))
         else:
             best = int(np.argmax(sense.gains(mine))) if len(mine) else -1
-            answers.append(([result.columns[best]], None) if best >= 0 else None)
-    return answers
+            solutions.append(([result.columns[best]], None) if best >= 0 else None)
+    return solutions

@@ -1,4 +1,4 @@
-"""What a node is bounded by: the interface that column generation, subgradient, volume and bundle methods share."""
+"""The interface of methods that bound a node: column generation, subgradient, volume and bundle methods."""
 
 from __future__ import annotations
 
@@ -34,27 +34,24 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True)
 class Settings:
-    """How column generation is to be run.
+    """Settings of column generation.
 
     Attributes
     ----------
     stop_early
-        End as soon as the bound decides what the tree wants to know (its rounded value, or that the node is to be
-        pruned).
+        Stop once the bound decides the node: it can be pruned, or its rounded value is final.
     clean_up_after
-        Delete columns whose reduced cost has kept them out for this many solves; None keeps all.
-    keep_duals
-        Keep the dual values of each round in its record.
-    keep_values
-        Keep the restricted master's solution of each round in its record.
+        Delete columns that their reduced cost has kept at zero for this many solves; None keeps all.
+    keep_duals, keep_values
+        Store the dual values, and the restricted master's solution, of each round in its record.
     tolerance
         A column improves if its reduced cost gains more than this, relative to the scale of the objective.
     scale
-        Of the objective, if the problem states it; None: the master's.
+        Scale of the objective, if the problem states it; None: the master's.
     pricing_share
-        The share of the oracles that is asked at a time, until one finds a column; all before anything is proved.
+        Share of the oracles that are called at a time, until one finds a column.  A bound needs all of them.
     rounds
-        End after so many rounds, with what they have proved; None: go on to the end.
+        Stop after this many rounds with the bound proved so far; None: no limit.
     """
 
     stop_early: bool = True
@@ -70,22 +67,20 @@ class Settings:
 
 @dataclass(frozen=True)
 class NodeState:
-    """A node as a bounding sees it.
+    """A node as input of a bounding method.
 
     Attributes
     ----------
     number, depth
-        Of the node; 0 and 0 are the root's.
-    decisions
-        Branching decisions in force.
+        Both are 0 at the root.
     bound
         The parent's dual bound; the ideal value at the root.
     duals
-        Dual values near the node's, of its parent or guessed; None if there are none.
+        Initial dual values, from the parent or guessed; None if there are none.
     start
-        What the bounding left at the parent as ``Bounded.start``.
+        ``Bounded.start`` of the parent.
     proved
-        The dual bound on this node's answers that the engine has proved at ``duals``; None if they are a guess.
+        The dual bound of this node that the engine has proved at ``duals``; None if they are a guess.
     """
 
     number: int = 0
@@ -99,36 +94,33 @@ class NodeState:
 
 @dataclass(frozen=True)
 class Bounded:
-    """What a bounding says of a node.
+    """Result of bounding a node.
 
     Attributes
     ----------
-    outcome
-        How it ended.
     bound
-        On the node's answers, before any rounding.
+        Dual bound of the node, before any rounding.
     solved
-        The last restricted master, where there is one.
+        The last restricted master's solution, if there is one.
     duals
-        Dual values at which ``bound`` was proved, or at which the engine is to prove it.
+        Dual values at which ``bound`` was proved, or at which the engine will prove it.
     termination
-        Why the whole run must stop, where the outcome is ``STOPPED``.
+        Why the run must stop, if the outcome is ``STOPPED``.
     weakness
-        Which oracles' bounds leave a gap to the restricted master, with their numbers; empty if there is none.
+        Names of oracles whose bounds leave a gap to the restricted master, with the numbers; empty if there is none.
     solution
-        A solution of the relaxation, fractional or approximate, for branching rules and heuristics; None: the master's.
+        A solution of the relaxation, fractional or approximate, for branching and heuristics; None: the master's.
     columns
-        Found on the way, for who comes next.
+        Columns found, for the methods and nodes that follow.
     start
-        Handed to the children's :class:`NodeState`.
+        Passed to the children as ``NodeState.start``.
     proved
-        Whether the engine's own rounds have priced at ``duals``.  Otherwise it prices there, and believes that bound
-        alone.
+        Whether the engine has priced at ``duals``.  Otherwise it prices there and uses only that bound.
     ray
-        Dual values of phase 1, where they show that the node holds no answer.
+        Dual values of phase 1 that prove the node infeasible.
     unfinished
-        Whether further rounds would have improved the bound, by little: the node is to be branched on as it is, and if
-        that cannot be, to be solved to its end.
+        Whether the rounds ended early because the bound would improve only a little.  The node is then branched on, or
+        solved to the end if that is impossible.
     """
 
     outcome: Outcome
@@ -145,28 +137,24 @@ class Bounded:
     unfinished: bool = False
 
 
-def _nowhere(node: NodeState) -> PricingContext:
-    raise NotImplementedError("parts are given to a bounding by the tree, which knows nodes")
+def _no_context(node: NodeState) -> PricingContext:
+    raise NotImplementedError("Parts.context is not set: the tree sets it before it bounds a node")
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What boundings work with, the same at all nodes.
+    """The parts that bounding methods work with, the same at all nodes.
 
     Attributes
     ----------
-    master, oracles, separation, stabilization
-        The problem's own.
     run
-        Clock, incumbent, record of rounds; ``run.prunes(bound)`` says whether a bound decides a node.
-    settings
-        How column generation is to be run.
+        Clock, incumbent and record of rounds; ``run.prunes(bound)`` returns whether a bound prunes a node.
     context
-        What oracles are told at a node.
+        Function that returns the oracles' context at a node.
     found
-        To be called with restricted masters that may hold an answer.
+        Function to call with solutions of the restricted master that may be feasible.
     take
-        To be called with whole solutions, and who found them.
+        Function to call with complete solutions and the name of their source.
     """
 
     master: RestrictedMaster
@@ -175,28 +163,28 @@ class Parts:
     stabilization: Stabilization
     run: Run
     settings: Settings
-    context: Callable[[NodeState], PricingContext] = field(default=_nowhere)
+    context: Callable[[NodeState], PricingContext] = field(default=_no_context)
     found: Callable[[MasterSolution], None] = lambda solved: None
     take: Callable[[Solution, str], bool] = lambda solution, source: False
 
 
 class Bounding(ABC):
-    """Bounds nodes.  Subclasses write :meth:`bound`.
+    """A method that bounds nodes.  Subclasses implement :meth:`bound`.
 
-    What it returns is a guess, like a warm start: the engine prices all oracles at ``Bounded.duals`` and believes the
-    bound that they state there.  Decisions are in force in the master and in ``parts.context(node)``.
+    The returned bound is a guess, like a warm start: the engine prices all oracles at ``Bounded.duals`` and uses the
+    bound that they prove there.  The node's decisions are in force in the master and in ``parts.context(node)``.
     """
 
     @abstractmethod
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
-        """Bound a node; look at ``parts.run.budget`` and end early, with what there is, once it is spent."""
+        """Return the bound of a node; once ``parts.run.budget`` is spent, return early with the best bound so far."""
 
 
 class OneRound(Bounding):
-    """One round of pricing, at the parent's dual values if there are any: the bound is what the oracles state.
+    """One round of pricing at the parent's dual values, if any; the bound is that of the oracles.
 
-    For problems whose oracles know by themselves what a node is worth, from ``context.decisions``.  Branching rules
-    look at the solution of the relaxation that they return (``PricingResult.relaxed``).
+    For problems whose oracles bound a node by themselves, from ``context.decisions``.  Branching rules use the solution
+    of the relaxation that the oracles return (``PricingResult.relaxed``).
     """
 
     def bound(self, node: NodeState, parts: Parts) -> Bounded:

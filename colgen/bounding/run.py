@@ -21,10 +21,10 @@ from colgen.master.protocol import RestrictedMaster
 from colgen.solvers.compiling import working_clock
 
 _MOST_KNOWN = 32
-"""So many answers are remembered, to hold new rows against them."""
+"""Number of feasible solutions that are stored to check new rows against."""
 
 _MISSING = 16
-"""Rows of an answer hold to within a tolerance of theirs, and dual values multiply what is missing."""
+"""Multiple of the tolerance: rows hold only to within theirs, and dual values multiply the remaining violation."""
 
 
 class Run:
@@ -32,35 +32,31 @@ class Run:
 
     Parameters
     ----------
-    sense
-        Direction of the objective.
-    stop
-        When to stop.
     step
-        Every answer's objective is a multiple of this; None if nothing of the kind is known.
+        All objectives are multiples of this; None if no step is known.
     listener
         Called with every round.
     budget
-        What the run may spend; made of ``stop`` if it is not given.  What has passed since its start counts as set-up.
+        The run's limits; made from ``stop`` by default.  Time since its start counts as set-up.
     check
-        Recomputes the objective of a solution from the problem's own data, or raises; None if the problem says nothing.
+        Recomputes the objective of a solution from the problem's data, or raises; returns None if there is no check.
     scale
-        What tolerances on objectives are relative to; 0 as long as it is not known.
+        The scale that tolerances on objectives are relative to; 0 while it is unknown.
     offset
-        What all objectives have in common: no difference is relative to that.
+        The part that all objectives have in common; differences are not relative to it.
     rounding
-        What rounding may leave of any objective: no smaller difference counts.
+        Rounding error of objectives; smaller differences do not count.
 
     Attributes
     ----------
     known
-        Answers found so far, the latest last: every row must admit them.
+        Feasible solutions found so far, the latest last; every row must admit them.
     check_knows_rows
-        Whether an answer that the check accepts satisfies all rows that separations find.
+        Whether a solution that passes ``check`` satisfies all separated rows.
     is_checked
-        Whether something has recomputed the incumbent: the problem's own check, or the rows of a linear master.
+        Whether the incumbent was recomputed by the problem's check or by the rows of a linear master.
     notes
-        What a reader of the result should know: heuristics that failed, oracles that were cut off.
+        Notes for the result, for example on heuristics that failed and oracles that were cut off.
     """
 
     def __init__(
@@ -85,9 +81,9 @@ class Run:
         self._stated = scale > 0.0
         self._offset = offset
         self._least = rounding / TOLERANCES.optimality
-        """No difference is relative to less: where an optimum is zero, its size is that of what cancels out."""
+        """Least size that differences are relative to; if an optimum is zero, its terms cancel out and set the size."""
         self._terms = 0.0
-        """Magnitudes of what the incumbent's objective is the sum of."""
+        """Sum of the magnitudes of the terms of the incumbent's objective."""
         self.known: list[Solution] = []
         self.is_checked = True
         self.check_knows_rows = True
@@ -95,21 +91,21 @@ class Run:
         self.incumbent: Solution | None = None
         self.global_bound = sense.ideal
         self.trusted: Complete | None = None
-        """What another solver has proved for the complete model, where it was asked."""
+        """Bound of another solver on the complete model, if one was used."""
         self.root_bound = sense.ideal
-        """Of the root as far as rounds show it; where the relaxation is wanted, it counts once that is solved."""
+        """Bound of the root in its rounds so far; if only the relaxation is wanted, it counts once that is solved."""
         self.node_bound = sense.ideal
-        """Bound of the node being processed, as far as its rounds have proved it."""
+        """Bound of the present node in its rounds so far."""
         self.reason: Termination | None = None
-        """The first reason to stop that a rule has named."""
+        """The first reason to stop that a rule has returned."""
         self.iterations: list[Iteration] = []
         self.stage_seconds: defaultdict[str, float] = defaultdict(
             float, setup=self.budget.seconds - self.budget.compiling
         )
         self.watch: Callable[[], None] | None = None
-        """Called between rounds and nodes: who writes checkpoints."""
+        """Called between rounds and nodes; the checkpoint writer sets it."""
         self.seconds_before = 0.0
-        """Of the runs that this one goes on from."""
+        """Duration of the earlier runs that this one resumes."""
         self.columns_generated = 0
         self.rows_generated = 0
 
@@ -117,12 +113,12 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Since the run began."""
+        """Seconds since the run began."""
         return self.budget.seconds
 
     @property
     def seconds_left(self) -> float:
-        """Until the deadline, never negative; zero after an interrupt."""
+        """Seconds until the deadline, never negative; zero after an interrupt."""
         return self.budget.seconds_left
 
     @property
@@ -137,110 +133,109 @@ class Run:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count the time spent inside towards a stage."""
+        """Add the time spent inside to a stage."""
         started, counted = working_clock(), sum(self.stage_seconds.values())
         try:
             yield
-        finally:  # what other stages have counted in the meantime is theirs
+        finally:  # time that nested stages have counted belongs to them
             inside = sum(self.stage_seconds.values()) - counted
             self.stage_seconds[name] += working_clock() - started - inside
 
     def state_scale(self, scale: float) -> None:
-        """What differences of objectives are relative to, said by who knows the problem's numbers."""
+        """Set the scale of differences of objectives, for callers that know the problem's numbers."""
         self.scale, self._stated = scale, True
 
-    # --- bounds and answers ------------------------------------------------------------------------------------------
+    # --- bounds and solutions ----------------------------------------------------------------------------------------
 
     @property
     def objective(self) -> float:
-        """Of the incumbent."""
+        """Objective of the incumbent; the worst value if there is none."""
         return self.sense.hopeless if self.incumbent is None else self.incumbent.objective
 
     def round_bound(self, bound: float) -> float:
-        """A dual bound tightened by what is known of every answer's objective."""
+        """Return a dual bound rounded to the next multiple of the objective step."""
         return self.sense.round_bound(bound, self.step, TOLERANCES.optimality)
 
     def prove(self, bound: float) -> None:
-        """Take in a bound on all answers that are better than the incumbent: with it, one on all answers."""
+        """Update the global bound by a bound on all solutions that are better than the incumbent."""
         bound = self.sense.best(self.round_bound(bound), self.objective)
         self.global_bound = self.sense.worst(self.global_bound, bound)
 
     def trust(self, found: Complete) -> None:
-        """Keep what another solver has proved for all answers; not if an answer that has been checked refutes it."""
+        """Store another solver's bound, unless a verified solution contradicts it."""
         if self.contradicts(found.bound, self.objective):
             self.notes.append(
-                f"{found.source} states the bound {found.bound:g}, which the answer of {self.objective:g} refutes: it "
-                "is not used."
+                f"The bound {found.bound:g} of {found.source} is not used: the solution of objective "
+                f"{self.objective:g} contradicts it."
             )
         elif self.trusted is None or self.sense.is_better(self.trusted.bound, found.bound):
             self.trusted = found
 
     @property
     def is_closed(self) -> bool:
-        """Whether another solver's bound leaves no room for an answer better than the incumbent."""
+        """Whether another solver's bound excludes a solution better than the incumbent."""
         return self.trusted is not None and self.prunes(self.trusted.bound)
 
     def prunes(self, bound: float) -> bool:
-        """Whether a dual bound leaves no room for an answer better than the incumbent."""
+        """Return whether a dual bound excludes a solution better than the incumbent."""
         tolerance = TOLERANCES.pruning * self._size(self.objective, self._terms)
         return not self.sense.is_better(self.round_bound(bound), self.objective, tolerance)
 
     def grazes(self, bound: float) -> bool:
-        """Whether a dual bound leaves no room for a better answer but for the tolerance that it is rounded with."""
+        """Return whether a dual bound would prune if it were rounded with a larger tolerance."""
         if self.step is None or math.isinf(self.objective) or self.prunes(bound):
             return False
         return self.prunes(self.sense.round_bound(bound, self.step, TOLERANCES.pruning))
 
     def meets(self, bound: float, objective: float) -> bool:
-        """Whether a dual bound proves an objective optimal, as far as tolerances go."""
+        """Return whether a dual bound proves an objective optimal, within tolerances."""
         return not self.sense.is_better(bound, objective, TOLERANCES.optimality * self._size(objective, self._terms))
 
     def contradicts(self, bound: float, objective: float) -> bool:
-        """Whether an answer is so much better than a dual bound that one of them must be a mistake."""
+        """Return whether an objective is so much better than a dual bound that one of them must be wrong."""
         return self.sense.is_better(objective, bound, _MISSING * TOLERANCES.diagnostic * self._size(objective))
 
     @property
     def target(self) -> float:
-        """The worst objective still of interest: a step better than the incumbent's, or as good if there is no step."""
+        """The worst objective still of interest: a step better than the incumbent's, or equal if there is no step."""
         return self.objective - self.sense.sign * (self.step or 0.0)
 
     def offer(self, solution: Solution, fault: str | None, source: str, *, checked: bool = False) -> bool:
-        """Take an answer as the incumbent if it is better, and if the problem's own check has nothing against it.
+        """Make a solution the incumbent if it is better and passes the problem's check; return whether it is.
 
         Parameters
         ----------
         fault
-            What a check found wrong with it, None if nothing.
+            Why an earlier check rejects it; None if it does not.
         source
-            Who found it.
+            Name of the part that found it.
         checked
             Whether its objective and all rows have been recomputed already.
         """
         if fault is not None:
-            raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {fault}")
+            raise InfeasibleAnswerError(f"{source} returned an infeasible solution: {fault}")
         steps = 0.0 if self.step is None else solution.objective / self.step
-        steps = steps if math.isfinite(steps) else 0.0  # so many steps are in no float: nothing can be told
-        # As bounds are rounded: not where steps drown in an objective, or in terms that cancel out.
-        drown = max(
+        steps = steps if math.isfinite(steps) else 0.0  # the number of steps overflows: nothing to check
+        # As in rounding bounds: skip if a step is below the rounding error of the objective or of its terms.
+        rounding = max(
             TOLERANCES.pruning * abs(solution.objective), SUMMED * ROUNDING * (abs(self._offset) + solution.terms)
         )
-        if self.step is not None and fractionality(steps) * self.step > drown:
+        if self.step is not None and fractionality(steps) * self.step > rounding:
             raise InputError(
-                f"{source} found an answer of objective {solution.objective:g}, no multiple of the problem's "
-                f"objective_step {self.step:g}: bounds would be rounded past the optimum"
+                f"{source} found a solution of objective {solution.objective:g}, which is not a multiple of the "
+                f"problem's objective_step {self.step:g}: bounds would be rounded past the optimum"
             )
         if not self.sense.is_better(solution.objective, self.objective, self._difference(solution.objective)):
             return False
         if self.contradicts(self.global_bound, solution.objective):
             raise InvalidBoundError(
-                f"{source} found an answer of objective {solution.objective:g}, better than the bound "
-                f"{self.global_bound:g} that was proved for all answers: a stated bound or multiplicity is not "
-                "valid, a separated row cuts off answers, or a branching decision loses some"
+                f"{source} found a solution of objective {solution.objective:g}, better than the proved bound "
+                f"{self.global_bound:g}: a stated bound or multiplicity is not valid, a separated row cuts off "
+                "feasible solutions, or a branching decision loses some"
             )
         stated = self._check_answer(solution, source)
-        if (
-            stated is not None and stated != solution.objective
-        ):  # the instance's own number, without what a solver's arithmetic has left in it
+        if stated is not None and stated != solution.objective:
+            # The problem's own value has no error of a solver's arithmetic.
             solution = dataclasses.replace(solution, objective=stated)
         self.is_checked = checked or stated is not None
         self.incumbent = solution
@@ -249,20 +244,21 @@ class Run:
         return True
 
     def _difference(self, objective: float) -> float:
-        """An answer that is better by no more than this is as good."""
+        """Return the largest improvement that does not count."""
         return TOLERANCES.pruning * self._size(objective)
 
     def _size(self, objective: float, terms: float = 0.0) -> float:
-        """What a difference to an objective is relative to; ``terms``: magnitudes in whose sum much may cancel out.
+        """Return the size that a difference to an objective is relative to.
 
-        The part that all objectives have in common hides nothing: of an offset, and of terms, no more than the rounding
-        error counts, and a problem that states its scale says that there may be such a part which nobody else can tell.
+        ``terms`` is the sum of the magnitudes of the objective's terms, which may cancel out.  An offset and the terms
+        count only with their rounding error.  If the problem states its scale, the objective may have a common part
+        that the engine cannot detect, so the objective counts only with its rounding error too.
         """
         rounding = max(COMMON * max(abs(objective), terms), self._least)
         return size(self.scale, rounding) if self._stated else size(self.scale, rounding, objective - self._offset)
 
     def accepts(self, solution: Solution) -> bool:
-        """Whether the problem has a check of its own, that knows its rows and has nothing against a solution."""
+        """Return whether the problem has a check that covers its rows and accepts the solution."""
         if not self.check_knows_rows:
             return False
         try:
@@ -271,20 +267,20 @@ class Run:
             return False
 
     def _check_answer(self, solution: Solution, source: str) -> float | None:
-        """The objective that the problem's own check computes for an answer; None if it has no check."""
+        """Return the objective that the problem's check computes for a solution; None if it has no check."""
         try:
             stated = self._check(solution)
         except (ColgenError, ValueError, IndexError, KeyError) as error:
-            raise InfeasibleAnswerError(f"{source} returned something that is not an answer: {error}") from error
+            raise InfeasibleAnswerError(f"{source} returned an infeasible solution: {error}") from error
         if stated is None:
             return None
         stated = real(stated, "the objective that the problem's check() returns", low=-math.inf, finite=False)
         difference = abs(stated - solution.objective)
         near = difference <= TOLERANCES.diagnostic * size(self.scale, stated, SUMMED * self._least)
-        # Costs may cancel out in a sum, whose rounding is that of the largest.
+        # Costs may cancel out in a sum, whose rounding error is that of the largest.
         if not near and not difference <= SUMMED * ROUNDING * solution.terms:
             raise InfeasibleAnswerError(
-                f"{source} returned an answer of objective {solution.objective:.10g}, but the problem's own check "
+                f"{source} returned a solution of objective {solution.objective:.10g}, but the problem's check() "
                 f"computes {stated:.10g} for it"
             )
         return float(stated)
@@ -292,10 +288,10 @@ class Run:
     # --- rounds ------------------------------------------------------------------------------------------------------
 
     def record(self, iteration: Iteration, *, proves: bool = True) -> Termination | None:
-        """Keep and announce a round; the answer is a reason to stop, if any rule names one.
+        """Store and announce a round; return a reason to stop, if any rule has one.
 
-        ``proves``: whether the root's bound is one on what the run looks for.  It holds for answers; where the
-        relaxation itself is wanted, it counts once that is solved.
+        ``proves``: whether the root's bound is valid for the goal of the run.  It is for feasible solutions; if only
+        the relaxation is wanted, it counts once that is solved.
         """
         self.iterations.append(iteration)
         if iteration.phase == 2:
@@ -315,27 +311,19 @@ class Run:
         return reason
 
     def look(self) -> None:
-        """Let whoever watches the run have a look at it."""
+        """Call the watcher, such as the checkpoint writer."""
         if self.watch is not None:
             self.watch()
 
 
 MASTER, PRICING, SEPARATION = range(3)
-"""The stages of a round, as :meth:`Recorder.lap` names them."""
+"""The stages of a round; arguments of :meth:`Recorder.lap`."""
 
 
 class Recorder:
-    """Clock and record of one round after the other at a node.
+    """Clock and record of the rounds at a node, both 0 at the root; for ``proves`` see :meth:`Run.record`.
 
-    Parameters
-    ----------
-    number, depth
-        Of the node; 0 and 0 are the root's.
-    proves
-        Whether the root's bound is one on what the run looks for; it holds for answers, and where the relaxation itself
-        is wanted it counts once that is solved.
-    started
-        When the first round began, if that was before now.
+    The first round began at ``started`` of :func:`working_clock`, by default now.
     """
 
     def __init__(
@@ -354,13 +342,13 @@ class Recorder:
         self.begin(started)
 
     def begin(self, started: float | None = None) -> None:
-        """A round begins, or has begun when :func:`working_clock` was at ``started``."""
+        """Begin a round, now or at an earlier time ``started`` of :func:`working_clock`."""
         self._seconds = [0.0, 0.0, 0.0]
         self._last = working_clock() if started is None else started
         self._columns, self._rows = self._master.num_columns, self._master.num_rows
 
     def lap(self, stage: int) -> None:
-        """Count what has passed since the last lap towards a stage of the round."""
+        """Add the time since the last lap to a stage of the round."""
         now = working_clock()
         self._seconds[stage] += now - self._last
         self._last = now
@@ -376,17 +364,7 @@ class Recorder:
         duals: DualPoint = None,
         values: Solution | None = None,
     ) -> Termination | None:
-        """Record the round; the answer is a reason to stop, if any rule names one.
-
-        Parameters
-        ----------
-        bound
-            The node's dual bound so far.
-        new_columns
-            How many have been added.
-        duals, values
-            To be kept in the record.
-        """
+        """Record the round with the node's best dual bound so far; return a reason to stop, if any rule has one."""
         run, sense = self._run, self._run.sense
         incumbent = run.objective
         live = sense.ideal
@@ -402,7 +380,7 @@ class Recorder:
                 objective,
                 bound,
                 incumbent,
-                # After a reduction the bound is one on the answers of interest only, all better than the incumbent.
+                # After a reduction the bound covers only the solutions of interest, all better than the incumbent.
                 sense.best(sense.worst(run.global_bound, live), incumbent),
                 self._columns,
                 self._rows,

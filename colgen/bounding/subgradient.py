@@ -15,18 +15,17 @@ from colgen.bounding.ascent_bounding import AscentBounding
 
 _FIRST_FACTOR, _LONGEST = 1.0, 2.0
 _BLENDED = 0.1
-"""The share of each new solution in the averaged one: a fading memory of about twenty rounds."""
+"""Share of each new solution in the average, so that a solution fades in about twenty rounds."""
 
 _PATIENCE = 10
-"""After so many rounds without a better value, steps are half as long and go on from the best point."""
+"""After this many rounds without a better value, steps are halved and continue from the best point."""
 
 
 class SubgradientAscent(Ascent):
-    """The subgradient method under way.
+    """State of the subgradient method.
 
-    From wherever it is, a round goes along the slope g by f (T - q) / ‖g‖².  T is the target, or where there is none a
-    level above the best value that is moved with it; f is halved where nothing improves, and longer while the function
-    has turned out to be a plane.
+    A round moves from the present point along the slope g by f (T - q) / ‖g‖².  T is the target, or a level above the
+    best value if there is none.  f is halved if nothing improves, and grows while the function is linear.
     """
 
     def __init__(self, start: Floats, lower: Floats, upper: Floats, *, unit: float, target: float = math.inf) -> None:
@@ -48,20 +47,20 @@ class SubgradientAscent(Ascent):
         if self._worse >= _PATIENCE:
             self._factor, self._worse = 0.5 * min(self._factor, _LONGEST), 0
             here = self.best
-        direction = self.free(here.point, here.slope)
+        direction = self.project_slope(here.point, here.slope)
         squared = float(direction @ direction)
-        aim = self._factor * (self.aim(self.best.value) + self.best.value - here.value)
-        if not squared > 0.0 or self.too_short(self._factor * self.aim(self.best.value)):
+        aim = self._factor * (self.level_gap(self.best.value) + self.best.value - here.value)
+        if not squared > 0.0 or self.is_negligible(self._factor * self.level_gap(self.best.value)):
             self.converged = True
             return
         length = aim / squared
-        self.point = self.clipped(here.point + length * direction)
+        self.point = self.clip(here.point + length * direction)
         self._before = here.value
         self._promised = float(here.slope @ (self.point - here.point))
 
 
 class Subgradient(AscentBounding):
-    """Subgradient steps of Polyak's length on the linking rows: the cheapest rounds, and the least exact bound."""
+    """Subgradient steps of Polyak's length on the linking rows: the cheapest rounds and the weakest bound."""
 
     def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> SubgradientAscent:
         return SubgradientAscent(start, lower, upper, unit=unit, target=target)

@@ -1,4 +1,4 @@
-"""The volume algorithm: subgradient steps along an average of slopes, and with it a solution of the relaxation.
+"""The volume algorithm: subgradient steps along an averaged slope, with an approximate primal solution.
 
 Sources: F. Barahona, R. Anbil, *The volume algorithm: producing primal solutions with a subgradient method*,
 Mathematical Programming 87 (2000); for the shares L. Bahiense, N. Maculan, C. Sagastizábal, *The volume algorithm
@@ -18,29 +18,29 @@ _FIRST_FACTOR = 0.1
 
 _GREEN, _RED = 1.5, 0.66
 _PATIENCE, _LEAST_PATIENCE = 4, 2
-"""What a green step multiplies the step length by, and so many red ones in a row, fewer where these go on.
+"""A green step multiplies the step length by ``_GREEN``; ``_PATIENCE`` red ones in a row multiply it by ``_RED``.
 
-The source has 1.1, 0.66 and 20 (section 3): it starts near the optimum.
+The patience falls to ``_LEAST_PATIENCE`` while red steps continue.  The source has 1.1, 0.66 and 20 (section 3): it
+starts near the optimum.
 """
 
 _MOST_BLENDED, _LEAST_BLENDED = 0.5, 1e-3
 _LITTLE = 0.02
-"""The least share of that which is blended in, however bad a solution seems."""
+"""Least share of the maximum that is blended in, however bad a solution seems."""
 
 _ROUNDS, _SLOW, _LESS = 20, 0.01, 0.9
-"""After so many rounds that have gained less than this share of the value, so much less of a solution is blended in."""
+"""If ``_ROUNDS`` rounds gain less than ``_SLOW`` of the value, the maximum share is multiplied by ``_LESS``."""
 
 
 class VolumeAscent(Ascent):
-    """The volume algorithm under way.
+    """State of the volume algorithm.
 
-    The *centre* is the best point so far.  A round goes from there along v, the slope of the averaged solution, by
-    s = f (T - q) / ‖v‖², evaluates, and blends the new solution into the average, by the share that promises least near
-    the centre (at most ``_MOST_BLENDED``): a solution from far away counts little.  The colour of the step sets f:
-    *green* if it improves and its own slope goes on in the direction of v, *yellow* if it improves and that turns back,
-    *red* if it does not improve.  One thing is added to the sources, so that nothing needs to be known of the size of
-    dual values: at first, while steps gain what they promise, the function is a plane and f is multiplied, and halved
-    where that was too far.
+    The *centre* is the best point so far.  A round steps from there along v, the slope of the averaged solution, by
+    s = f (T - q) / ‖v‖².  It evaluates the function and blends the new solution into the average.  The share is the one
+    whose piece is lowest near the centre (at most ``_MOST_BLENDED``), so that distant solutions count little.  The
+    colour of the step sets f: *green* if it improves and its slope agrees with v, *yellow* if it improves and its slope
+    opposes v, *red* if it does not improve.  In addition to the sources, the first steps search for the size of dual
+    values: f is multiplied while steps gain what they predict, and halved after a step that was too long.
     """
 
     def __init__(self, start: Floats, lower: Floats, upper: Floats, *, unit: float, target: float = math.inf) -> None:
@@ -72,7 +72,7 @@ class VolumeAscent(Ascent):
         self._step()
 
     def _search(self, here: DualEvaluation) -> None:
-        """Find out how long steps are to be."""
+        """Search for the step length."""
         assert self.best is not None
         gain = here.value - self.best.value
         self._searching = gain <= 0.0 or gain >= STRAIGHT * self._promised
@@ -95,10 +95,9 @@ class VolumeAscent(Ascent):
             self._patience = max(self._patience // 2, _LEAST_PATIENCE)
 
     def _share(self, here: DualEvaluation, centre: DualEvaluation) -> float:
-        """How much of a solution is blended into the average.
+        """Return the share of a solution that is blended into the average.
 
-        Of both linear pieces the mixture is sought that promises least near the centre, as a bundle method with two
-        pieces would have it.
+        It minimises the mixture of both linear pieces near the centre, as a bundle method with two pieces does.
         """
         assert self.best is not None
         self._rounds += 1
@@ -115,12 +114,12 @@ class VolumeAscent(Ascent):
     def _step(self) -> None:
         assert self.best is not None
         centre = self.best.point
-        direction = self.free(centre, self._slope)
+        direction = self.project_slope(centre, self._slope)
         squared = float(direction @ direction)
-        aim = self._factor * self.aim(self.best.value)
-        if not squared > 0.0 or self.too_short(aim):
-            # Either this is the maximum, or the average has nothing to do with the centre any more.
-            if self.too_short(self.best.value - self._restarted):
+        aim = self._factor * self.level_gap(self.best.value)
+        if not squared > 0.0 or self.is_negligible(aim):
+            # Either this is the maximum, or the average is too far from the centre.
+            if self.is_negligible(self.best.value - self._restarted):
                 self.converged = True
                 return
             self._restarted, self._factor = self.best.value, _FIRST_FACTOR
@@ -129,17 +128,17 @@ class VolumeAscent(Ascent):
             self._step()
             return
         self._length = aim / squared
-        self.point = self.clipped(centre + self._length * direction)
+        self.point = self.clip(centre + self._length * direction)
         self._promised = float(self.best.slope @ (self.point - centre))
 
 
 def _constant(here: DualEvaluation) -> float:
-    """The linear piece of an evaluation, at the origin."""
+    """Return the value at the origin of an evaluation's linear piece."""
     return here.value - float(here.slope @ here.point)
 
 
 class Volume(AscentBounding):
-    """The volume algorithm on the linking rows: bounds and a solution of the relaxation, without a linear program."""
+    """The volume algorithm on the linking rows: a bound and a solution of the relaxation, without a linear program."""
 
     def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> VolumeAscent:
         return VolumeAscent(start, lower, upper, unit=unit, target=target)

@@ -1,1 +1,1 @@
-"""The restricted master: its protocol, and the linear program that most of them are."""
+"""The restricted master: its interface, and the linear master that most problems use."""

@@ -1,4 +1,4 @@
-"""Recomputation of an answer's activities and of a reduced cost from the coefficients of the rows."""
+"""Recompute a solution's activities, and reduced costs, from the coefficients of the rows."""
 
 from __future__ import annotations
 
@@ -21,28 +21,21 @@ from colgen.model.rows import Rows
 
 
 class AnswerCheck:
-    """Recomputes answers of a linear master from the coefficients of its rows."""
+    """Checks solutions of a linear master by the coefficients of its rows."""
 
     def __init__(self, tableau: Tableau, formulation: Rows, lookup: LookUp) -> None:
         self._table, self._rows, _, self._objective = tableau
         self._formulation, self._lookup = formulation, lookup
 
     def violation(self, solution: Solution, exact: bool = True) -> str | None:
-        """Return what is wrong with a claimed answer, in words; None if every row and bound holds.
+        """Return why a solution is infeasible; None if every row and bound holds; see :meth:`LinkingRows.violation`.
 
-        Computed from the coefficients of the rows alone.  Rows of branching decisions do not count: they hold in one
-        part of the tree only.
-
-        Parameters
-        ----------
-        exact
-            Rows of integer terms may be missed by the rounding error alone; False: by as much as rows with continuous
-            variables.
+        Rows of branching decisions do not count, since they hold only in one part of the tree.
         """
         rows, f = len(self._rows), self._formulation
         columns = [column for column, _ in solution.columns]
         amounts = np.array([value for _, value in solution.columns], dtype=np.float64)
-        fault = _misused(columns, amounts)
+        fault = _find_misuse(columns, amounts)
         if fault is not None:
             return fault
         there, terms, owners = self._terms(columns, amounts)
@@ -65,7 +58,7 @@ class AnswerCheck:
         if _outside(x, f.lower, np.where(f.artificial, math.inf, f.upper), f.integer).any():
             return "a template variable is outside its bounds"
         if (np.abs(x - np.round(x))[f.integer] > TOLERANCES.integrality).any():
-            return "an integer template variable is not whole"
+            return "an integer template variable has a fractional value"
         # The template's variables come first in the table.
         own, there, entries = self._table.entries_of(len(x))
         terms = x[own] * entries
@@ -85,29 +78,29 @@ class AnswerCheck:
             key, expected = self._rows.names.keys[r], f"expected {lower[r]:.10g} to {upper[r]:.10g}"
             return f"row {key!r} has activity {sums[r]:.10g}, {expected}"
         difference = abs(objective - solution.objective)
-        # Costs and a constant that cancel out leave the rounding error of the largest.
+        # Costs and a constant that cancel out have the rounding error of the largest.
         large = abs(f.offset) + solution.terms + float(np.abs(f.costs * x).sum())
         if difference > max(
             TOLERANCES.diagnostic * size(self._objective.real_scale, objective), SUMMED * ROUNDING * large
         ):
-            return f"its objective is {objective:.10g}, not {solution.objective:.10g} as stated"
+            return f"its stated objective is {solution.objective:.10g}, but its costs give {objective:.10g}"
         return None
 
     def objective_of(self, solution: Solution) -> float:
-        """Return the objective of a solution, summed up from its costs and values."""
+        """Return the objective of a solution, computed from its costs and values."""
         f = self._formulation
         variables = sum(f.costs[self._table.position[key]] * value for key, value in solution.variables.items())
         return float(f.offset + variables + sum(column.cost * value for column, value in solution.columns))
 
     def _terms(self, columns: Sequence[Column], amounts: Floats) -> tuple[Ints, Floats, Ints]:
-        """Row and value of each term a_ij x_j, and the number of its column."""
+        """Return row and value of each term a_ij x_j, and the index of its column."""
         if not columns:
             return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.int64)
-        owners, there, entries = self._lookup.over(columns).entries  # one question for all: rows may compute them
+        owners, there, entries = self._lookup.over(columns).entries  # one batch: functions of rows may be expensive
         return there.astype(np.int64), amounts[owners] * entries, owners.astype(np.int64)
 
     def _violation_of_brought_rows(self, solution: Solution) -> str | None:
-        """Return the first violated row among those that the columns of a claimed answer bring and the master lacks."""
+        """Return the first violated row among those that the solution's columns bring and the master lacks."""
         rows = {row.key: row for column, _ in solution.columns for row in column.rows}
         for key, row in rows.items():
             if key in self._rows.names.position:
@@ -118,73 +111,68 @@ class AnswerCheck:
         return None
 
 
-def _misused(columns: Sequence[Column], amounts: Floats) -> str | None:
-    """The first of some columns that is used as it may not be, in words."""
-    whole = np.array([column.integer for column in columns], dtype=np.bool_)
+def _find_misuse(columns: Sequence[Column], amounts: Floats) -> str | None:
+    """Describe the first column with a value that it may not have; None if there is none."""
+    integer = np.array([column.integer for column in columns], dtype=np.bool_)
     lower, upper = (np.array([getattr(column, side) for column in columns], dtype=float) for side in ("lower", "upper"))
-    fractional = whole & (np.abs(amounts - np.round(amounts)) > TOLERANCES.integrality)
-    bad = (fractional | _outside(amounts, lower, upper, whole)).nonzero()[0]
+    fractional = integer & (np.abs(amounts - np.round(amounts)) > TOLERANCES.integrality)
+    bad = (fractional | _outside(amounts, lower, upper, integer)).nonzero()[0]
     if not len(bad):
         return None
     k = int(bad[0])
-    why = "which is not whole" if fractional[k] else "outside its bounds"
+    why = "which is fractional" if fractional[k] else "outside its bounds"
     return f"the column of {columns[k].structure!r} is used {float(amounts[k])} times, {why}"
 
 
 def _outside(
-    values: Floats | float, lower: Floats | float, upper: Floats | float, whole: Mask | bool
+    values: Floats | float, lower: Floats | float, upper: Floats | float, integer: Mask | bool
 ) -> NDArray[np.bool_]:
-    """Which values miss their bounds by more than rounding explains; whole ones by more than makes them fractional."""
+    """Return which values violate their bounds; integer ones by more than the integrality tolerance."""
     largest = np.abs(values)
     for bound in (lower, upper):
         largest = np.maximum(largest, np.where(np.isfinite(bound), np.abs(bound), 0.0))
-    slack = np.where(whole, TOLERANCES.integrality, TOLERANCES.feasibility * largest)
+    slack = np.where(integer, TOLERANCES.integrality, TOLERANCES.feasibility * largest)
     return np.asarray((values < lower - slack) | (values > upper + slack))
 
 
 COST = "cost"
-"""The part that is the column's own cost; the others are names of blocks."""
+"""Name of the part that is the column's own cost; the other parts are blocks of rows."""
 
 
 def contributions(
     column: Column, entries: tuple[list[int], list[float]], duals: Duals, weight: float
 ) -> dict[str, float]:
-    """What a reduced cost is the sum of: ``w·c_j`` first, then ``-Σ π_i a_ij`` of each block that the column enters.
-
-    Parameters
-    ----------
-    entries
-        Positions and coefficients of the column in the master's rows.
-    """
+    """Return the parts of a reduced cost: ``w·c_j`` first, then ``-Σ π_i a_ij`` for each block of rows."""
     parts = {COST: weight * float(column.cost)}
     values = duals.values
     keys = duals.keys
     for row, coefficient in zip(*entries, strict=True):
-        if row < len(values):  # younger rows have no dual value yet
+        if row < len(values):  # rows added later have no dual value yet
             block = keys[row][0]
             parts[block] = parts.get(block, 0.0) - coefficient * float(values[row])
     return parts
 
 
 def itemised(stated: float, parts: Mapping[str, float]) -> str:
-    """The parts of a reduced cost in words, and which of them the difference to a stated one speaks of."""
-    listed = ", ".join(f"{_named(name)} {value:.6g}" for name, value in parts.items())
+    """Describe the parts of a reduced cost, and those that explain the difference from a stated one."""
+    listed = ", ".join(f"{_part_name(name)} {value:.6g}" for name, value in parts.items())
     total = sum(parts.values())
     missing = stated - total
-    return f"of the {total:.6g}, {listed}; the stated {stated:.6g} differs by {missing:.6g}{_culprit(missing, parts)}"
+    cause = _explain_difference(missing, parts)
+    return f"of the {total:.6g}, {listed}; the stated {stated:.6g} differs by {missing:.6g}{cause}"
 
 
-def _culprit(missing: float, parts: Mapping[str, float]) -> str:
-    """The parts that were left out, or counted with the opposite sign, if one of them alone accounts for it."""
+def _explain_difference(missing: float, parts: Mapping[str, float]) -> str:
+    """Name the part that was ignored, or has the opposite sign, if this alone explains the difference."""
     slack = TOLERANCES.diagnostic * sum(map(abs, parts.values()))
     if not math.isfinite(missing):
         return ""
-    for factor, said in ((1.0, "left out"), (2.0, "counted with the opposite sign")):
+    for factor, mistake in ((1.0, "left out"), (2.0, "counted with the opposite sign")):
         for name, value in parts.items():
             if value and abs(missing + factor * value) <= slack < abs(value):
-                return f": as if {_named(name)} were {said}"
+                return f": as if {_part_name(name)} were {mistake}"
     return ""
 
 
-def _named(name: str) -> str:
+def _part_name(name: str) -> str:
     return "the cost" if name == COST else f"block {name!r}"

@@ -1,4 +1,4 @@
-"""Bases of a linear master: the last one of a run as its pool tells it, and the first one, from another run."""
+"""Bases of a linear master: the last one for the result's pool, and the first one from another run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from colgen.solvers.linear.highs import basic_columns, basic_rows
 
 
 class Bases:
-    """Hands bases from run to run, by the names of variables and rows."""
+    """Passes bases from run to run, by names of variables and rows."""
 
     def __init__(self, tableau: Tableau, column_keys: Sequence[Key], generated: Generated) -> None:
         self._table, self._rows, self._program, self._objective = tableau
@@ -28,7 +28,7 @@ class Bases:
         self.first: Basis | None = None
 
     def begin(self) -> None:
-        """Let the first solve start from the basis of another run, where it is one of what is here."""
+        """Start the first solve from the basis of another run, as far as its columns and rows exist."""
         basis, self.first = self.first, None
         if basis is None:
             return
@@ -41,7 +41,7 @@ class Bases:
         self._program.lp.begin_at(columns[table.active], rows)
 
     def pool(self, duals: OwnDuals) -> Pool:
-        """The columns that are here and the last basis; nothing is basic before the first solve."""
+        """Return the columns and the last basis; nothing is basic before the first solve."""
         table = self._table
         mine = np.flatnonzero(table.origins != TEMPLATE)
         reduced = np.full(len(mine), math.nan)
@@ -50,7 +50,7 @@ class Bases:
                 reduced = self._objective.reduced_costs(duals)[mine]
         basis = self._program.lp.basis() if self._program.is_built else None
         active, count = table.active.copy(), len(table)
-        column_keys, keys = self._column_keys, self._rows.names.keys  # not the master itself, which may be large
+        column_keys, keys = self._column_keys, self._rows.names.keys  # avoids a reference to the master
 
         def basic() -> tuple[Mask, Sequence[Key], Sequence[Key]]:
             found = np.zeros(count, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The column pool: every column that the master has ever had, as arrays that grow."""
+"""The column pool: all columns of the master as growing arrays."""
 
 from __future__ import annotations
 
@@ -17,26 +17,20 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.integer[Any]]
 
 Origins: TypeAlias = int | Ints
-"""The number of the pricing problem that each column came from, or that all of them did; -1: not known."""
+"""Index of the pricing problem of each column, or one for all; -1 if unknown."""
 
 _GIVEN = -1
-"""The least origin that a generated column may have."""
+"""The least origin of a generated column."""
 
 NOWHERE = -1
-"""Position of a column that is not there."""
+"""Position of a column that is not in the pool."""
 
 
 class ColumnPool:
-    """Columns in compressed form over the rows of a master, told apart by key, or by cost and pattern.
+    """Columns in compressed form over the rows of a master, identified by key, or by cost and coefficients.
 
-    Attributes
-    ----------
-    costs, lower, upper, integer, origins
-        One entry a column, as they were added; ``origins`` says who they came from.
-    starts, rows, values
-        The coefficients that the columns state themselves, in compressed form.
-    position
-        Of the columns that have a key.
+    ``costs``, ``lower``, ``upper``, ``integer`` and ``origins`` have one entry per column, in order of addition.
+    ``starts``, ``rows`` and ``values`` are the columns' own coefficients; ``position`` maps keys to positions.
     """
 
     def __init__(self, row_keys: Sequence[Key], row_position: Mapping[Key, int]) -> None:
@@ -67,7 +61,7 @@ class ColumnPool:
     # --- growing -----------------------------------------------------------------------------------------------------
 
     def append(self, batch: Columns, origin: int | Ints) -> Ints:
-        """Append the columns of a batch, none of which is here; returns their positions."""
+        """Append the columns of a batch, all of them new; return their positions."""
         where = self._grow(
             batch.costs,
             batch.lower,
@@ -117,7 +111,7 @@ class ColumnPool:
     # --- finding -----------------------------------------------------------------------------------------------------
 
     def find(self, batch: Columns) -> Ints:
-        """Positions of the columns of a batch; :data:`NOWHERE` for those that are not here."""
+        """Return positions of the columns of a batch; :data:`NOWHERE` for those that are not in the pool."""
         mine = (self.costs, self.starts, self.rows, self.values)
         if batch.keys is None:
             return self._index.find((batch.costs, batch.starts, batch.rows, batch.values), batch.signatures, mine)
@@ -132,7 +126,7 @@ class ColumnPool:
         return found
 
     def where(self, identity: Hashable) -> int | None:
-        """The position of the column of this :attr:`Column.identity`, None if it is not here."""
+        """Return the position of the column of this :attr:`Column.identity`; None if there is none."""
         position = self.position.get(identity, self._found.get(identity))
         if position is not None or not (isinstance(identity, tuple) and isinstance(identity[-1], frozenset)):
             return position
@@ -144,21 +138,21 @@ class ColumnPool:
         found = int(self.find(batch)[0])
         if found == NOWHERE:
             return None
-        self._found[identity] = found  # columns stay where they are, and dives ask for the same ones at every step
+        self._found[identity] = found  # positions are final, and dives ask for the same columns at every step
         return found
 
     def _meaning(self, position: int) -> tuple[Meanings | None, int]:
-        """What is known of the batch that a column came in, and its number there."""
+        """Return the meanings of the batch that a column belongs to, and its index there."""
         batch = bisect_right(self._firsts, position) - 1
         return (None, 0) if batch < 0 else (self._meanings[batch], position - self._firsts[batch])
 
     def structure(self, position: int) -> Any:
-        """What the column at a position means."""
+        """Return the structure of the column at a position."""
         meanings, k = self._meaning(position)
         return None if meanings is None else meanings.of(k)
 
     def structures(self, positions: Sequence[int]) -> list[Any]:
-        """The same of the columns at several positions; those that stand together are looked up together."""
+        """Return the structures of the columns at several positions; contiguous ones are looked up together."""
         places = np.asarray(positions, dtype=np.int64)
         batches = np.searchsorted(self._firsts, places, side="right") - 1
         ends = [*(np.flatnonzero(np.diff(batches)) + 1).tolist(), len(places)]
@@ -174,15 +168,15 @@ class ColumnPool:
         return found
 
     def keys_of(self, positions: Ints) -> list[Key | None]:
-        """The names of the columns at some positions."""
+        """Return the keys of the columns at some positions."""
         return list(map(self._keys.get, positions.tolist()))
 
     def is_generated(self, positions: Ints) -> NDArray[np.bool_]:
-        """Which positions hold columns of oracles, or given ones."""
+        """Return which positions hold columns of oracles, or given ones."""
         return np.asarray(self.origins[positions] >= _GIVEN)
 
     def column(self, position: int) -> Column | None:
-        """The column at a position; None for what is no column of an oracle.  It is made once."""
+        """Return the column at a position, built once; None if it is not a column of an oracle."""
         column = self._made.get(position)
         if column is None:
             column = self._make(position)
@@ -214,17 +208,17 @@ class ColumnPool:
         )
 
     def generated(self, first: int = 0) -> Iterator[tuple[int, Column]]:
-        """Position and column of each column of an oracle from a position on, made for this look and not kept."""
+        """Yield position and column of each oracle's column from a position on, without storing them."""
         for position in range(first, len(self)):
             column = self._made.get(position) or self._make(position)
             if column is not None:
                 yield position, column
 
     def batch(self, positions: Ints) -> Columns:
-        """The columns at some positions, as a batch."""
+        """Return the columns at some positions as a batch."""
         chosen: slice | Ints = positions
         places: Sequence[int]
-        if len(positions) and (positions[1:] - positions[:-1] == 1).all():  # views of what never changes
+        if len(positions) and (positions[1:] - positions[:-1] == 1).all():  # contiguous: views suffice
             first = int(positions[0])
             chosen, places = slice(first, first + len(positions)), range(first, first + len(positions))
         else:

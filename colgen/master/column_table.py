@@ -25,38 +25,31 @@ TEMPLATE = -2
 """Origin of template and artificial variables."""
 
 GIVEN = -1
-"""Origin of columns that the problem gave at the start; other origins are the numbers of pricing problems."""
+"""Origin of columns that the problem gave at the start; other origins are indices of pricing problems."""
 
 IDLE = -1
-"""Place in the linear program of a column that is not there."""
+"""Place of a column that is not in the linear program."""
 
 
 class ColumnTable(ColumnPool):
-    """All columns of a linear master (of the template, artificial, generated), one array a property.
+    """All columns of a linear master (template, artificial and generated variables) as arrays.
 
-    A column keeps its position for ever.  Those that the linear program does without for the time being are idle: the
-    table is the pool that they wait in.
+    A column's position never changes.  Columns that are temporarily out of the linear program are idle.
 
     Attributes
     ----------
-    artificial
-        Which columns are artificial variables.
     lower_now, upper_now
         Bounds at the present node and phase.
-    exchange
-        Positions of the exchanges among the artificial variables.
-    exchanging
-        Whether these are free in phase 2 at present.
+    exchange, exchanging
+        Positions of the exchanges among the artificial variables, and whether they are free in phase 2 at present.
     weights
-        What they cost in phase 1: zero, but for artificial variables.
+        Phase 1 costs: zero except for artificial variables.
     ages
-        For how many solves in a row a column's reduced cost has kept it out of the basis.
-    active
-        Positions of the columns in the linear program, in its order.
-    place
-        Of each column in the linear program; :data:`IDLE` if it is not there.
+        Number of consecutive solves in which the reduced cost has kept a column nonbasic.
+    active, place
+        Positions of the columns in the linear program, in its order, and the inverse (:data:`IDLE` for other columns).
     is_in_order
-        Whether the linear program has all columns, in the order of their positions: none has ever been idle.
+        Whether the linear program has all columns in the order of their positions.
     """
 
     def __init__(
@@ -83,7 +76,7 @@ class ColumnTable(ColumnPool):
         self._keys.update(enumerate(f.column_keys))
 
     def _track(self, count: int, artificial: Mask | bool) -> None:
-        """Begin to keep book of the youngest columns, which enter the linear program."""
+        """Initialise the arrays of the last ``count`` columns, which enter the linear program."""
         first, active = len(self) - count, len(self._active)
         places = np.arange(active, active + count)
         self._here.extend(count, artificial, self.lower[first:], self.upper[first:], 0, places, 0.0)
@@ -95,7 +88,7 @@ class ColumnTable(ColumnPool):
         self.active = self._active.array
 
     def keys(self) -> list[Key]:
-        """A name for every column: its own, or a number in the block ``column`` or ``artificial``."""
+        """Return a name for every column: its own, or a number in the block ``column`` or ``artificial``."""
         kinds = ("column", "artificial")
         flags = self.artificial.tolist()
         return [self._keys.get(k) or (kinds[flags[k]], k) for k in range(len(self))]
@@ -119,7 +112,7 @@ class ColumnTable(ColumnPool):
         return where
 
     def add_entries(self, columns: Ints, rows: Ints, values: Floats) -> None:
-        """Append entries that rows state of columns, and the columns do not state themselves."""
+        """Append entries that rows define for columns."""
         if len(values):
             self._brought.append((columns, rows, values))
 
@@ -127,18 +120,18 @@ class ColumnTable(ColumnPool):
 
     @property
     def num_idle(self) -> int:
-        """How many columns the linear program does without."""
+        """Number of columns that are not in the linear program."""
         return len(self) - len(self.active)
 
     def activate(self, positions: Ints) -> None:
-        """Put idle columns at the end of the linear program."""
+        """Append idle columns to the linear program."""
         self.place[positions] = np.arange(len(self.active), len(self.active) + len(positions))
         self.ages[positions] = 0
         self._active.extend(positions, len(positions))
         self._refresh_now()
 
     def retire(self, gone: Mask) -> None:
-        """Make columns idle, given as a mask over the linear program's."""
+        """Make columns idle; ``gone`` is a mask over the linear program's columns."""
         self.is_in_order = False
         self.place[self.active[gone]] = IDLE
         self._active = Growing(self.active[~gone])
@@ -146,80 +139,79 @@ class ColumnTable(ColumnPool):
         self.place[self.active] = np.arange(len(self.active))
 
     def grow_older(self, reduced_costs: Floats, sign: float, least: float) -> None:
-        """Count one more solve for those of the linear program's columns that are out, and begin anew for others.
-
-        Out are those that worsen the objective by more than ``least``; ``reduced_costs`` are in the program's order.
-        """
+        """Increase the age of active columns that worsen the objective by more than ``least``; reset other ages."""
         grow_older(self.ages, self.active, reduced_costs, sign, least)
 
     # --- the matrix --------------------------------------------------------------------------------------------------
 
-    def _stated(self) -> tuple[Ints, Ints, Floats] | None:
-        """Column, row and value of the entries that rows state."""
+    def _row_entries(self) -> tuple[Ints, Ints, Floats] | None:
+        """Return column, row and value of the entries that rows define; None if there are none."""
         if len(self._brought) > 1:
             columns, rows, values = (np.concatenate(part) for part in zip(*self._brought, strict=True))
             self._brought = [(columns, rows, values)]
         return self._brought[0] if self._brought else None
 
     def compressed(self, positions: Ints) -> tuple[Ints, Ints, Floats]:
-        """Starts, rows and values of some columns, those that rows state included."""
+        """Return starts, rows and values of some columns, including entries that rows define."""
         starts, rows, values = picked(self.starts, self.rows, self.values, positions)
-        stated = self._stated()
-        if stated is None:
+        extra = self._row_entries()
+        if extra is None:
             return starts.astype(np.int64), rows.astype(np.int64), values
         number = np.full(len(self), -1)
         number[positions] = np.arange(len(positions))
-        mine = number[stated[0]] >= 0
+        mine = number[extra[0]] >= 0
         owners = np.repeat(np.arange(len(positions)), np.diff(starts))
-        return merged(len(positions), owners, rows, values, number[stated[0][mine]], stated[1][mine], stated[2][mine])
+        return merge_entries(
+            len(positions), owners, rows, values, number[extra[0][mine]], extra[1][mine], extra[2][mine]
+        )
 
     def matrix(self, columns: Ints | None, num_rows: int) -> sparse.csc_array:
-        """The matrix of some columns, or of all."""
+        """Return the matrix of some columns, or of all."""
         starts, rows, values = self.compressed(np.arange(len(self)) if columns is None else columns)
         return sparse.csc_array((values, rows, starts), shape=(num_rows, len(starts) - 1))
 
     def entries_of(self, count: int) -> tuple[Ints, Ints, Floats]:
-        """Column, row and value of every entry of the first columns."""
+        """Return column, row and value of every entry of the first ``count`` columns."""
         end = int(self.starts[count])
         columns = np.repeat(np.arange(count), np.diff(self.starts[: count + 1]))
         rows, values = self.rows[:end].astype(np.int64), self.values[:end]
-        stated = self._stated()
-        if stated is None:
+        extra = self._row_entries()
+        if extra is None:
             return columns, rows, values
-        mine = stated[0] < count
-        parts = zip((columns, rows, values), (part[mine] for part in stated), strict=True)
+        mine = extra[0] < count
+        parts = zip((columns, rows, values), (part[mine] for part in extra), strict=True)
         columns, rows, values = (np.concatenate(both) for both in parts)
         return columns, rows, values
 
     def entry_lists(self) -> tuple[list[int], list[int], list[float]]:
-        """Column, row and value of every entry."""
+        """Return column, row and value of every entry."""
         columns, rows, values = self.entries_of(len(self))
         return columns.tolist(), rows.tolist(), values.tolist()
 
     def row_products(self, duals: Floats) -> Floats:
-        """πᵀa_j for every column; rows younger than the duals count as zero."""
+        """Return πᵀa_j for every column; rows added after the duals count as zero."""
         found: Floats = products(self.starts, self.rows, self.values, duals)
-        stated = self._stated()
-        if stated is not None:
-            columns, rows, values = stated
-            found += np.bincount(columns, values * self._padded(duals)[rows], minlength=len(self))
+        extra = self._row_entries()
+        if extra is not None:
+            columns, rows, values = extra
+            found += np.bincount(columns, values * self._pad(duals)[rows], minlength=len(self))
         return found
 
-    def _padded(self, duals: Floats) -> Floats:
+    def _pad(self, duals: Floats) -> Floats:
         missing = len(self.row_keys) - len(duals)
         return np.concatenate([duals, np.zeros(missing)]) if missing else duals
 
     def activities(self, values: Floats, num_rows: int) -> Floats:
-        """Σ_j a_ij x_j for every row."""
+        """Return Σ_j a_ij x_j for every row."""
         sums: Floats = activities(self.starts, self.rows, self.values, values, num_rows)
-        stated = self._stated()
-        if stated is not None:
-            columns, rows, entries = stated
+        extra = self._row_entries()
+        if extra is not None:
+            columns, rows, entries = extra
             sums += np.bincount(rows, entries * values[columns], minlength=num_rows)
         return sums
 
     def within(self, limits: Floats) -> Mask:
-        """Which generated columns have no entry above its row's limit; variables of the template always pass."""
+        """Return which columns have no entry above its row's limit; variables of the template always pass."""
         columns, rows, values = self.entries_of(len(self))
         over = np.bincount(columns, values > limits[rows], minlength=len(self)) > 0
         fits: Mask = ~over | (self.origins == TEMPLATE)
@@ -228,8 +220,8 @@ class ColumnTable(ColumnPool):
     # --- solutions ---------------------------------------------------------------------------------------------------
 
     def solution(self, objective: float, values: Floats) -> Solution:
-        """The columns and template variables that are not zero."""
-        # Bounds hold to the last bit, whatever tolerance a solver has for them.
+        """Return the nonzero columns and template variables as a solution."""
+        # Values are clipped to their bounds, which solvers violate within tolerances.
         places, amounts = used(values, self.lower_now, self.upper_now, self.integer, TOLERANCES.pruning)
         columns: list[tuple[Column, float]] = []
         variables: dict[Key, float] = {}
@@ -243,7 +235,7 @@ class ColumnTable(ColumnPool):
         return Solution(objective, tuple(columns), variables, integer)
 
     def point(self, solution: Solution) -> Floats | None:
-        """A solution as one value a column; None if it uses a column that is not here."""
+        """Return a solution as one value per column; None if the table lacks one of its columns."""
         values = np.zeros(len(self))
         pairs = [(c.identity, x) for c, x in solution.columns]
         for identity, value in [*pairs, *solution.variables.items()]:
@@ -254,10 +246,10 @@ class ColumnTable(ColumnPool):
         return values
 
 
-def merged(
+def merge_entries(
     count: int, owners: Ints, rows: Ints, values: Floats, more_owners: Ints, more_rows: Ints, more_values: Floats
 ) -> tuple[Ints, Ints, Floats]:
-    """Entries of ``count`` columns, and more of them, in compressed form."""
+    """Merge entries of ``count`` columns with further ones in compressed form."""
     every = np.concatenate([owners, more_owners])
     order = np.argsort(every, kind="stable")
     starts = np.zeros(count + 1, dtype=np.int64)
@@ -270,16 +262,9 @@ def merged(
 
 
 class Held(NamedTuple):
-    """A column that a master holds.
+    """A column that a master holds, and the index of its pricing problem, None if unknown.
 
-    Attributes
-    ----------
-    column
-        As it came.
-    origin
-        The number of the pricing problem that it came from; None if that is not known.
-    is_open
-        Whether its value can still grow at the present node.
+    ``is_open`` tells whether its value has no upper bound at the present node.
     """
 
     column: Column
@@ -288,41 +273,41 @@ class Held(NamedTuple):
 
 
 class Generated:
-    """Finds columns of oracles, and given ones, in a table; none may be taken for a variable of the template."""
+    """Finds given columns and columns of oracles in a table; none may have the key of a template variable."""
 
     def __init__(self, table: ColumnTable, lookup: LookUp) -> None:
         self._table, self._lookup = table, lookup
 
     def find(self, columns: Sequence[Column]) -> Ints:
-        """Positions of columns; :data:`~colgen.master.column_pool.NOWHERE` for those that are not there."""
+        """Return positions of columns; :data:`~colgen.master.column_pool.NOWHERE` for those that are not there."""
         batch = columns if isinstance(columns, Columns) else Columns.of(columns)
         there = self._lookup.over(batch, strict=False)
         where = self.positions(there)
-        if len(there.rows) < len(batch.rows):  # some of their rows are not there
+        if len(there.rows) < len(batch.rows):  # some of their rows are missing
             where[np.diff(there.starts) < np.diff(batch.starts)] = NOWHERE
         return where
 
     def positions(self, batch: Columns) -> Ints:
-        """The same of a batch over the master's rows."""
+        """Return the positions of a batch that is defined over the master's rows."""
         where = self._table.find(batch)
         if batch.keys is not None:
             present = np.flatnonzero(where != NOWHERE)
             for k in present[~self._table.is_generated(where[present])].tolist():
                 raise FormulationError(
                     f"the column of {batch.meanings.of(k)!r} has the key {batch.keys[k]!r}, which is a variable of the "
-                    "template: give it another, or it would be taken for that variable"
+                    "template: give the column another key"
                 )
         return where
 
     def at(self, position: int) -> Held:
-        """The column at a position."""
+        """Return the column at a position."""
         column, table = self._table.column(position), self._table
         assert column is not None
         origin = int(table.origins[position])
         return Held(column, None if origin < 0 else origin, math.isinf(table.upper_now[position]))
 
-    def named(self, identity: Hashable) -> Column:
-        """The column of an identity."""
+    def column_of(self, identity: Hashable) -> Column:
+        """Return the column of an identity."""
         position = self._table.where(identity)
         column = None if position is None else self._table.column(position)
         if column is None:
@@ -331,21 +316,21 @@ class Generated:
 
     @property
     def columns(self) -> Columns:
-        """All of them, in the order in which they came; those that are idle are among them."""
+        """All generated columns in order of their addition, including idle ones."""
         every = np.arange(len(self._table))
         return self._table.batch(every[self._table.is_generated(every)])
 
     @property
     def origins(self) -> Ints:
-        """Which pricing problem each of them came from."""
+        """Indices of their pricing problems."""
         every: Ints = self._table.origins[: len(self._table)]
         return every[self._table.is_generated(np.arange(len(self._table)))]
 
     def overuse(self, values: Floats, pricing: Sequence[Pricing]) -> bool:
-        """Whether values use more columns of some pricing problem than its multiplicity."""
+        """Return whether values use more columns of a pricing problem than its multiplicity."""
         origins = self._table.origins[: len(values)]
         used = np.bincount(origins - TEMPLATE, values, len(pricing) - TEMPLATE)[GIVEN - TEMPLATE :].tolist()
-        given = used[0]  # columns that were given may be anybody's
+        given = used[0]  # columns given at the start may belong to any pricing problem
         return any(
             given + mine > oracle.multiplicity * (1.0 + TOLERANCES.diagnostic)
             for oracle, mine in zip(pricing, used[1:], strict=False)

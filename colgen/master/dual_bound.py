@@ -1,4 +1,4 @@
-"""The dual bound of a linear master: Lagrangian, and Farley's where a pricing problem has no multiplicity.
+"""The dual bound of a linear master: Lagrangian, or Farley's if a pricing problem has no multiplicity.
 
 Sources: L. S. Lasdon, *Optimization Theory for Large Systems* (1970); A. A. Farley, *A note on bounding a class of
 linear programming problems, including cutting stock problems*, Operations Research 38 (1990).
@@ -24,78 +24,80 @@ from colgen.solvers.columns.compressed import box_terms, side_terms
 Floats = NDArray[np.float64]
 
 _OF_TERMS = 2.0**-52 / ROUNDING
-"""Of the rounding of a sum, what its terms have by themselves."""
+"""Share of a sum's rounding error that its terms have by themselves."""
 
 
 def dual_bound(tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
-    """The bound on the full master that the oracles' results at ``duals`` prove.
+    """Return the bound on the full master that the oracles' results at ``duals`` prove.
 
     For duals π and any factor 0 ≤ θ ≤ 1 the scaled duals θπ prove, when minimising,
 
         θ πᵀr + Σ_j min_{l ≤ x_j ≤ u} (c_j - θ πᵀa_j) x_j + Σ_k U_k min(0, θ β_k + (1 - θ) γ_k),
 
-    where j runs over the columns in the master with finite bounds, U_k is the multiplicity, β_k the oracle's bound
-    on the reduced cost and γ_k the bound on the cost.  θ = 1 is the Lagrangian bound; if U_k is infinite then its
-    term must vanish, and the largest θ for which it does, γ_k / (γ_k - β_k), is Farley's.  θ is the same for all
-    pricing problems, so that one with β_k ≥ 0 can have a negative term where γ_k < 0.  A pricing problem that bounds
-    the total of its reduced costs counts like one that is used once, at that reduced cost; its columns may be many, so
-    that their costs are bounded by zero if γ_k ≥ 0, and by U_k γ_k otherwise.  Maximising mirrors all of it.
+    where j runs over the columns in the master with finite bounds, U_k is the multiplicity, β_k the oracle's bound on
+    the reduced cost and γ_k the bound on the cost.  θ = 1 is the Lagrangian bound.  If U_k is infinite, its term must
+    vanish; the largest θ with this property, γ_k / (γ_k - β_k), is Farley's.  θ is the same for all pricing problems,
+    so that one with β_k ≥ 0 can have a negative term if γ_k < 0.  A pricing problem with a total counts as used once at
+    that reduced cost.  It may use many columns, so their costs are bounded by zero if γ_k ≥ 0, and by U_k γ_k
+    otherwise.  Maximisation is symmetric.
     """
     table, rows, _, objective = tableau
     s, ideal = objective.sense.sign, objective.sense.ideal
     scale, real = objective.scale, objective.phase == 2
-    # A reduced cost this near to zero counts as zero where an infinite bound would multiply it.  Of a variable that is
-    # known it is relative to its cost as well; columns that are not may cost as little as they like.
-    clean, nothing = max(TOLERANCES.reduced_cost * scale, objective.rounding), objective.negligible
+    # Reduced costs this close to zero count as zero if an infinite bound multiplies them.  For known variables this is
+    # also relative to their cost; unknown columns may have arbitrarily small costs.
+    clean, negligible = max(TOLERANCES.reduced_cost * scale, objective.rounding), objective.negligible
     terms = _terms(objective.sense, pricing, results, 1.0 if real else 0.0)
-    theta = _factor(terms, nothing)
+    theta = _factor(terms, negligible)
     if theta is None:
         return ideal
     sides, sizes = side_terms(duals.values, rows.lower, rows.upper, s)
     total: float = theta * sides
     if not math.isfinite(total):
-        return ideal  # the dual of a side that the row does not have
+        return ideal  # a dual value refers to an infinite side
     boxes = box_terms(
         objective.costs,
         objective.products(duals),
         table.lower_now,
         _upper(table),
-        # Artificial variables cost their weights, and rounding leaves of those what it leaves of any number.
+        # Artificial variables cost their weights, which have ordinary rounding errors.
         table.weights,
         table.origins,
-        TEMPLATE,  # columns that came from an oracle and have no upper bound are covered by the oracle's own bound
+        TEMPLATE,  # columns of oracles without an upper bound are covered by the oracle's own bound
         s,
         theta,
         (clean, TOLERANCES.reduced_cost, objective.rounding),
     )
-    drowning: float = ROUNDING * theta * sizes
-    used = _used(terms, theta, nothing)
+    rounding: float = ROUNDING * theta * sizes
+    used = _oracle_terms(terms, theta, negligible)
     total += boxes
     total += used
     if math.isnan(total) or total == -math.inf:
-        return ideal  # nothing is known of a cost that scaling lets count: no rounding to take off
-    drowning -= ROUNDING * used
-    # Dual values so large that they cancel out; what answers have in common may be most of the total: it hides nothing.
+        return ideal  # there is no bound, and no rounding error to subtract
+    rounding -= ROUNDING * used
+    # Very large dual values may cancel out.  A common part of all objectives may dominate the total and does not count.
     hidden = TOLERANCES.optimality * size(scale, COMMON * total)
-    if drowning > min(TOLERANCES.pruning * size(scale, total), hidden):
-        # Summed up exactly, they are as inexact as the reduced costs of an oracle, whose terms are no larger.
+    if rounding > min(TOLERANCES.pruning * size(scale, total), hidden):
+        # Summed exactly, the terms still have the rounding error of an oracle's reduced costs, which are no larger.
         if math.isfinite(total):
             total = float(Fraction(theta) * _sides(tableau, duals) + Fraction(boxes) + Fraction(used))
-        drowning *= _OF_TERMS
-        # Of an optimum made of nothing the size is not known: rounding is all that is left of it.
-        total = 0.0 if not scale and abs(total) <= drowning else total - drowning
-    elif drowning < abs(total) < COMMON * scale:
-        # The scale may be that of penalties, beside which this is nothing: once they are paid no more, it is something.
-        total -= drowning
-    if math.isnan(total) or total == -math.inf:  # what is rounded away may be infinite by itself
+        rounding *= _OF_TERMS
+        # If the optimum is zero its scale is unknown: use the rounding error instead.
+        total = 0.0 if not scale and abs(total) <= rounding else total - rounding
+    elif rounding < abs(total) < COMMON * scale:
+        # The scale may be that of penalties and much larger than the total, which matters once no penalty is paid.
+        total -= rounding
+    if math.isnan(total) or total == -math.inf:  # the rounding error may be infinite
         return ideal
     return s * total + objective.constant
 
 
-def unpriced(tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
-    """The largest gain that is left at ``duals``: of columns that oracles speak of, or of variables without an end."""
+def remaining_gain(
+    tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]
+) -> float:
+    """Return the largest gain left at ``duals``, of oracles' columns or of variables without a bound."""
     objective, table = tableau.objective, tableau.table
-    betas = [objective.sense.sign * stated(result) for result in results]
+    betas = [objective.sense.sign * stated_bound(result) for result in results]
     left = max([0.0, *(-beta for beta in betas if math.isfinite(beta))])
     endless = table.origins == TEMPLATE
     endless &= np.isinf(table.lower_now) | np.isinf(_upper(table))
@@ -107,7 +109,7 @@ def unpriced(tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], results
 
 
 def _sides(tableau: Tableau, duals: Duals) -> Fraction:
-    """πᵀr as if minimising, without any rounding."""
+    """Return πᵀr as if minimising, without rounding errors."""
     s, total, rows = tableau.objective.sense.sign, Fraction(0), tableau.rows
     for i in np.flatnonzero(duals.values).tolist():
         pull = Fraction(s * float(duals.values[i]))
@@ -115,8 +117,8 @@ def _sides(tableau: Tableau, duals: Duals) -> Fraction:
     return total
 
 
-def stated(result: PricingResult) -> float:
-    """What an oracle states of all its reduced costs together, or else of the best of them; nan if nothing."""
+def stated_bound(result: PricingResult) -> float:
+    """Return the total of a result, or else its bound; nan if it has neither."""
     value = result.bound if result.total is None else result.total
     return math.nan if value is None else value
 
@@ -124,16 +126,10 @@ def stated(result: PricingResult) -> float:
 def factor(
     sense: Sense, pricing: Sequence[Pricing], results: Sequence[PricingResult], clean: float, weight: float = 1.0
 ) -> float | None:
-    """By what dual values are multiplied so that pricing problems without a multiplicity prove something.
+    """Return the factor of the dual values at which pricing problems without a multiplicity prove a bound.
 
-    1, or Farley's factor where that is less; None if the results prove nothing.
-
-    Parameters
-    ----------
-    clean
-        A reduced cost this near to zero counts as zero.
-    weight
-        On columns' own costs: 0 in phase 1.
+    It is 1, or Farley's factor if that is smaller; None if the results prove nothing.  Reduced costs up to ``clean``
+    count as zero; ``weight`` is the factor on columns' own costs, 0 in phase 1.
     """
     return _factor(_terms(sense, pricing, results, weight), clean)
 
@@ -141,76 +137,67 @@ def factor(
 def _terms(
     sense: Sense, pricing: Sequence[Pricing], results: Sequence[PricingResult], weight: float
 ) -> list[tuple[float, float, float, bool]]:
-    """Of each pricing problem its U, β and γ as if minimising, and whether β is of all its columns together."""
+    """Return U, β and γ of each pricing problem, as if minimising, and whether β is a total."""
     s = sense.sign
     return [
-        (oracle.multiplicity, s * stated(result), _least_cost(oracle, sense, weight), result.total is not None)
+        (oracle.multiplicity, s * stated_bound(result), _least_cost(oracle, sense, weight), result.total is not None)
         for oracle, result in zip(pricing, results, strict=True)
     ]
 
 
 def _factor(terms: Sequence[tuple[float, float, float, bool]], clean: float) -> float | None:
     theta = 1.0
-    for multiplicity, beta, gamma, whole in terms:
+    for multiplicity, beta, gamma, is_total in terms:
         if beta != beta:  # nothing is stated
             return None
-        if multiplicity == math.inf and beta < -clean and not whole:
+        if multiplicity == math.inf and beta < -clean and not is_total:
             if gamma < 0:
                 return None
             theta = min(theta, gamma / (gamma - beta))
     return theta
 
 
-def _used(terms: Sequence[tuple[float, float, float, bool]], theta: float, nothing: float) -> float:
+def _oracle_terms(terms: Sequence[tuple[float, float, float, bool]], theta: float, negligible: float) -> float:
     """Return Σ_k U_k min(0, θ β_k + (1 - θ) γ_k) over the pricing problems."""
     used = 0.0
-    for multiplicity, beta, gamma, whole in terms:
-        if beta == math.inf:  # it has no columns at all
+    for multiplicity, beta, gamma, is_total in terms:
+        if beta == math.inf:  # there are no columns
             continue
-        if whole:
+        if is_total:
             gamma = 0.0 if gamma >= 0 else multiplicity * gamma
             multiplicity = 1.0
-        elif multiplicity == math.inf and -nothing <= beta < 0:
+        elif multiplicity == math.inf and -negligible <= beta < 0:
             beta = 0.0
         mixed = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
-        if multiplicity == math.inf:  # zero where theta is this oracle's own factor, the scale may not be known yet
+        if multiplicity == math.inf:  # zero if θ is this oracle's own factor; the scale may be unknown yet
             rounding = ROUNDING * size(0.0, beta, gamma)
-            mixed = 0.0 if mixed >= -max(nothing, rounding) else mixed
+            mixed = 0.0 if mixed >= -max(negligible, rounding) else mixed
         if mixed < 0:
             used += multiplicity * mixed
     return used
 
 
 def _least_cost(oracle: Pricing, sense: Sense, weight: float) -> float:
-    """What a column costs at least, as if minimising."""
+    """Return a lower bound on a column's cost, as if minimising."""
     if not weight:
-        return 0.0  # in phase 1 no column costs anything
+        return 0.0  # in phase 1 columns have no costs
     return -math.inf if oracle.cost_bound is None else sense.sign * oracle.cost_bound
 
 
 def increases(
     sense: Sense, oracle: Pricing, result: PricingResult, marginals: Floats, theta: float, clean: float
 ) -> Floats:
-    """By how much the dual bound worsens, at least, where an answer uses some variable of a pricing problem.
+    """Return lower bounds on how much the dual bound worsens if a variable of a pricing problem is used.
 
-    One of the U_k columns that the bound counts at β_k is then one that uses the variable, at its marginal m ≥ β_k.  So
-    the bound on such answers is worse by θ m + (1 - θ) γ_k, less what the column had counted for before: nothing where
-    that did not improve.  Where a result states a total, marginals are totals too.
-
-    Parameters
-    ----------
-    marginals
-        In the sense of the objective, as reduced costs are.
-
-    Returns
-    -------
-    array
-        Positive if the bound gets worse, -inf where nothing is known.
+    One of the U_k columns that the bound counts at β_k must then use the variable, with a marginal m ≥ β_k.  So the
+    bound worsens by θ m + (1 - θ) γ_k, less the column's term before: zero if that did not improve.  If a result has a
+    total, marginals are totals too.  ``marginals`` are in the sense of the objective, like reduced costs.  The bounds
+    are positive if the dual bound worsens, -inf if nothing is known.
     """
     s = sense.sign
     if result.total is not None:
         return np.asarray(theta * s * (marginals - result.total), dtype=float)
-    beta, gamma = s * stated(result), _least_cost(oracle, sense, 1.0)
+    beta, gamma = s * stated_bound(result), _least_cost(oracle, sense, 1.0)
     mixed = s * marginals if theta == 1.0 else theta * s * marginals + (1.0 - theta) * gamma
     counted = beta if theta == 1.0 else theta * beta + (1.0 - theta) * gamma
     if math.isinf(oracle.multiplicity) or not counted < 0.0:
@@ -219,7 +206,7 @@ def increases(
 
 
 def _upper(table: ColumnTable) -> Floats:
-    """Upper bounds of the columns; exchanges count as zero, as in every answer: no bound may rest on them."""
+    """Return the columns' upper bounds, zero for exchanges: a bound must hold without them."""
     upper: Floats = table.upper_now
     if table.exchanging:
         upper = upper.copy()

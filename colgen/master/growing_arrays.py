@@ -1,4 +1,4 @@
-"""Arrays that grow at their end, and an index of 64-bit numbers that grows with them."""
+"""Arrays that grow at their end, and an index of 64-bit signatures."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from colgen.solvers.columns.identity import claim, find
 Kind = TypeVar("Kind", bound=np.generic)
 
 _ROOM = 1.125
-"""An array that is full grows by this factor: its mean slack is a sixteenth."""
+"""Growth factor of a full array, which leaves 1/16 unused on average."""
 
 _LEAST = 128
-"""At least so much more room: masters begin small, and arrays would be copied at most of their first rounds."""
+"""Minimum growth, so that small arrays are not copied in most of the first rounds."""
 
 Patterns: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
-"""Costs of columns; starts, row numbers and values of their entries."""
+"""Costs of columns; starts, row positions and values of their entries."""
 
 
 class Growing(Generic[Kind]):
-    """An array of one dimension that grows at its end; ``array`` is a view of what it holds."""
+    """A one-dimensional array that grows at its end; ``array`` is a view of its contents."""
 
     __slots__ = ("_room", "array")
 
@@ -33,7 +33,7 @@ class Growing(Generic[Kind]):
         return len(self.array)
 
     def extend(self, more: ArrayLike, count: int) -> None:
-        """Append ``count`` numbers, or one of them so many times."""
+        """Append ``count`` numbers, or one number ``count`` times."""
         before = self.array.size
         after = before + count
         if after > self._room.size:
@@ -45,13 +45,7 @@ class Growing(Generic[Kind]):
 
 
 class GrowingTogether:
-    """Arrays of one length that grow at their end, a row at a time for all of them.
-
-    Parameters
-    ----------
-    kinds
-        Of their numbers.
-    """
+    """Several arrays of equal length, of the given types, that grow at their end together."""
 
     __slots__ = ("_rooms", "arrays")
 
@@ -60,7 +54,7 @@ class GrowingTogether:
         self.arrays = self._rooms
 
     def extend(self, count: int, *more: ArrayLike) -> None:
-        """Append ``count`` numbers to each array, or one of them so many times."""
+        """Append ``count`` numbers to each array, or one number ``count`` times."""
         before = self.arrays[0].size
         after = before + count
         if after > self._rooms[0].size:
@@ -77,12 +71,9 @@ class GrowingTogether:
 
 
 class SignatureIndex:
-    """From columns' 64-bit numbers to positions, many at a time: open addressing with linear probing.
+    """Maps 64-bit signatures of columns to positions, many at a time: open addressing with linear probing.
 
-    Parameters
-    ----------
-    signatures
-        The numbers by position, shared with who keeps them.
+    The signatures by position are shared with the column pool.
     """
 
     def __init__(self, signatures: Growing[np.uint64]) -> None:
@@ -91,14 +82,9 @@ class SignatureIndex:
         self._held = 0
 
     def find(self, batch: Patterns, wanted: NDArray[np.uint64], held: Patterns) -> NDArray[np.int64]:
-        """Positions of columns, -1 for those that are not there; equal numbers are compared entry by entry.
+        """Return positions of columns with the signatures ``wanted``, -1 for missing ones.
 
-        Parameters
-        ----------
-        batch, wanted
-            The columns, and their numbers.
-        held
-            All that positions speak of.
+        Columns of equal signatures are compared by entries with ``held``, the columns that positions refer to.
         """
         if not self._held:
             return np.full(len(wanted), -1, dtype=np.int64)
@@ -106,7 +92,7 @@ class SignatureIndex:
         return found
 
     def add(self, positions: NDArray[np.integer[Any]]) -> None:
-        """Take in positions whose numbers are there by now."""
+        """Add positions whose signatures have been stored."""
         self._held += len(positions)
         if 2 * self._held > len(self._slots):
             old = self._slots[self._slots >= 0].astype(np.int64)

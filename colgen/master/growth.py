@@ -1,4 +1,4 @@
-"""Columns and rows that join a linear master."""
+"""Add columns and rows to a linear master."""
 
 from __future__ import annotations
 
@@ -14,48 +14,42 @@ from colgen.core.row_batch import RowBatch
 from colgen.core.terms import Term
 from colgen.master.artificials import Artificials
 from colgen.master.column_pool import NOWHERE, Floats, Ints, Origins
-from colgen.master.column_table import Generated, merged
+from colgen.master.column_table import Generated, merge_entries
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.lookup import LookUp
-from colgen.master.node_columns import Imposed
+from colgen.master.node_columns import NodeRestrictions
 from colgen.master.row_coefficients import entries_of_rows
 from colgen.master.tableau import Tableau
 from colgen.solvers.linear.scaling import sizes_of_rows
 
 
-class Joining:
-    """Takes in what is not there yet: in the table, in the rows, and in the program once it is built.
+class Growth:
+    """Adds new columns and rows to the table, the rows, and the program once it is built.
 
-    Parameters
-    ----------
-    lookup
-        Puts columns over the rows; it learns from those that join.
-    imposed
-        By the node: which columns it allows.
-    refuse
-        Called with rows that are about to join: raises where an oracle cannot price them.
+    ``restrictions`` are the columns that the present node allows.  ``refuse`` is called with new rows and raises if an
+    oracle cannot price them.
     """
 
     def __init__(
         self,
         tableau: Tableau,
         lookup: LookUp,
-        imposed: Imposed,
+        restrictions: NodeRestrictions,
         artificials: Artificials,
         idle: IdleColumns,
         refuse: Callable[[Iterable[Row]], None],
     ) -> None:
         self._table, self._rows, self._program, self._objective = tableau
-        self._lookup, self._imposed, self._artificials, self._idle = lookup, imposed, artificials, idle
+        self._lookup, self._restrictions, self._artificials, self._idle = lookup, restrictions, artificials, idle
         self._generated = Generated(tableau.table, lookup)
         self._refuse = refuse
         self.joined: list[Row] = []
-        """Rows that have joined with sides of their own, which those of decisions have not."""
+        """Added rows with sides of their own; rows of decisions have none."""
 
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row], origins: Origins) -> int:
-        """Add rows, those that columns bring too, then columns; returns how many columns were new."""
+        """Add rows, including those that columns bring, then columns; return the number of new columns."""
         batch = columns if isinstance(columns, Columns) else Columns.of(columns)
         brought = batch.meanings.brought
         if brought:
@@ -86,10 +80,10 @@ class Joining:
         values = batch.values
         if stated is not None:
             table.add_entries(where[stated[0]], *stated[1:])
-            starts, rows, values = merged(len(batch), batch.owners, rows, values, *stated)
+            starts, rows, values = merge_entries(len(batch), batch.owners, rows, values, *stated)
         if unsized.any() and unsized[rows].any():
             self._artificials.size_rows(rows, values)
-        allowed = self._imposed.allows(batch, int(where[0]))
+        allowed = self._restrictions.allows(batch, int(where[0]))
         if allowed is not None:
             table.upper_now[where[~allowed]] = 0.0
         costs = batch.costs if self._objective.phase == 2 else np.zeros(len(where))
@@ -98,26 +92,26 @@ class Joining:
     # --- rows --------------------------------------------------------------------------------------------------------
 
     def add_rows(self, rows: Iterable[Row], sides: Mapping[Key, tuple[float, float]] | None = None) -> None:
-        """Append rows with their coefficients in all present columns; those that are there are passed over.
+        """Append new rows with their coefficients in all present columns; existing rows are ignored.
 
-        ``sides``: what is known of the sides of rows that are added without any; it tells their size.
+        ``sides`` gives known sides of rows that are added without sides, which determine their sizes.
         """
         every = self._rows
         fresh = {row.key: row for row in rows if row.key not in every.names.position}
         if not fresh:
             return
         self._refuse(fresh.values())
-        joining = list(fresh.values())
-        self.joined += [row for row in joining if row.lower > -math.inf or row.upper < math.inf]
-        entries = self._enter(joining)
-        lower, upper = np.array([row.lower for row in joining]), np.array([row.upper for row in joining])
+        new = list(fresh.values())
+        self.joined += [row for row in new if row.lower > -math.inf or row.upper < math.inf]
+        entries = self._enter(new)
+        lower, upper = np.array([row.lower for row in new]), np.array([row.upper for row in new])
         known = np.stack([lower, upper], axis=1)
         if sides:
-            known = np.array([sides.get(row.key, (row.lower, row.upper)) for row in joining])
-        self._join(lower, upper, known, entries)
+            known = np.array([sides.get(row.key, (row.lower, row.upper)) for row in new])
+        self._append_rows(lower, upper, known, entries)
 
     def add_batch(self, batch: RowBatch) -> None:
-        """Append rows given as arrays over the table's columns; those that are there are passed over."""
+        """Append rows given as arrays over the table's columns; existing rows are ignored."""
         every = self._rows
         fresh = [k for k, key in enumerate(batch.keys) if key not in every.names.position]
         if len(fresh) < len(batch):
@@ -126,28 +120,29 @@ class Joining:
             return
         if len(batch.columns) and not 0 <= batch.columns.min() <= batch.columns.max() < len(self._table):
             raise FormulationError(
-                f"a batch of rows states columns that are not in the master, which has {len(self._table)}"
+                f"a batch of rows has entries at column positions {batch.columns.min()} to {batch.columns.max()}, "
+                f"expected 0 to {len(self._table) - 1}"
             )
         if any(issubclass(kind, Term) for kind in {type(key[1]) for key in batch.keys}):
             self._refuse([Row(key) for key in batch.keys])
-        self._learn(batch, len(every))
+        self._store_entries(batch, len(every))
         every.names.extend(batch.keys)
-        self._join(
+        self._append_rows(
             batch.lower,
             batch.upper,
             np.stack([batch.lower, batch.upper], axis=1),
             (batch.starts, batch.columns, batch.values),
         )
 
-    def _learn(self, batch: RowBatch, first: int) -> None:
-        """Remember what rows state of generated columns that have keys: they may be asked about again."""
+    def _store_entries(self, batch: RowBatch, first: int) -> None:
+        """Store the entries of generated columns with keys, which may be looked up again."""
         owners = np.repeat(np.arange(first, first + len(batch)), np.diff(batch.starts))
         generated = np.flatnonzero(self._table.is_generated(batch.columns))
         keys = self._table.keys_of(batch.columns[generated])
-        self._lookup.learn_entries(keys, owners[generated].tolist(), batch.values[generated].tolist())
+        self._lookup.store_entries(keys, owners[generated].tolist(), batch.values[generated].tolist())
 
-    def _join(self, lower: Floats, upper: Floats, known: Floats, entries: Entries) -> None:
-        """Append rows that have their names already, of these sides and entries: starts, columns, values."""
+    def _append_rows(self, lower: Floats, upper: Floats, known: Floats, entries: Entries) -> None:
+        """Append rows that have been named, with their sides and entries: starts, columns, values."""
         every, (starts, columns, values) = self._rows, entries
         first, count = len(every) - len(lower), len(lower)
         owners = np.repeat(np.arange(count), np.diff(starts))
@@ -159,39 +154,39 @@ class Joining:
         self._artificials.add(added[lower > 0], 1.0)
         self._artificials.add(added[upper < 0], -1.0)
 
-    def _enter(self, joining: Sequence[Row]) -> Entries:
-        """Give rows their names; starts, columns and values of their entries in present columns."""
+    def _enter(self, new: Sequence[Row]) -> Entries:
+        """Name new rows; return starts, columns and values of their entries in present columns."""
         every, table = self._rows, self._table
         starts: list[int] = [0]
         columns: list[int] = []
         found: list[float] = []
         place = table.position.get
-        generated = list(table.generated()) if any(row.family or row.coefficient for row in joining) else []
-        by_function = entries_of_rows(joining, [column for _, column in generated])
-        for position, (row, stated) in enumerate(zip(joining, by_function, strict=True), len(every)):
+        generated = list(table.generated()) if any(row.family or row.coefficient for row in new) else []
+        by_function = entries_of_rows(new, [column for _, column in generated])
+        for position, (row, stated) in enumerate(zip(new, by_function, strict=True), len(every)):
             if not (row.lower <= row.upper and row.lower < math.inf and row.upper > -math.inf):
                 raise FormulationError(
                     f"row {row.key!r} has the sides {row.lower} and {row.upper}; expected lower ≤ upper"
                 )
-            self._lookup.learn(row, position)
+            self._lookup.store_row(row, position)
             for key, value in row.coefficients.items():
                 where = place(key)
                 if where is not None:
                     columns.append(where)
                     found.append(float(value))
             if stated:
-                own = set(columns[starts[-1] :])  # what a row states by key comes first
+                own = set(columns[starts[-1] :])  # entries by key take precedence
                 more = {generated[number][0]: value for number, value in stated.items()}
                 columns += [where for where in more if where not in own]
                 found += [value for where, value in more.items() if where not in own]
-            bounded = math.isfinite(row.lower) or math.isfinite(row.upper)  # rows of decisions come without sides
+            bounded = math.isfinite(row.lower) or math.isfinite(row.upper)  # rows of decisions have no sides
             if bounded and row.family is not None and row.family.idle_after is not None:
                 every.idle.append(position, row.family.idle_after)
             starts.append(len(columns))
-        every.names.extend([row.key for row in joining])
+        every.names.extend([row.key for row in new])
         values = np.array(found, dtype=np.float64)
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
-            named = joining[int(np.searchsorted(starts, bad[0], side="right")) - 1]
+            named = new[int(np.searchsorted(starts, bad[0], side="right")) - 1]
             raise FormulationError(f"row {named.key!r} has a coefficient that is not a finite number")
         return np.array(starts, dtype=np.int64), np.array(columns, dtype=np.int64), values

@@ -1,4 +1,4 @@
-"""Which columns the linear program can do without, and which of those it wants back."""
+"""Remove columns that the linear program does not need, and bring improving ones back."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from colgen.master.column_table import TEMPLATE
 from colgen.master.tableau import Tableau
 
 _MANY, _ENOUGH = 6, 3
-"""Where the generated columns in the linear program are more than so many times its rows, those that are priced out
-by most become idle, until so many times are left."""
+"""If the linear program has more generated columns than ``_MANY`` times its rows, those with the worst reduced costs
+become idle, until ``_ENOUGH`` times its rows are left."""
 
 _FEW = 500
-"""With so many columns, or fewer, all stay in the linear program."""
+"""Up to this many columns stay in the linear program anyway."""
 
 
 class IdleColumns:
-    """The columns of a table that the linear program does without for the time being.
+    """The columns of a table that are temporarily out of the linear program.
 
-    Those with bounds of their own are never let go: oracles may leave them out of account.
+    Columns with bounds of their own always stay, because oracles may ignore them.
     """
 
     def __init__(self, tableau: Tableau) -> None:
@@ -34,11 +34,11 @@ class IdleColumns:
             self._program.activate(positions, self._objective.costs[positions])
 
     def activate_all(self) -> None:
-        """Bring all of them back."""
+        """Bring all columns back."""
         self.activate(np.flatnonzero(self._table.place < 0))
 
-    def wanted(self, duals: Floats) -> Ints:
-        """Those that improve at dual values, the best ones if they are many."""
+    def find_improving(self, duals: Floats) -> Ints:
+        """Return the idle columns that improve at dual values, the best ones if there are many."""
         table, objective = self._table, self._objective
         if not table.num_idle:
             return np.empty(0, dtype=np.int64)
@@ -49,13 +49,13 @@ class IdleColumns:
         return found if len(found) <= most else found[np.argpartition(-gains[found], most)[:most]]
 
     def retire_surplus(self, reduced_costs: Floats) -> None:
-        """Where the linear program has too many columns, let those go that are priced out by most."""
+        """If the linear program has too many columns, remove those with the worst reduced costs."""
         table, count = self._table, len(self._rows)
         active = table.active
         if len(active) - self._least <= max(_MANY * count, 2 * _FEW):
             return
         priced_out = self._objective.sense.sign * reduced_costs
-        candidates = np.flatnonzero(self._free & (priced_out > TOLERANCES.pruning * self._objective.scale))
+        candidates = np.flatnonzero(self._removable & (priced_out > TOLERANCES.pruning * self._objective.scale))
         surplus = len(candidates) - max(_ENOUGH * count, _FEW)
         if surplus <= 0:
             return
@@ -64,15 +64,15 @@ class IdleColumns:
         self._program.retire(gone)
 
     def retire_old(self, age: int) -> int:
-        """Let those go that have been priced out for so many solves; how many."""
-        gone = self._free & (self._table.ages[self._table.active] >= age)
+        """Remove columns that have been priced out for ``age`` solves; return their number."""
+        gone = self._removable & (self._table.ages[self._table.active] >= age)
         if gone.any():
             self._program.retire(gone)
         return int(gone.sum())
 
     @property
-    def _free(self) -> Mask:
-        """Which columns of the linear program have no bounds of their own, and none of the node."""
+    def _removable(self) -> Mask:
+        """Mask of the linear program's columns without bounds of their own or of the node."""
         table = self._table
         free = (table.lower_now == 0.0) & (table.lower == 0.0) & np.isposinf(table.upper) & (table.origins != TEMPLATE)
         mask: Mask = free[table.active]

@@ -1,4 +1,4 @@
-"""Integer solutions over the columns of a master: by a MIP, rounding, a covering search or exchanges."""
+"""Find integer solutions over the columns of a master: by a MIP, rounding, a covering search or exchanges."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from colgen.solvers.scaling import power_of_two
 from colgen.solvers.stopping import never
 
 _BATCH = 2_000
-"""Columns that rows are asked about between two looks at the clock."""
+"""Number of columns per batch between two checks of the time limit."""
 
 
-class Listed(NamedTuple):
-    """Columns over a master's rows: a matrix with a column each, and what they cost and may be."""
+class ColumnData(NamedTuple):
+    """Columns over a master's rows: their matrix, costs, bounds and integrality."""
 
     columns: Sequence[Column]
     matrix: sparse.csc_array
@@ -48,32 +48,24 @@ class Listed(NamedTuple):
     integer: NDArray[np.bool_]
 
 
-_NOTHING = 2.0**-40
-"""No more than this is what the arithmetic of a program leaves of zero: a row of nothing else would seem violated."""
+_ZERO = 2.0**-40
+"""Values up to this are rounding errors of zero: a row of such terms alone would seem violated."""
 
 _EXPONENT = 32
-"""Costs and values become whole multiples of 2 to the minus this, relative to the largest of them."""
+"""Costs and values are rounded to multiples of 2 to the minus this, relative to the largest of them."""
 
 Ints = NDArray[np.int64]
 
 
 class IntegerSolutions(IntegerSearch):
-    """Integer solutions over the columns of a linear master.
-
-    Parameters
-    ----------
-    lookup
-        Looks up columns that are not in the master.
-    check
-        What an answer must satisfy.
-    """
+    """Finds integer solutions over the columns of a linear master."""
 
     def __init__(self, tableau: Tableau, formulation: Rows, lookup: LookUp, phases: Phases, check: AnswerCheck) -> None:
         self._table, self._rows, self._program, self._objective = tableau
         self._formulation, self._lookup, self._phases, self._check = formulation, lookup, phases, check
 
-    def list_columns(self, columns: Sequence[Column], expired: Stopped) -> Listed | None:
-        """What rows say of columns, a batch at a time; None if the time is over before it is all said."""
+    def list_columns(self, columns: Sequence[Column], expired: Stopped) -> ColumnData | None:
+        """Return columns as arrays over the rows, built batch by batch; None if time runs out."""
         if isinstance(columns, Columns):
             columns = columns.over(self._rows.names.keys, self._rows.names.position)
         entries: list[Entries] = []
@@ -87,11 +79,11 @@ class IntegerSolutions(IntegerSearch):
             entries.append((owners + first, rows, values))
         if not batches:
             none = np.empty(0)
-            return Listed(
+            return ColumnData(
                 columns, sparse.csc_array((len(self._rows), 0)), none, none, none, np.empty(0, dtype=np.bool_)
             )
         owners, rows, values = (np.concatenate(part) for part in zip(*entries, strict=True))
-        return Listed(
+        return ColumnData(
             columns,
             sparse.csc_array((values, (rows, owners)), shape=(len(self._rows), len(columns))),
             np.concatenate([batch.costs for batch in batches]),
@@ -111,7 +103,7 @@ class IntegerSolutions(IntegerSearch):
             return None, self._objective.sense.ideal
         try:
             table = self._table
-            if point is not None:  # idle columns that are part of it come back
+            if point is not None:  # idle columns of the initial solution come back
                 used = np.flatnonzero((point != 0.0) & (table.place < 0))
                 self._program.activate(used, self._objective.costs[used])
             active = table.active
@@ -122,7 +114,7 @@ class IntegerSolutions(IntegerSearch):
         if result.values is None:
             return None, result.bound
         values = np.zeros(len(table))
-        continuous = np.where(np.abs(result.values) > _NOTHING, result.values, 0.0)
+        continuous = np.where(np.abs(result.values) > _ZERO, result.values, 0.0)
         values[active] = np.where(table.integer[active], np.round(result.values), continuous)
         return self._table.solution(result.objective, values), result.bound
 
@@ -178,30 +170,30 @@ class IntegerSolutions(IntegerSearch):
         return MasterStatus[mip.status.name], solution
 
     def round(self, solution: Solution) -> Solution | None:
-        # Rounded, or rounded up and thinned out: one unit after the other is taken away, of the columns that cost most,
-        # as long as every row holds.
-        answers = []
+        # Round to nearest, up and down.  A solution that is rounded up is then reduced: its most expensive columns are
+        # removed one by one while every row holds.
+        feasible = []
         for rounding in (np.round, np.ceil, np.floor):
-            whole = self._rounded_by(solution, rounding)
-            if self._check.violation(whole) is None:
-                answers.append(self._thinned(whole) if rounding is np.ceil else whole)
-        return min(answers, key=lambda answer: self._objective.sense.sign * answer.objective, default=None)
+            rounded = self._round(solution, rounding)
+            if self._check.violation(rounded) is None:
+                feasible.append(self._reduce(rounded) if rounding is np.ceil else rounded)
+        return min(feasible, key=lambda each: self._objective.sense.sign * each.objective, default=None)
 
-    def _rounded_by(self, solution: Solution, rounding: Callable[[float], float]) -> Solution:
+    def _round(self, solution: Solution, rounding: Callable[[float], float]) -> Solution:
         columns = tuple((column, float(rounding(x)) if column.integer else x) for column, x in solution.columns)
         variables = {key: float(rounding(x)) if key in solution.integer else x for key, x in solution.variables.items()}
-        whole = dataclasses.replace(solution, columns=tuple(pair for pair in columns if pair[1]), variables=variables)
-        return dataclasses.replace(whole, objective=self._check.objective_of(whole))
+        rounded = dataclasses.replace(solution, columns=tuple(pair for pair in columns if pair[1]), variables=variables)
+        return dataclasses.replace(rounded, objective=self._check.objective_of(rounded))
 
-    def _thinned(self, answer: Solution) -> Solution:
+    def _reduce(self, solution: Solution) -> Solution:
         sign = self._objective.sense.sign
-        worst_first = sorted(answer.columns, key=lambda pair: -sign * pair[0].cost)
-        amounts = {column.identity: value for column, value in answer.columns}
-        point = self._table.point(answer)
-        assert point is not None  # it is made of columns of the master
+        worst_first = sorted(solution.columns, key=lambda pair: -sign * pair[0].cost)
+        amounts = {column.identity: value for column, value in solution.columns}
+        point = self._table.point(solution)
+        assert point is not None  # its columns are in the master
         activity = self._table.activities(point, len(self._rows))
         steps = self.list_columns([column for column, _ in worst_first], never)
-        assert steps is not None  # nobody has ended it
+        assert steps is not None  # there is no time limit
         matrix = steps.matrix
         for j, (column, value) in enumerate(worst_first):
             if not column.integer or sign * column.cost <= 0.0:
@@ -215,9 +207,9 @@ class IntegerSolutions(IntegerSearch):
                     break
                 activity[rows], value = left, value - 1.0
             amounts[column.identity] = value
-        columns = tuple((c, amounts[c.identity]) for c, _ in answer.columns if amounts[c.identity])
-        thin = dataclasses.replace(answer, columns=columns)
-        return dataclasses.replace(thin, objective=self._check.objective_of(thin))
+        columns = tuple((c, amounts[c.identity]) for c, _ in solution.columns if amounts[c.identity])
+        reduced = dataclasses.replace(solution, columns=columns)
+        return dataclasses.replace(reduced, objective=self._check.objective_of(reduced))
 
     def _cover(
         self,
@@ -228,26 +220,20 @@ class IntegerSolutions(IntegerSearch):
         any_will_do: bool,
         stopped: Stopped | None,
     ) -> tuple[MasterStatus, Solution | None]:
-        """Search for a cover of the rows by given columns that costs no more than ``target``, at the present node.
+        """Search for a cover of the rows by given columns that costs at most ``target``, at the present node.
 
-        Costs are rounded down and the target up, so that what has no cover in whole numbers has none.
-
-        Parameters
-        ----------
-        values
-            Dual values of rows, which none of the columns earns much more than its cost at.
-
-        Raises
-        ------
-        FormulationError
-            If the program is no covering: rows ≥ 1, coefficients 1, whole columns that cost something, minimised.
+        Costs are rounded down and the target up, so that an infeasible rounded problem proves infeasibility.
+        ``values`` are dual values of rows at which no column's reduced cost is much below zero.  A program that is not
+        a covering (minimise positive costs of integer columns, rows ≥ 1, coefficients 1) raises a FormulationError.
         """
         f = self._formulation
         if self._objective.sense is not Sense.MINIMIZE or not f.artificial.all():
-            raise FormulationError("a covering is minimised, over columns alone: leave Enumerated.values out")
+            raise FormulationError(
+                "Enumerated.values: expected a covering that is minimised without template variables; omit values"
+            )
         rows, covered = np.flatnonzero(self._rows.lower > 0.0), np.full(len(self._rows), -1, dtype=np.int64)
         if not (self._rows.lower[rows] == 1.0).all() or not np.isposinf(self._rows.upper).all():
-            raise FormulationError("the rows of a covering are ≥ 1: leave Enumerated.values out where others are")
+            raise FormulationError("Enumerated.values: expected rows of a covering, all of them ≥ 1; omit values")
         covered[rows] = np.arange(len(rows))
         deadline = time.monotonic() + time_limit
         expired: Stopped = lambda: time.monotonic() >= deadline or (stopped is not None and stopped())  # noqa: E731
@@ -260,7 +246,8 @@ class IntegerSolutions(IntegerSearch):
         if not fits.all():
             bad = given.columns[int(np.argmin(fits))]
             raise FormulationError(
-                f"the columns of a covering are whole, with coefficients 1: that of {bad.structure!r} is not"
+                f"Enumerated.values: expected integer columns with coefficients 1, but that of {bad.structure!r} is "
+                "not; omit values"
             )
         places = covered[matrix.indices]
         starts = np.concatenate([[0], np.cumsum(places >= 0)])[matrix.indptr]
@@ -302,7 +289,7 @@ class IntegerSolutions(IntegerSearch):
         point = table.point(start)
         if point is None:
             return None
-        # What a column must be used is taken off the sides.
+        # The columns' lower bounds are subtracted from the sides.
         fixed = matrix @ lowest
         costs = sign * table.costs[free]
         offset = sign * self._formulation.offset + float(costs @ lowest)
@@ -334,9 +321,9 @@ class IntegerSolutions(IntegerSearch):
         return solution if self._check.violation(solution) is None else None
 
     def _slacks(self, columns: Ints) -> list[tuple[int, int, float, float]] | None:
-        """Continuous variables that do nothing but give one row room: each, its row, and what it may add to it.
+        """Return the continuous slack variables: each with its row and the range that it adds to it.
 
-        None if one of the variables does more.
+        None if a continuous variable has a cost or entries in several rows.
         """
         table = self._table
         matrix = table.matrix(columns, len(self._rows))

@@ -1,4 +1,4 @@
-"""A restricted master without a linear program: its oracles' bounds, added up."""
+"""A restricted master without a linear program, bounded by its oracles alone."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ from colgen.pricing.oracles import Pricing, PricingResult
 
 
 class LagrangianMaster(RestrictedMaster):
-    """The master of a problem whose dual values come from elsewhere than a linear program.
+    """The master of a problem whose dual values do not come from a linear program.
 
-    It holds no columns and solves nothing: a warm start or a :class:`~colgen.bounding.protocol.Bounding` brings dual
-    values, oracles are priced at them, and with U_k the multiplicity of pricing problem k and β_k what its oracle
-    states at dual values λ,
+    It holds no columns and solves nothing.  A warm start or a :class:`~colgen.bounding.protocol.Bounding` provides dual
+    values, at which the oracles are called.  With U_k the multiplicity of pricing problem k and β_k its oracle's bound
+    at dual values λ, the bound on all feasible solutions is
 
-        constant(λ) + Σ_k U_k β_k
+        constant(λ) + Σ_k U_k β_k.
 
-    is the bound on all answers.  Each of the U_k structures is used, so that an oracle for which having none is
-    possible states a bound no worse than zero.
+    Each of the U_k structures is used, so the bound of an oracle that may use none must not be worse than zero.
 
     Parameters
     ----------
     sense
         Direction of the objective.
     constant
-        What the rows that are relaxed contribute: their right-hand sides times the dual values.
+        The relaxed rows' right-hand sides times the dual values.
     """
 
     def __init__(self, sense: Sense, constant: Callable[[OwnDuals], float] | None = None) -> None:
@@ -46,7 +45,7 @@ class LagrangianMaster(RestrictedMaster):
 
     def solve(self, budget: Budget) -> MasterSolution:
         raise FormulationError(
-            "a LagrangianMaster has no linear program for column generation: give the problem a bounding() that brings "
+            "a LagrangianMaster has no linear program for column generation: give the problem a bounding() that sets "
             "dual values, or a master() in Pyomo"
         )
 

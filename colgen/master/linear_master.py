@@ -1,8 +1,8 @@
-"""The restricted master as a linear program: born from a Pyomo template, warm-started in HiGHS.
+"""The restricted master as a linear program: built from a Pyomo template, warm-started in HiGHS.
 
-What happens to it is told elsewhere, a noun a module: columns and rows join (:mod:`~colgen.master.growth`), nodes
-bound it (:mod:`~colgen.master.node_state`), it is solved in phases (:mod:`~colgen.master.phases`), columns are priced
-(:mod:`~colgen.master.reduced_costs`).  All of them work on one :class:`~colgen.master.tableau.Tableau`.
+Its parts are in modules of their own: columns and rows are added in :mod:`~colgen.master.growth`, decisions applied in
+:mod:`~colgen.master.node_state`, phases solved in :mod:`~colgen.master.phases`, and columns priced in
+:mod:`~colgen.master.reduced_costs`.  All of them work on one :class:`~colgen.master.tableau.Tableau`.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from colgen.master.central_duals import Central, Centrality
 from colgen.master.column_pool import Floats, Ints, Origins
 from colgen.master.column_table import Generated, Held
 from colgen.master.dual_bound import dual_bound
-from colgen.master.growth import Joining
+from colgen.master.growth import Growth
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.integer_solutions import IntegerSolutions
 from colgen.master.linear_rows import LinearRows
 from colgen.master.lookup import LookUp
-from colgen.master.node_columns import Imposed
+from colgen.master.node_columns import NodeRestrictions
 from colgen.master.node_state import LinearNode
 from colgen.master.phases import Phases
 from colgen.master.protocol import MasterSolution, MasterStatus, NodeSwitch, Precision, RestrictedMaster
 from colgen.master.reduced_costs import ReducedCosts
 from colgen.master.tableau import tableau_of
 from colgen.model.rows import Rows
-from colgen.pricing.oracles import Pricing, PricingResult, check_priced
+from colgen.pricing.oracles import Pricing, PricingResult, check_terms_supported
 from colgen.solvers.linear.backends.registry import BackendError, check_backend
 from colgen.solvers.linear.lp import LinearProgram
 from colgen.solvers.linear.options import OptionError, check_options
@@ -50,41 +50,40 @@ if TYPE_CHECKING:
 class LinearMaster(RestrictedMaster):
     """A restricted master that is a linear program, warm-started in HiGHS.
 
-    Phase 1 is true: while the artificial variables (marked in the template, or added with rows that zero columns would
-    violate) cannot be driven to zero, their sum is minimised and columns cost nothing; once it is zero they are fixed
-    there and the real costs return.
+    There is no big M.  Artificial variables are marked in the template, or added with rows that zero columns would
+    violate.  While they cannot all be zero, phase 1 minimises their sum without other costs.  Phase 2 fixes them at
+    zero and uses the real costs.
 
-    The program is solved at its own scale: rows and objective are multiplied by powers of two, so that tolerances are
-    relative (see :mod:`colgen.solvers.linear.lp`); the sum of phase 1 is one of scaled violations.  Everything else,
-    and all that oracles see, is in the user's units.
+    Rows and objective are scaled by powers of two, so that tolerances are relative (see
+    :mod:`colgen.solvers.linear.lp`); phase 1 minimises the sum of scaled violations.  The interface and the oracles use
+    the user's units.
 
-    It is made in HiGHS at its first solve.  Until then it is in phase 2: :meth:`dual_bound`, :meth:`reduced_costs` and
-    :meth:`violation` speak of the real objective, and cost next to nothing.
+    The linear program is built at the first solve.  Before that the master is in phase 2, so :meth:`dual_bound`,
+    :meth:`reduced_costs` and :meth:`violation` use the real objective and are cheap.
 
     Parameters
     ----------
     formulation
         The rows, without generated columns.
     central
-        Take dual values from the middle of the optimal ones, which an interior point method finds, and not from the
-        simplex method's corner.  Where the optimum is degenerate, as in set partitioning with few and large parts, that
-        saves most rounds (Gondzio, González-Brevis, Munari, *New developments in the primal-dual column generation
-        technique*, EJOR 224, 2013), and oracles find central dual values easier.  Each solve costs many times more: it
-        pays where the oracles take much longer than the master, or hardly any other way ends.  ``"auto"``: where trials
-        of a few rounds tell that the objective comes on twice as fast; they are repeated ever more seldom, and a run
-        depends on no clock.
+        Use central optimal dual values, computed by an interior point method, instead of a vertex.  If the optimum is
+        degenerate, as in set partitioning with few and large parts, this saves most rounds (Gondzio, González-Brevis,
+        Munari, *New developments in the primal-dual column generation technique*, EJOR 224, 2013), and pricing is
+        easier.  Each solve costs many times more, so this pays if the oracles take much longer than the master, or if
+        the run would hardly end otherwise.  ``"auto"``: if trials of a few rounds improve the objective twice as fast.
+        Trials become rarer over time, and do not depend on a clock.
     dual_first
-        Solve by the dual simplex method at first: for a master that has all or most of its columns from the start.
+        Start with the dual simplex method, for masters that have all or most of their columns from the start.
     options
-        Of HiGHS, by name: ``{"simplex_price_strategy": 1, "random_seed": 7}``.  They are for its linear programs; what
-        :meth:`solve_integer` and central dual values need is set elsewhere.
+        Options of HiGHS for linear programs: ``{"simplex_price_strategy": 1, "random_seed": 7}``.  They do not apply to
+        :meth:`solve_integer` and central dual values.
     scale
-        The size of the costs that answers are made of, a power of two, where it is known before there is an answer.
+        Typical size of the costs in feasible solutions, a power of two, if known in advance.
 
     Raises
     ------
     InputError
-        If HiGHS has no such option, or not of this value.
+        If HiGHS has no such option or does not accept its value.
     """
 
     rows: LinearRows
@@ -107,26 +106,26 @@ class LinearMaster(RestrictedMaster):
         self.tableau = tableau = tableau_of(f, self._settings, dual_first)
         self.table, rows, self.program, self.objective = tableau
         self._lookup = lookup = LookUp(rows.names)
-        imposed = Imposed()
+        restrictions = NodeRestrictions()
         self._generated, self._reduced_costs = Generated(self.table, lookup), ReducedCosts(tableau, lookup)
         idle, artificials = IdleColumns(tableau), Artificials(tableau)
-        own = weakref.ref(self)  # the master's memory would else wait for the collector of cycles
+        own = weakref.ref(self)  # a strong reference would form a cycle and delay freeing the memory
 
         def refuse(new: Iterable[Row]) -> None:
             master = own()
-            assert master is not None  # whose rows these are
-            check_priced(master.oracles, new)
+            assert master is not None  # its own rows call this
+            check_terms_supported(master.oracles, new)
 
-        self._joining = Joining(tableau, lookup, imposed, artificials, idle, refuse)
+        self._growth = Growth(tableau, lookup, restrictions, artificials, idle, refuse)
         self._bases = Bases(tableau, f.column_keys, self._generated)
         self._phases = Phases(tableau, artificials, idle, self._bases, Centrality(central))
         self._node = LinearNode(
-            tableau, imposed, self._joining, artificials, idle, self._bases, self._phases, self._generated
+            tableau, restrictions, self._growth, artificials, idle, self._bases, self._phases, self._generated
         )
         self.node = self._node
         check = AnswerCheck(tableau, f, lookup)
         self.rows = LinearRows(
-            tableau, f, lookup, self._joining, self._phases, self._reduced_costs, self._generated, check
+            tableau, f, lookup, self._growth, self._phases, self._reduced_costs, self._generated, check
         )
         self.integer = IntegerSolutions(tableau, f, lookup, self._phases, check)
         self._shown: tuple[MasterSolution, Solution] | None = None
@@ -134,7 +133,7 @@ class LinearMaster(RestrictedMaster):
             self.set_solver(options=options)
 
     def set_solver(self, name: str | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Choose the solver of linear programs by name, and its options, before the first solve."""
+        """Set the solver of linear programs by name, and its options, before the first solve."""
         try:
             if name is not None:
                 self._settings["backend"] = check_backend(name)
@@ -146,19 +145,19 @@ class LinearMaster(RestrictedMaster):
             raise InputError(f"lp_options: {error}") from None
         if self.is_built:
             given = "lp_options" if name is None else "lp"
-            raise InputError(f"{given}: the linear program has been solved already, with another solver or options")
+            raise InputError(f"{given}: set it before the first solve; the linear program is solved already")
 
     @property
     def lp(self) -> LinearProgram:
-        """The program in HiGHS, made when it is first asked for: bounds, checks and reduced costs do without."""
+        """The program in HiGHS, built on first access; bounds, checks and reduced costs do not need it."""
         return self.program.lp
 
     @property
     def is_built(self) -> bool:
-        """Whether the program is in HiGHS: from the first solve on."""
+        """Whether the program is built, as after the first solve."""
         return self.program.is_built
 
-    # --- what there is -----------------------------------------------------------------------------------------------
+    # --- columns -----------------------------------------------------------------------------------------------------
 
     @property
     def num_columns(self) -> int:
@@ -166,12 +165,12 @@ class LinearMaster(RestrictedMaster):
 
     @property
     def columns(self) -> Columns:
-        """The generated columns, in the order in which they came; those that are idle are among them."""
+        """The generated columns in order of their addition, including idle ones."""
         return self._generated.columns
 
     @property
     def origins(self) -> Ints:
-        """Which pricing problem each of them came from; less than 0 where that is not known."""
+        """Indices of their pricing problems; negative if unknown."""
         return self._generated.origins
 
     def find(self, columns: Sequence[Column]) -> Ints:
@@ -183,13 +182,13 @@ class LinearMaster(RestrictedMaster):
     # --- growing -----------------------------------------------------------------------------------------------------
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
-        return self._joining.add(columns, rows, origins)
+        return self._growth.add(columns, rows, origins)
 
     # --- solving -----------------------------------------------------------------------------------------------------
 
     @property
     def precision(self) -> Precision:  # type: ignore[override]
-        """In phase 1 the scale is that of a scaled violation; otherwise a power of two, the size of costs."""
+        """Numerical accuracy; in phase 1 the scale is that of a scaled violation, otherwise of costs."""
         f, objective = self.formulation, self.objective
         rounding = max(objective.rounding, f.cost_rounding)
         return Precision(objective.scale, f.offset, rounding, f.cost_rounding, objective.finest, TOLERANCES.artificial)
@@ -201,12 +200,12 @@ class LinearMaster(RestrictedMaster):
         return self._phases.solve(budget)
 
     def solution(self, solved: MasterSolution) -> Solution:
-        # A node's is asked for several times: by heuristics, by branching rules, for the record.
+        # Cached: heuristics, branching rules and the record ask for the same one.
         if self._shown is None or self._shown[0] is not solved:
             self._shown = solved, self.table.solution(solved.objective, solved.values)
         return self._shown[1]
 
-    # --- what a round proves -----------------------------------------------------------------------------------------
+    # --- pricing and bounds ------------------------------------------------------------------------------------------
 
     def price(self, columns: Sequence[Column], duals: Duals) -> Floats:
         return self._reduced_costs.of(columns, duals)
@@ -217,14 +216,14 @@ class LinearMaster(RestrictedMaster):
     def pool(self, duals: OwnDuals) -> Pool | None:
         return self._bases.pool(duals)
 
-    # --- checking and showing ----------------------------------------------------------------------------------------
+    # --- export ------------------------------------------------------------------------------------------------------
 
     def to_pyomo(self, solved: MasterSolution | None = None) -> pyo.ConcreteModel:
-        """The current restricted master as a Pyomo model, with its generated columns, for a notebook or another solver.
+        """Return the restricted master as a Pyomo model with its generated columns.
 
-        Template variables and rows keep their names; generated columns are ``column[key or number]``.  If ``solved`` is
-        given then its values are loaded into the variables and its duals into the suffix ``dual``; without it the
-        suffix is there for a solver to fill, unless some variables are whole.
+        Template variables and rows keep their names; generated columns are ``column[key or number]``.  With ``solved``,
+        its values are loaded into the variables and its duals into the suffix ``dual``.  Otherwise the suffix is left
+        for a solver to fill, unless there are integer variables.
         """
         from colgen.master.pyomo_export import to_pyomo  # imports Pyomo
 
@@ -232,5 +231,5 @@ class LinearMaster(RestrictedMaster):
 
 
 def as_linear(master: RestrictedMaster | None) -> LinearMaster | None:
-    """The master, if it is a linear one: for a kit that checks tables, not for the engine."""
+    """Return the master if it is a linear one, otherwise None; for checks of tables outside the engine."""
     return master if isinstance(master, LinearMaster) else None

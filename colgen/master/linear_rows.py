@@ -1,4 +1,4 @@
-"""The rows of a linear master as the engine sees them: names and sides, answers, dual values and what these prove."""
+"""The rows of a linear master in the engine's interface: names, sides, solutions and dual values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from colgen.core.solution import Solution
 from colgen.master.answer_check import AnswerCheck, contributions, itemised
 from colgen.master.column_pool import Floats
 from colgen.master.column_table import Generated
-from colgen.master.dual_bound import unpriced
-from colgen.master.growth import Joining
+from colgen.master.dual_bound import remaining_gain
+from colgen.master.growth import Growth
 from colgen.master.linking import Linking
 from colgen.master.lookup import LookUp
 from colgen.master.phases import Phases
@@ -28,7 +28,7 @@ from colgen.pricing.oracles import Pricing, PricingResult
 
 
 class LinearRows(LinkingRows):
-    """Rows of a linear master.  Dual values of a kind of the problem's own are handed on as they are."""
+    """Rows of a linear master.  Dual values of a problem's own type are passed through unchanged."""
 
     checks_answers = True
 
@@ -37,7 +37,7 @@ class LinearRows(LinkingRows):
         tableau: Tableau,
         formulation: Rows,
         lookup: LookUp,
-        joining: Joining,
+        growth: Growth,
         phases: Phases,
         reduced_costs: ReducedCosts,
         generated: Generated,
@@ -45,7 +45,7 @@ class LinearRows(LinkingRows):
     ) -> None:
         self._tableau, self._formulation = tableau, formulation
         self._table, self._rows, _, self._objective = tableau
-        self._lookup, self._joining, self._phases = lookup, joining, phases
+        self._lookup, self._growth, self._phases = lookup, growth, phases
         self._reduced_costs, self._generated, self._check = reduced_costs, generated, check
 
     # --- names, sides, entries ---------------------------------------------------------------------------------------
@@ -73,17 +73,17 @@ class LinearRows(LinkingRows):
 
     @property
     def sizes(self) -> Floats:
-        """Powers of two that violations are relative to."""
+        """Scales of the rows, powers of two; violations are relative to them."""
         return self._rows.sizes
 
     @property
     def idle(self) -> tuple[Key, ...]:
-        """Names of the rows that are out of the linear program because they have been slack for long."""
+        """Names of the rows that are out of the linear program because they have been slack for a long time."""
         return tuple(self.names.keys[position] for position in self._rows.idle.out.tolist())
 
     @property
     def joined(self) -> Sequence[Row]:
-        return self._joining.joined
+        return self._growth.joined
 
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]]:
         return self._rows.sides(block)
@@ -96,19 +96,19 @@ class LinearRows(LinkingRows):
         return int(self._formulation.artificial.sum()) > len(self._table.exchange)
 
     def entries(self, column: Column) -> tuple[list[int], list[float]]:
-        """Return positions of the rows that a column has coefficients in, and the coefficients.
+        """Return the positions of the rows in which a column has coefficients, and the coefficients.
 
-        Rows that the master lacks are left out.  The column's own coefficients come first, then those that rows give by
-        its key, then those by functions.
+        Missing rows are ignored.  The column's own coefficients come first, then those of rows by its key, then those
+        by functions.
         """
         _, rows, values = self._lookup.over((column,), strict=False).entries
         return rows.tolist(), values.tolist()
 
     def add_batch(self, batch: RowBatch) -> None:
-        """Append rows as arrays over the columns' positions in the table; those that are there are passed over."""
-        self._joining.add_batch(batch)
+        """Append rows as arrays over the columns' positions in the table; existing rows are ignored."""
+        self._growth.add_batch(batch)
 
-    # --- answers -----------------------------------------------------------------------------------------------------
+    # --- solutions ---------------------------------------------------------------------------------------------------
 
     def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
         return self._check.violation(solution, exact)
@@ -126,9 +126,9 @@ class LinearRows(LinkingRows):
             return duals
         rows, sense = self._rows, self._objective.sense
         if not (isinstance(duals, Duals) and duals.names is rows.names and len(duals.values) == len(rows)):
-            return Duals(rows.guessed(duals, sense), rows.names)
+            return Duals(rows.guess(duals, sense), rows.names)
         values = rows.signed(duals.values, sense)
-        # Rows of decisions have other sides at other nodes, so that not even a dual value of this master need do.
+        # Rows of decisions have other sides at other nodes, so even dual values of this master may have wrong signs.
         return duals if np.array_equal(values, duals.values) else duals.replace(values)
 
     def guess(self, duals: OwnDuals) -> OwnDuals:
@@ -159,7 +159,9 @@ class LinearRows(LinkingRows):
         return Linking(self._tableau, self._formulation, self._lookup)
 
     def refine(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> bool:
-        return isinstance(duals, Duals) and self._objective.refine(unpriced(self._tableau, duals, pricing, results))
+        return isinstance(duals, Duals) and self._objective.refine(
+            remaining_gain(self._tableau, duals, pricing, results)
+        )
 
     def far_points(self, budget: Budget) -> Iterator[MasterSolution | None]:
         return self._phases.far_points(budget)

@@ -1,9 +1,8 @@
-"""The linking rows of a linear master as a Lagrangian relaxation sees them: what a dual value may be, what it costs.
+"""The linking rows of a linear master in a Lagrangian relaxation.
 
-The rows are relaxed: what they are violated by is paid at the dual values.  What remains are the pricing problems, that
-oracles solve, and the columns that no oracle answers for (the template's variables), each of which takes whichever of
-its bounds is best.  Source: A. M. Geoffrion, *Lagrangean relaxation for integer programming*, Mathematical Programming
-Study 2 (1974).
+The rows are relaxed: the dual values price their violation.  What remains are the pricing problems, which oracles
+solve, and the columns that belong to no oracle (the template's variables), which take the better of their bounds.
+Source: A. M. Geoffrion, *Lagrangean relaxation for integer programming*, Mathematical Programming Study 2 (1974).
 """
 
 from __future__ import annotations
@@ -25,26 +24,15 @@ from colgen.model.rows import Rows
 Floats = NDArray[np.float64]
 
 _SWEEPS = 20
-"""So often dual values are put right for the columns that forbid them, one column after the other."""
+"""Maximum number of sweeps that correct dual values column by column."""
 
 
 class Linking:
-    """Rows of a linear master at the present node, with real costs.
+    """Rows of a linear master at the present node, with real costs; later rows and columns are not included.
 
-    Parameters
-    ----------
-    tableau
-        Rows and columns are read now: an object made before some were added lacks these.
-
-    Attributes
-    ----------
-    lower, upper
-        What dual values may be, shape (rows,), in the problem's own sense: a row without a lower side does not pull
-        upwards, and a variable without bounds, alone in its row, may not improve without end.
-    sizes
-        Of the rows, powers of two.
-    own_costs
-        Of the columns that no oracle answers for.
+    ``lower`` and ``upper`` bound the dual values, shape (rows,), in the problem's own sense: for rows with one side,
+    and for variables without bounds that have an entry in one row only.  ``sizes`` are powers of two.  ``own_costs``
+    are the costs of the columns that belong to no oracle.
     """
 
     def __init__(self, tableau: Tableau, formulation: Rows, lookup: LookUp) -> None:
@@ -54,13 +42,13 @@ class Linking:
         s = self._sense.sign
         self.sizes = rows.sizes
         self.sides = rows.lower.copy(), rows.upper.copy()
-        # Columns of oracles that have no upper bound are the oracles' to answer for.
+        # Columns of oracles without an upper bound are covered by the oracles' bounds.
         own = ((table.origins == TEMPLATE) | np.isfinite(table.upper_now)) & ~table.artificial
         self._own = np.flatnonzero(own)
         self._matrix = sparse.csc_array(table.matrix(self._own, len(rows)))
         self.own_costs = table.costs[self._own]
         self._bounds = table.lower_now[self._own], table.upper_now[self._own]
-        # From here on as if minimising: the reduced cost c_j - πᵀa_j must not be negative without an upper bound.
+        # Below as if minimising: the reduced cost c_j - πᵀa_j must not be negative without an upper bound.
         least = np.where(np.isposinf(rows.upper), 0.0, -np.inf)
         most = np.where(np.isneginf(rows.lower), 0.0, np.inf)
         self._unlimited: list[int] = []
@@ -79,7 +67,7 @@ class Linking:
         self.lower, self.upper = (least, most) if s > 0 else (-most, -least)
 
     def project(self, duals: Floats) -> Floats:
-        """Dual values near these at which no variable improves without end, as far as a few sweeps find some."""
+        """Return dual values near these at which no variable improves without limit, if a few sweeps find some."""
         duals = np.minimum(np.maximum(duals, self.lower), self.upper)
         s = self._sense.sign
         for _ in range(_SWEEPS if self._unlimited else 0):
@@ -100,7 +88,7 @@ class Linking:
         return duals
 
     def own_values(self, duals: Duals) -> Floats:
-        """Values of the columns that no oracle answers for: each at its better bound, at these dual values."""
+        """Return the values of the columns that belong to no oracle: each at its better bound at these dual values."""
         lower, upper = self._bounds
         gains = self._sense.gains(self.own_costs - self._matrix.T @ duals.values)
         best = np.where(gains > 0.0, upper, lower)
@@ -109,35 +97,35 @@ class Linking:
         return values
 
     def own_activity(self, values: Floats) -> Floats:
-        """Σ_j a_ij x_j of every row, over the columns that no oracle answers for."""
+        """Return Σ_j a_ij x_j for every row, over the columns that belong to no oracle."""
         return np.asarray(self._matrix @ values, dtype=float)
 
     def named(self, values: Floats) -> tuple[dict[Key, float], frozenset[Key]]:
-        """Values of the template's variables that are not zero, by their names, and which of them must be whole."""
+        """Return the nonzero template variables by name, and the names of the integer ones among them."""
         formulation = self._formulation
         keys, count = formulation.column_keys, len(formulation.column_keys)
         found = {keys[k]: float(x) for k, x in zip(self._own.tolist(), values, strict=True) if x and k < count}
-        whole = frozenset(keys[k] for k in self._own.tolist() if k < count and formulation.integer[k])
-        return found, whole & found.keys()
+        integer = frozenset(keys[k] for k in self._own.tolist() if k < count and formulation.integer[k])
+        return found, integer & found.keys()
 
     def own_cost(self, values: Floats) -> float:
-        """What these values cost, the objective's constant included."""
+        """Return the cost of these values, including the objective's constant."""
         return float(self.own_costs @ values) + self._formulation.offset
 
     def costs_of(self, columns: Sequence[Column]) -> Floats:
-        """Costs of columns."""
+        """Return the costs of columns."""
         return self._lookup.over(columns).costs
 
     def activity(self, columns: Sequence[Column], values: Floats) -> Floats:
-        """Σ_j a_ij x_j of every row, over columns of oracles."""
+        """Return Σ_j a_ij x_j for every row, over columns of oracles."""
         owners, rows, entries = self._lookup.over(columns).entries
         sums: Floats = np.bincount(rows, entries * values[owners], minlength=len(self.sizes)).astype(float)
         return sums
 
     def slope(self, duals: Floats, activity: Floats) -> Floats:
-        """A subgradient of the dual bound, in the direction that improves it: what the rows lack.
+        """Return a subgradient of the dual bound in the direction that improves it: the violation of the rows.
 
-        Where a dual value is zero either side counts, whichever the activity misses: none if it lies between.
+        Where a dual value is zero, either side counts if the activity violates it.
         """
         s = self._sense.sign
         low, high = self.sides
@@ -146,7 +134,7 @@ class Linking:
         return s * (np.where(np.isfinite(side), side, np.clip(activity, low, high)) - activity)
 
     def holds(self, activity: Floats) -> bool:
-        """Whether an activity lies within the sides of all rows."""
+        """Return whether an activity satisfies all rows."""
         low, high = self.sides
         room = TOLERANCES.pruning * self.sizes
         return bool(((activity >= low - room) & (activity <= high + room)).all())

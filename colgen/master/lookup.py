@@ -1,4 +1,4 @@
-"""Columns over a master's rows, with what the rows state of them."""
+"""Complete columns by the coefficients that a master's rows define."""
 
 from __future__ import annotations
 
@@ -16,35 +16,25 @@ from colgen.master.row_coefficients import StatedByRows
 
 
 class LookUp:
-    """Puts columns over the rows of these names.
-
-    Parameters
-    ----------
-    names
-        Of the rows; it grows with them.
-    """
+    """Converts columns to batches over the rows of the master, whose names it shares."""
 
     def __init__(self, names: RowNames) -> None:
         self._names = names
         self._stated = StatedByRows()
 
-    def learn(self, row: Row, position: int) -> None:
-        """Store what a new row states of columns."""
-        self._stated.learn(row, position)
+    def store_row(self, row: Row, position: int) -> None:
+        """Store the coefficients of a new row."""
+        self._stated.store_row(row, position)
 
-    def learn_entries(self, keys: Sequence[Key | None], rows: Sequence[int], values: Sequence[float]) -> None:
-        """Store what new rows state of the columns of these keys, one entry each."""
-        self._stated.learn_entries(keys, rows, values)
+    def store_entries(self, keys: Sequence[Key | None], rows: Sequence[int], values: Sequence[float]) -> None:
+        """Store entries of new rows in the columns of these keys."""
+        self._stated.store_entries(keys, rows, values)
 
     def over(self, columns: Sequence[Column], *, strict: bool = True) -> Columns:
-        """Return columns as a batch over the rows that are there, with what these state.
+        """Return columns as a batch over the present rows, with the coefficients that these define.
 
-        A batch is asked about once: it keeps the answer until there are more rows.
-
-        Parameters
-        ----------
-        strict
-            Whether a column may have coefficients in rows that it brings, but in no others that are not there.
+        The result is cached in the batch until rows are added.  With ``strict``, coefficients in missing rows raise an
+        error, unless the column brings the row.
         """
         batch = columns if isinstance(columns, Columns) else Columns.of(columns)
         keys, position = self._names.keys, self._names.position
@@ -53,24 +43,24 @@ class LookUp:
         except KeyError as missing:
             raise self._unknown_row(batch, missing.args[0]) from None
         if batch.stated_by != len(keys):
-            batch.stated, batch.stated_by = self._stated.of_batch(batch), len(keys)
+            batch.stated, batch.stated_by = self._stated.entries_of_batch(batch), len(keys)
             _check_stated(batch)
         return batch
 
     def products_of_few(self, columns: Sequence[Column], duals: Floats) -> list[float] | None:
-        """πᵀa_j of a few single columns, term by term; None where there are more, or rows state more of them."""
+        """Return πᵀa_j of a few single columns, term by term; None for more, or if rows define further entries."""
         if isinstance(columns, Columns) or len(columns) > FEW:
             return None
         position, known, products = self._names.position, len(duals), []
         for column in columns:
-            if column.rows or self._stated.speaks_of(column):
+            if column.rows or self._stated.may_extend(column):
                 return None
             product = 0.0
             for key, amount in column.coefficients.items():
                 row = position.get(key)
-                if row is None:  # over() says what is wrong
+                if row is None:  # over() raises the error
                     return None
-                if row < known:  # rows younger than the dual values count as zero
+                if row < known:  # rows added after the dual values count as zero
                     product += amount * duals.item(row)
             if not math.isfinite(product):
                 return None
@@ -81,7 +71,7 @@ class LookUp:
         column = batch[int(np.argmax(batch.covering(key)))]
         return UnknownRowError(
             f"the column of {column.structure!r} has a coefficient in row {key!r}, which the master does not have: "
-            f"add the row to the template, or let the column bring it in Column.rows{self._names.instead_of(key)}"
+            f"add the row to the template, or let the column bring it by Column.rows{self._names.instead_of(key)}"
         )
 
 

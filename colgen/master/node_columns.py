@@ -1,4 +1,4 @@
-"""What a node and a dive impose on columns: bounds, and which of them are allowed at all."""
+"""The bounds of columns that a node and a dive require, and the columns that a node forbids."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from colgen.master.column_table import ColumnTable
 _NOTHING: Ints = np.empty(0, dtype=np.int64)
 
 _FEW = 32
-"""So many single columns, or fewer, are looked at one by one."""
+"""Up to this many single columns are checked one by one."""
 
 
 class _Verdict:
-    """What a decision says of columns: how many it has judged, and the positions of those that it forbids."""
+    """Columns that a decision forbids among the first ``judged`` columns of the table."""
 
     __slots__ = ("forbidden", "judged")
 
@@ -27,18 +27,10 @@ class _Verdict:
         self.judged, self.forbidden = 0, _NOTHING
 
 
-class Imposed:
-    """The branching decisions of the present node, and the lower bounds of a dive.
+class NodeRestrictions:
+    """The branching decisions of the present node, and the lower bounds of a dive by identity of columns.
 
-    Attributes
-    ----------
-    decisions
-        Of the node.
-    fixed
-        Lower bounds by the identity of columns.
-    proper
-        Name of a block of rows that no column may cover more of than the fixed ones leave over; see
-        :meth:`NodeSwitch.fix`.
+    For ``proper``, the name of a block of rows, see :meth:`NodeSwitch.fix`.
     """
 
     def __init__(self) -> None:
@@ -49,11 +41,11 @@ class Imposed:
         self._in_force: tuple[tuple[Decision, ...], list[_Verdict]] = ((), [])
         self._seen = 0
 
-    def of_node(self, table: ColumnTable) -> tuple[Floats, Floats]:
-        """Bounds of all columns at the node; they may cross."""
+    def bounds(self, table: ColumnTable) -> tuple[Floats, Floats]:
+        """Return the bounds of all columns at the node; they may cross."""
         lower, upper = table.lower.copy(), table.upper.copy()
         upper[table.artificial] = table.upper_now[table.artificial]
-        for decision, verdict in zip(self.decisions, self._look_at_young(table), strict=True):
+        for decision, verdict in zip(self.decisions, self._screen_new(table), strict=True):
             upper[verdict.forbidden] = 0.0
             for key, (low, high) in decision.bounds().items():
                 where = table.position.get(key)
@@ -62,13 +54,13 @@ class Imposed:
                 lower[where], upper[where] = max(lower[where], low), min(upper[where], high)
         return lower, upper
 
-    def _look_at_young(self, table: ColumnTable) -> list[_Verdict]:
-        """Let each decision judge the columns that have come since it was last in force; its verdict is kept."""
+    def _screen_new(self, table: ColumnTable) -> list[_Verdict]:
+        """Apply each decision to the columns added since it was last in force; the verdicts are cached."""
         before, in_force = self._in_force
-        for verdict in in_force:  # of columns that have come below it, to which no decision had an objection
+        for verdict in in_force:  # columns added at the last node satisfy all of its decisions
             verdict.judged = self._seen
         same = [one is other for one, other in zip(before, self.decisions, strict=False)]
-        shared = same.index(False) if False in same else len(same)  # a path of the tree begins like the one before
+        shared = same.index(False) if False in same else len(same)  # nodes share a prefix of their paths in the tree
         verdicts = in_force[:shared]
         verdicts += [self._verdicts.setdefault(decision, _Verdict()) for decision in self.decisions[shared:]]
         waiting: dict[int, list[tuple[Decision, _Verdict]]] = {}
@@ -76,8 +68,8 @@ class Imposed:
             if verdict.judged < len(table):
                 waiting.setdefault(verdict.judged, []).append((decision, verdict))
         for first, pairs in waiting.items():
-            young = np.arange(first, len(table))
-            found = _forbidden([decision for decision, _ in pairs], table, young[table.is_generated(young)])
+            new = np.arange(first, len(table))
+            found = _forbidden([decision for decision, _ in pairs], table, new[table.is_generated(new)])
             for decision, verdict in pairs:
                 verdict.judged = len(table)
                 if decision in found:
@@ -94,13 +86,7 @@ class Imposed:
             lower[where] = max(lower[where], value)
 
     def allows(self, batch: Columns, first: int) -> Mask | None:
-        """Which columns of a batch the node allows; None where that is all of them.
-
-        Parameters
-        ----------
-        first
-            Where the batch begins in the table.
-        """
+        """Return which columns of a batch at position ``first`` of the table the node allows; None if all."""
         mask = self._mask(batch) if self.decisions else None
         if mask is None and first == self._seen and self.decisions is self._in_force[0]:
             self._seen += len(batch)
@@ -108,7 +94,7 @@ class Imposed:
 
     def _mask(self, batch: Columns) -> Mask | None:
         given = batch.meanings.given
-        if given is not None and len(given) <= _FEW:  # arrays of a few cost more than they save
+        if given is not None and len(given) <= _FEW:  # for a few columns arrays are slower
             objection = screen_of(self.decisions).objection
             few = [objection(column) is None for column in given]
             return None if all(few) else np.array(few, dtype=np.bool_)
@@ -116,16 +102,16 @@ class Imposed:
         return None if mask.all() else mask
 
 
-def _forbidden(decisions: Sequence[Decision], table: ColumnTable, young: Ints) -> Mapping[Decision, Ints]:
-    """Which of some columns of the table each decision forbids; those that forbid none may be left out."""
-    if not len(young):
+def _forbidden(decisions: Sequence[Decision], table: ColumnTable, new: Ints) -> Mapping[Decision, Ints]:
+    """Return the columns that each decision forbids; decisions that forbid none may be missing."""
+    if not len(new):
         return {}
-    if len(young) > _FEW:
-        batch = table.batch(young)
-        return {decision: young[~decision.allows_each(batch)] for decision in decisions}
+    if len(new) > _FEW:
+        batch = table.batch(new)
+        return {decision: new[~decision.allows_each(batch)] for decision in decisions}
     screen = Screen(decisions)
     forbidden: dict[Decision, list[int]] = {}
-    for position in young.tolist():
+    for position in new.tolist():
         column = table.column(position)
         assert column is not None
         for decision in screen.objections(column):

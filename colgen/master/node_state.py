@@ -1,4 +1,4 @@
-"""The present node in a linear master: the rows that it imposes, the bounds of columns, what a dive fixes."""
+"""Apply the present node to a linear master: its rows, the bounds of columns, and the fixings of a dive."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from colgen.master.artificials import Artificials
 from colgen.master.bases import Bases
 from colgen.master.column_pool import Floats
 from colgen.master.column_table import Generated
-from colgen.master.growth import Joining
+from colgen.master.growth import Growth
 from colgen.master.idle_columns import IdleColumns
-from colgen.master.node_columns import Imposed
+from colgen.master.node_columns import NodeRestrictions
 from colgen.master.phases import Phases
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import NodeSwitch
@@ -27,19 +27,16 @@ from colgen.master.tableau import Tableau
 
 
 class LinearNode(NodeSwitch):
-    """Switches a linear master from node to node, and into dives and out of them.
+    """Switches a linear master between nodes and dives.
 
-    Attributes
-    ----------
-    contradictory
-        Whether the node's decisions leave no value for some variable or row.
+    ``contradictory`` tells whether the node's decisions exclude all values of some variable or row.
     """
 
     def __init__(
         self,
         tableau: Tableau,
-        imposed: Imposed,
-        joining: Joining,
+        restrictions: NodeRestrictions,
+        growth: Growth,
         artificials: Artificials,
         idle: IdleColumns,
         bases: Bases,
@@ -47,21 +44,21 @@ class LinearNode(NodeSwitch):
         generated: Generated,
     ) -> None:
         self._table, self._rows, self._program, self._objective = tableau
-        self._imposed, self._joining, self._artificials, self._idle = imposed, joining, artificials, idle
+        self._restrictions, self._growth, self._artificials, self._idle = restrictions, growth, artificials, idle
         self._bases, self._phases, self._generated = bases, phases, generated
         self.contradictory = False
         self._exchanges = len(tableau.table.exchange) > 0
 
     def apply(self, decisions: Sequence[Decision]) -> None:
-        self._imposed.decisions = tuple(decisions)
+        self._restrictions.decisions = tuple(decisions)
         self.contradictory = False
         self._impose_rows()
         self._impose_bounds()
 
     def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> tuple[tuple[Column, float], ...]:
-        self._imposed.fixed, self._imposed.proper = dict(fixed), proper
+        self._restrictions.fixed, self._restrictions.proper = dict(fixed), proper
         self._impose_bounds()
-        return tuple((self._generated.named(identity), value) for identity, value in fixed.items())
+        return tuple((self._generated.column_of(identity), value) for identity, value in fixed.items())
 
     def basis(self) -> SavedBasis:
         return self._program.basis()
@@ -87,7 +84,7 @@ class LinearNode(NodeSwitch):
         every = self._rows
         sides: dict[Key, tuple[float, float]] = {}
         rows: dict[Key, Row] = {}
-        for decision in self._imposed.decisions:
+        for decision in self._restrictions.decisions:
             row = decision.row()
             if row is not None:
                 low, high = sides.get(row.key, (-math.inf, math.inf))
@@ -95,10 +92,10 @@ class LinearNode(NodeSwitch):
                 rows[row.key] = row
         if not rows and not every.of_decisions:
             return
-        # Its sides change from node to node: it is added with none, and with an artificial variable for either.
+        # The sides change between nodes, so the row is added without sides and with artificial variables for both.
         free = [dataclasses.replace(row, lower=-math.inf, upper=math.inf) for row in rows.values()]
         first = len(every)
-        self._joining.add_rows(free, sides)
+        self._growth.add_rows(free, sides)
         self._artificials.add_both(np.arange(first, len(every)))
         stale = every.of_decisions - rows.keys()
         every.of_decisions = set(rows)
@@ -113,15 +110,15 @@ class LinearNode(NodeSwitch):
             self._program.change_row_bounds(positions, lower, upper)
 
     def _impose_bounds(self) -> None:
-        table, imposed = self._table, self._imposed
-        # What dual values of the root satisfy need not hold where a decision or a dive has its say.
-        self._objective.exchange(self._exchanges and not imposed.decisions and not imposed.fixed)
-        lower, upper = imposed.of_node(table)
+        table, restrictions = self._table, self._restrictions
+        # Exchanges are valid at the root only, without decisions and fixings.
+        self._objective.exchange(self._exchanges and not restrictions.decisions and not restrictions.fixed)
+        lower, upper = restrictions.bounds(table)
         self.contradictory |= bool((lower > upper).any())
-        imposed.raise_fixed(table, lower)
-        if imposed.fixed and imposed.proper is not None:
-            upper = np.where(self._fits(lower, imposed.proper), upper, lower)
-        # A dive may fix a column that the node forbids; it finds that out by its objective.
+        restrictions.raise_fixed(table, lower)
+        if restrictions.fixed and restrictions.proper is not None:
+            upper = np.where(self._fits(lower, restrictions.proper), upper, lower)
+        # A dive may fix a column that the node forbids; its objective then ends the dive.
         upper = np.maximum(lower, upper)
         changed = np.flatnonzero((lower != table.lower_now) | (upper != table.upper_now))
         table.lower_now[:], table.upper_now[:] = lower, upper
@@ -129,7 +126,7 @@ class LinearNode(NodeSwitch):
         self._idle.activate(np.flatnonzero((table.place < 0) & ((lower > 0.0) | (upper < 0.0))))
 
     def _fits(self, fixed: Floats, block: str) -> Mask:
-        """Which columns cover no more of any row of a block than the fixed ones leave over of its lower side."""
+        """Return which columns cover no more of any row of a block than the fixed ones leave of its lower side."""
         table, every = self._table, self._rows
         left = np.full(len(every), math.inf)
         rows = every.names.block(block)

@@ -1,8 +1,7 @@
-"""The dual values of a linear master that are best once distance from a point is paid for.
+"""The optimal dual values of a linear master with a penalty on the distance from a point.
 
-Each row gets two columns, one that raises its activity and one that lowers it, for each interval around the point.
-With those of an interval [a, b] bounded by ε, the dual of the restricted master loses ε for each unit beyond the
-interval.
+For each interval around the point, each row gets two columns, one that raises its activity and one that lowers it.
+If the columns of an interval [a, b] are bounded by ε, the dual objective loses ε per unit beyond the interval.
 
 Source: O. du Merle, D. Villeneuve, J. Desrosiers, P. Hansen, *Stabilized column generation*, Discrete Mathematics 194
 (1999).
@@ -25,14 +24,9 @@ from colgen.solvers.linear.program import Program
 
 
 class Interval(NamedTuple):
-    """Where dual values cost nothing, and what each unit beyond costs: one entry a row.
+    """Intervals of dual values without a penalty, one entry per row.
 
-    Attributes
-    ----------
-    least, most
-        Its ends.
-    slopes
-        Infinite where dual values may not leave it.
+    The penalties per unit beyond, ``slopes``, are infinite if dual values must stay inside.
     """
 
     least: Floats
@@ -41,13 +35,7 @@ class Interval(NamedTuple):
 
 
 class PenalisedProgram:
-    """A program of its own over a master's columns, which joins what the master has got since at each solve.
-
-    Parameters
-    ----------
-    intervals
-        How many there are a row.
-    """
+    """A separate program over a master's columns; new columns of the master are added at each solve."""
 
     def __init__(self, master: LinearMaster, intervals: int) -> None:
         self._master, self._intervals = master, intervals
@@ -55,13 +43,13 @@ class PenalisedProgram:
         self._rows = self._columns = 0
 
     def duals(self, intervals: Sequence[Interval], budget: Budget) -> Floats | None:
-        """The best dual values; None if the solver has found none."""
+        """Return the optimal dual values; None if the solver fails."""
         master = self._master
-        paid = np.concatenate([self._paid(interval) for interval in intervals])
+        paid = np.concatenate([self._penalty_costs(interval) for interval in intervals])
         most = np.concatenate([interval.slopes for interval in intervals for _ in range(2)])
         costs = np.concatenate([paid, master.objective.costs])
         if self._program is None or self._rows != master.num_rows:
-            self._program = self._built(costs, most)
+            self._program = self._build(costs, most)
             self._rows, self._columns = master.num_rows, len(master.table)
         else:
             self._grow()
@@ -74,12 +62,12 @@ class PenalisedProgram:
             return None
         return solved.duals if solved.status is LPStatus.OPTIMAL else None
 
-    def _paid(self, interval: Interval) -> Floats:
-        """Costs of the columns that raise activities, and of those that lower them: the ends of the interval."""
+    def _penalty_costs(self, interval: Interval) -> Floats:
+        """Return the costs of the columns that raise activities, then of those that lower them."""
         up, down = interval.most, -interval.least
         return np.concatenate([up, down] if self._master.sense is Sense.MINIMIZE else [-down, -up])
 
-    def _built(self, costs: Floats, most: Floats) -> LinearProgram:
+    def _build(self, costs: Floats, most: Floats) -> LinearProgram:
         master, count = self._master, self._master.num_rows
         table, rows = master.table, master.rows
         unit = sparse.eye_array(count, format="csc")
@@ -98,7 +86,7 @@ class PenalisedProgram:
         )
 
     def _grow(self) -> None:
-        """Take in the columns that the master has got since."""
+        """Add the master's new columns."""
         table = self._master.table
         new = np.arange(self._columns, len(table))
         if len(new) and self._program is not None:

@@ -1,4 +1,4 @@
-"""Solving a linear master: phase 1 while violations can be less, phase 2, and what is idle brought back in between."""
+"""Solve a linear master: phase 1, phase 2, and the return of idle columns and rows in between."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from colgen.core.errors import SolverError
 from colgen.core.tolerances import TOLERANCES
 from colgen.master.artificials import Artificials
 from colgen.master.bases import Bases
-from colgen.master.central_duals import Centrality, central_duals, without_penalties
+from colgen.master.central_duals import Centrality, avoid_penalties, central_duals
 from colgen.master.column_pool import Floats
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.protocol import MasterSolution, MasterStatus
@@ -22,20 +22,14 @@ from colgen.solvers.columns.compressed import are_whole
 from colgen.solvers.linear.lp import LPSolution, LPStatus
 
 _BOX = 2.0**20
-"""How far an unbounded master may go in a box, beyond the largest of its sides."""
+"""Size of the box in which an unbounded master is solved, relative to its largest side or bound."""
 
 _FARTHEST, _STRIDE = 2.0**60, 2.0**10
-"""How far points on a ray of an unbounded master are, and by what each is farther than the one before."""
+"""Distance of the last point on a ray of an unbounded master, and the ratio between consecutive distances."""
 
 
 class Phases:
-    """Solves over all columns and rows, where the program does without some of either.
-
-    Parameters
-    ----------
-    central
-        Whether dual values are taken from the middle of the optimal ones.
-    """
+    """Solves over all columns and rows, while the program contains only some of them."""
 
     def __init__(
         self, tableau: Tableau, artificials: Artificials, idle: IdleColumns, bases: Bases, central: Centrality
@@ -46,29 +40,29 @@ class Phases:
         self._feasible = False
 
     def begin_feasible(self) -> None:
-        """Somebody knows of columns that satisfy all rows: phase 1 is for the case that they do not."""
+        """Skip phase 1 at first, because columns are known that satisfy all rows."""
         self._feasible = True
 
     @property
-    def _is_driven(self) -> bool:
-        """Whether there are artificial variables that are no exchanges."""
+    def _has_artificials(self) -> bool:
+        """Whether there are artificial variables other than exchanges."""
         return int(self._table.artificial.sum()) > len(self._table.exchange)
 
     def solve(self, budget: Budget) -> MasterSolution:
-        """The optimum of the phase that the master ends in, with the dual values that are to be priced at."""
+        """Return the optimum, in the phase that the master ends in, with the dual values for pricing."""
         objective, rows = self._objective, self._rows
-        if not self._program.is_built and not self._feasible and self._is_driven:
+        if not self._program.is_built and not self._feasible and self._has_artificials:
             objective.enter(1)
         self._bases.begin()
-        solved = self._optimum(budget)
+        solved = self._solve_phases(budget)
         if solved.status is not LPStatus.OPTIMAL:
             return MasterSolution(MasterStatus[solved.status.name], phase=objective.phase)
-        solved = without_penalties(self._tableau, self._idle, solved, budget)
+        solved = avoid_penalties(self._tableau, self._idle, solved, budget)
         central = objective.phase == 2 and len(rows) > 0 and objective.scale > 0.0
         central = central and self._central.next(solved.objective, objective.sense.sign)
         duals = central_duals(self._tableau, solved, budget.seconds_left) if central else solved.duals
         duals = rows.signed(duals, objective.sense)
-        if rows.unsized.any():  # no entry, no side: any value is a dual value, and zero is one in all units
+        if rows.unsized.any():  # without entries and sides any dual value is valid, and zero is so in all units
             duals = np.where(rows.unsized, 0.0, duals)
         objective.rounding = rows.rounding_at(duals)
         self._grow_older(solved, duals if central else None)
@@ -76,7 +70,7 @@ class Phases:
         return self._solution(solved.objective, solved.values, Duals(duals, rows.names))
 
     def _solution(self, objective: float, values: Floats, duals: Duals) -> MasterSolution:
-        """A solution of the present phase, and what the engine has to be told of it."""
+        """Return a solution of the present phase with its properties."""
         table, phase, exchanging = self._table, self._objective.phase, False
         if len(table.exchange) and phase == 2:
             used = values[table.exchange] * table.weights[table.exchange]
@@ -85,15 +79,15 @@ class Phases:
         terms = float(np.abs(self._objective.costs * values).sum()) or math.inf
         return MasterSolution(MasterStatus.OPTIMAL, objective, values, duals, phase, integral, exchanging, terms)
 
-    def _optimum(self, budget: Budget) -> LPSolution:
-        """Solve from phase to phase until one has an optimum, or it is known that none has."""
+    def _solve_phases(self, budget: Budget) -> LPSolution:
+        """Switch phases until one has an optimum, or none has."""
         objective = self._objective
         try:
             solved = self._sift(budget)
-            infeasible = objective.phase == 2 and solved.status is LPStatus.INFEASIBLE and self._is_driven
+            infeasible = objective.phase == 2 and solved.status is LPStatus.INFEASIBLE and self._has_artificials
         except SolverError:
-            # Of a program that is infeasible by a hair a solver may not say so: phase 1 is always feasible, and tells.
-            infeasible = objective.phase == 2 and self._is_driven
+            # A solver may fail on a program that is barely infeasible; phase 1 is always feasible and decides.
+            infeasible = objective.phase == 2 and self._has_artificials
             if not infeasible:
                 raise
         if infeasible:
@@ -107,7 +101,7 @@ class Phases:
             solved = self._sift(budget)
         feasible = solved.status is LPStatus.OPTIMAL and abs(solved.objective) <= TOLERANCES.artificial
         if objective.phase == 1 and feasible:
-            # Fixed where they are, not exactly at zero: without what rounding left of them phase 2 can be infeasible.
+            # Fixed at their residual values, since exactly zero might make phase 2 infeasible by rounding errors.
             objective.enter(2, residual=solved.values)
             solved = self._sift(budget)
         return solved
@@ -118,15 +112,15 @@ class Phases:
             solved = self._program.solve(budget)
             if solved.status is LPStatus.UNBOUNDED and self.put_rows_back():
                 continue
-            if solved.status is not LPStatus.OPTIMAL:  # infeasible without some of its rows already
+            if solved.status is not LPStatus.OPTIMAL:  # infeasible even without some of its rows
                 return solved
-            wanted = self._idle.wanted(solved.duals)
+            wanted = self._idle.find_improving(solved.duals)
             self._idle.activate(wanted)
             if not self.put_rows_back(solved) and not len(wanted):
                 return solved
 
     def put_rows_back(self, solved: LPSolution | None = None) -> bool:
-        """Put rows back that a solution violates, all of them where there is none; whether there was any."""
+        """Put back rows that a solution violates, or all without a solution; return whether there was any."""
         rows = self._rows
         if not len(rows.idle.out):
             return False
@@ -136,19 +130,19 @@ class Phases:
         return len(back) > 0
 
     def _take_rows_out(self, solved: LPSolution) -> None:
-        """Take rows out that have been slack for long enough."""
+        """Take out rows that have been slack for long enough."""
         rows = self._rows
         if not len(rows.idle) or self._objective.phase == 1:
             return
         activity = self._table.activities(solved.values, len(rows))
-        out = rows.idle.taken_out(activity, rows.lower, rows.upper, rows.sizes)
+        out = rows.idle.take_out(activity, rows.lower, rows.upper, rows.sizes)
         if len(out):
             self._program.change_row_bounds(out, np.full(len(out), -math.inf), np.full(len(out), math.inf))
 
     def _grow_older(self, solved: LPSolution, central: Floats | None) -> None:
-        """Count a solve for the columns that it leaves out, and let them go where they are too many."""
+        """Update the columns' ages, and remove the surplus."""
         table, objective = self._table, self._objective
-        # A column is out if the dual values that are used keep it out: at a degenerate optimum others would not.
+        # By the dual values that are used: at a degenerate optimum others may not price the same columns out.
         used = solved.reduced_costs
         if central is not None:
             used = (objective.costs - table.row_products(central))[table.active]
@@ -157,10 +151,10 @@ class Phases:
             self._idle.retire_surplus(used)
 
     def far_points(self, budget: Budget) -> Iterator[MasterSolution | None]:
-        """Yield an optimum within large bounds, then points ever farther from it on a ray; None where either fails.
+        """Yield an optimum within large bounds, then points farther and farther from it on a ray; None on failure.
 
-        Integer variables are rounded, so that separations that look at integer solutions alone are asked as well: at
-        such distances a unit is a rounding error.  The last point is beyond all numbers that rows have for sides.
+        Integer variables are rounded, so that separations of integer solutions are called too; at such distances a unit
+        is a rounding error.  The last point is beyond all sides of rows.
         """
         far = self._solve_in_a_box(budget)
         yield far
@@ -171,22 +165,22 @@ class Phases:
             yield None
             return
         ray, gain = direction
-        whole, distance = self._table.integer, float(np.abs(far.values).max(initial=0.0))
+        integer, distance = self._table.integer, float(np.abs(far.values).max(initial=0.0))
         while distance < _FARTHEST:
             distance = min(max(distance, 1.0) * _STRIDE, _FARTHEST)
             values = far.values + distance * ray
-            values = np.where(whole, np.round(values), values)
+            values = np.where(integer, np.round(values), values)
             yield self._solution(far.objective + distance * gain, values, far.duals)
 
     def _solve_in_a_box(self, budget: Budget) -> MasterSolution | None:
-        """Optimise an unbounded master within large bounds; None if that ends without an optimum."""
+        """Optimise an unbounded master within large bounds; None if there is no optimum."""
         table, rows, program = self._table, self._rows, self._program
         _, there, entries = table.entries_of(len(table))
         least = np.full(len(rows), math.inf)
         np.minimum.at(least, there[entries != 0.0], np.abs(entries[entries != 0.0]))
         ends = np.concatenate([rows.lower / least, rows.upper / least, table.lower_now, table.upper_now])
         end = float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0))
-        far = min(_BOX * max(1.0, end), max(_FARTHEST, end))  # what is much farther, solvers take for infinite
+        far = min(_BOX * max(1.0, end), max(_FARTHEST, end))  # solvers treat larger values as infinite
         unlimited = np.flatnonzero(np.isinf(table.lower_now) | np.isinf(table.upper_now))
         lower, upper = table.lower_now[unlimited], table.upper_now[unlimited]
         program.change_bounds(unlimited, np.maximum(lower, -far), np.minimum(upper, far))
@@ -200,7 +194,7 @@ class Phases:
         return self._solution(solved.objective, solved.values, duals)
 
     def _improving_ray(self, budget: Budget) -> tuple[Floats, float] | None:
-        """A direction that improves without end, the best of all that rows and bounds allow, and its gain."""
+        """Return an improving direction, the best that rows and bounds allow, and its gain; None if there is none."""
         table, rows, program = self._table, self._rows, self._program
         columns, all_rows = np.arange(len(table)), np.arange(len(rows))
         lower, upper = table.lower_now.copy(), table.upper_now.copy()

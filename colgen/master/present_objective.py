@@ -1,4 +1,4 @@
-"""What a linear master optimises at present: violations in phase 1, the real costs in phase 2."""
+"""The present objective of a linear master: violations in phase 1, real costs in phase 2."""
 
 from __future__ import annotations
 
@@ -18,22 +18,17 @@ from colgen.solvers.linear.scaling import typical_size
 from colgen.solvers.scaling import power_of_two
 
 _WIDEST = 2.0**24
-"""Costs cannot be so many times the scale that a program is solved at."""
+"""Maximum ratio of costs to the scale at which a program is solved."""
 
 _LEFT = 2.0**-28
-"""The share of that scale that a solver leaves of reduced costs: four times its tolerance."""
+"""Error of reduced costs after a solve, relative to that scale: four times the solver's tolerance."""
 
 
 class PresentObjective:
-    """The objective of the present phase, its size, and reduced costs by it.
+    """The objective of the present phase, its scale and its reduced costs.
 
-    Attributes
-    ----------
-    phase
-        1 while artificial variables are driven out, else 2; until the first solve too, so that what is asked before it
-        is asked of the real objective.
-    rounding
-        What rounding may leave of a reduced cost at the present dual values.
+    ``phase`` is 1 while artificial variables are positive, otherwise 2; also before the first solve, when the real
+    objective is used.  ``rounding`` is the rounding error of a reduced cost at the present dual values.
     """
 
     def __init__(
@@ -51,19 +46,19 @@ class PresentObjective:
 
     @property
     def costs(self) -> Floats:
-        """Of all columns."""
+        """Costs of all columns."""
         if self.phase == 2:
             return self._table.costs
         return self.sense.sign * self._table.weights
 
     @property
     def constant(self) -> float:
-        """What is added to all that columns cost."""
+        """Constant of the objective."""
         return self._constant if self.phase == 2 else 0.0
 
     @property
     def scale(self) -> float:
-        """The size of the costs that answers are made of, a power of two; in phase 1 that of a scaled violation."""
+        """Typical size of costs, a power of two; in phase 1 of scaled violations."""
         if self._scale_of_guess is not None:
             return self._scale_of_guess
         if self.phase == 1:
@@ -72,7 +67,7 @@ class PresentObjective:
 
     @property
     def real_scale(self) -> float:
-        """The size of the real costs, known from the columns alone before phase 2 is solved."""
+        """Typical size of the real costs, computed from the columns before phase 2 is solved."""
         if self._program.is_built and self.phase == 2:
             return self._program.lp.cost_scale
         known, count = self._scale_of_columns, len(self._table)
@@ -82,20 +77,20 @@ class PresentObjective:
 
     @property
     def finest(self) -> float:
-        """The smallest scale that the present phase has been refined to; infinite if it never was."""
+        """The smallest scale that the present phase was refined to; infinite if it was not."""
         return self._finest[self.phase]
 
     @property
     def negligible(self) -> float:
-        """What may be left of a reduced cost that counts as zero though any number of columns may have it.
+        """Reduced costs up to this count as zero, even if any number of columns has them.
 
-        Rounding, and once the program is solved at a smaller scale on that account, what its solver leaves there.
+        This is the rounding error or, after a refinement, the solver's error at the smaller scale.
         """
         left = 0.0 if math.isinf(self.finest) else _LEFT * self.finest
         return max(self.rounding, left)
 
     def refine(self, gain: float) -> bool:
-        """Solve at the scale of a gain that is small beside the present one; False if that is no smaller."""
+        """Solve at the scale of a small gain from now on; return False if that is not below the present scale."""
         largest = float(np.abs(self.costs).max(initial=0.0))
         scale = max(power_of_two(gain), power_of_two(largest) / _WIDEST)
         if not gain > self.negligible or scale >= (self.scale or math.inf):
@@ -105,21 +100,21 @@ class PresentObjective:
         return True
 
     def products(self, duals: Duals) -> Floats:
-        """πᵀa_j of all columns; they are remembered, for a round asks for them more than once."""
-        asked, size, products = self._last_products
+        """Return πᵀa_j of all columns; cached, because a round uses them several times."""
+        last, size, products = self._last_products
         now = (len(self._table), len(self._rows))
-        if asked is not duals or size != now:
+        if last is not duals or size != now:
             products = self._table.row_products(duals.values)
             self._last_products = (duals, now, products)
         return products
 
     def reduced_costs(self, duals: Duals, theta: float = 1.0) -> Floats:
-        """Of all columns at θπ."""
+        """Return the reduced costs of all columns at θπ."""
         products = self.products(duals)
         return self.costs - (products if theta == 1.0 else theta * products)
 
     def enter(self, phase: int, residual: Floats | None = None) -> None:
-        """Begin a phase, with artificial variables free or fixed where ``residual`` has them."""
+        """Begin a phase, with artificial variables free, or fixed at their values in ``residual``."""
         self.phase = phase
         table = self._table
         artificial = np.flatnonzero(table.artificial)
@@ -127,7 +122,7 @@ class PresentObjective:
         if residual is not None:
             upper = np.maximum(residual[artificial], 0.0)
         table.upper_now[artificial] = upper
-        if len(table.exchange):  # what could be exchanged for what is no violation
+        if len(table.exchange):  # in phase 1 exchanges must not replace violations
             table.upper_now[table.exchange] = np.inf if phase == 2 and table.exchanging else 0.0
             upper = table.upper_now[artificial]
         self._program.change_objective(self.costs, self.constant)
@@ -147,7 +142,7 @@ class PresentObjective:
 
     @contextlib.contextmanager
     def real(self) -> Iterator[None]:
-        """Count real costs inside, also in phase 1, without solving anything."""
+        """Use real costs inside, also in phase 1; nothing is solved."""
         table, phase = self._table, self.phase
         if phase == 2:
             yield

@@ -1,4 +1,4 @@
-"""The linear program of a table's active columns, in HiGHS from its first solve on."""
+"""The linear program of a table's active columns, built in HiGHS at its first solve."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from colgen.solvers.linear.lp import LinearProgram, LPSolution, LPStatus
 
 
 class SavedBasis(NamedTuple):
-    """A basis, and the positions in the table of the columns that it speaks of."""
+    """A basis, and the table positions of its columns."""
 
     statuses: HighsBasis
     active: Ints
@@ -29,13 +29,7 @@ class SavedBasis(NamedTuple):
 class MasterProgram:
     """Translates between positions in the table and places in the linear program.
 
-    Parameters
-    ----------
-    table
-        Says which columns are active.
-    build
-        Makes the linear program of all that is active, when it is first asked for: until then nothing else need be
-        told.
+    ``build`` builds the linear program of all active columns on first use; changes before that need no update.
     """
 
     def __init__(self, table: ColumnTable, build: Callable[[], LinearProgram]) -> None:
@@ -48,7 +42,7 @@ class MasterProgram:
         """The program in HiGHS."""
         if self._lp is None:
             assert self._build is not None  # until it is called
-            # What builds refers to the objective, which refers back: a program would wait for the collector of cycles.
+            # ``build`` and the objective refer to each other: without this the cycle would delay freeing memory.
             self._lp, self._build = self._build(), None
         return self._lp
 
@@ -64,20 +58,20 @@ class MasterProgram:
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def append(self, positions: Ints, costs: Floats, starts: Ints, rows: Ints, values: Floats) -> None:
-        """Add columns that the table has just made active, with their entries."""
+        """Add columns that have just become active, with their entries."""
         if self._lp is not None and len(positions):
             table = self._table
             self._lp.add_columns(costs, table.lower_now[positions], table.upper_now[positions], starts, rows, values)
 
     def activate(self, positions: Ints, costs: Floats) -> None:
-        """Bring idle columns back, at what they cost in the present phase."""
+        """Bring idle columns back with their costs in the present phase."""
         if not len(positions):
             return
         self._table.activate(positions)
         self.append(positions, costs, *self._table.compressed(positions))
 
     def retire(self, gone: Mask) -> None:
-        """Make columns idle, given as a mask over the program's."""
+        """Make columns idle; ``gone`` is a mask over the program's columns."""
         if self._lp is not None:
             self._lp.delete_columns(np.flatnonzero(gone))
         self._table.retire(gone)
@@ -94,12 +88,12 @@ class MasterProgram:
         self._lp.add_rows(lower, upper, starts, places[here].astype(np.int64), values[here], sizes)
 
     def change_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
-        """Other sides of rows."""
+        """Change the sides of rows."""
         if self._lp is not None:
             self._lp.change_row_bounds(rows, lower, upper)
 
     def change_bounds(self, positions: Ints, lower: Floats, upper: Floats) -> None:
-        """Other bounds of columns; idle ones have none to change."""
+        """Change the bounds of columns; idle ones are ignored."""
         if self._lp is None:
             return
         places = self._table.place[positions]
@@ -108,24 +102,24 @@ class MasterProgram:
             self._lp.change_bounds(places[here], lower[here], upper[here])
 
     def change_objective(self, costs: Floats, offset: float) -> None:
-        """Another objective, its costs one a column of the table."""
+        """Change the objective; one cost per column of the table."""
         if self._lp is not None:
             self._lp.change_objective(costs[self._table.active], offset)
 
     def refine(self, scale: float) -> None:
-        """Solve at this scale of costs or a smaller one from now on, until the objective changes."""
+        """Solve at this scale of costs or a smaller one, until the objective changes."""
         if self._lp is not None and scale < np.inf:
             self._lp.refine(scale)
 
     def set_sizes(self, rows: Ints, sizes: Floats, positions: Ints, units: Floats, costs: Floats) -> None:
-        """Say the size of rows that had none; units and costs are of artificial variables, which are never idle."""
+        """Set the sizes of rows that had none; units and costs belong to artificial variables, which are never idle."""
         if self._lp is not None:
             self._lp.set_sizes(rows, sizes, self._table.place[positions], units, costs)
 
     # --- solving -----------------------------------------------------------------------------------------------------
 
     def solve(self, budget: Budget) -> LPSolution:
-        """Solve over the active columns; ``values`` has an entry for each column of the table."""
+        """Solve over the active columns; ``values`` has one entry per column of the table."""
         try:
             solved = self.lp.solve(max(budget.deadline - time.monotonic(), 0.0), lambda: budget.expired)
         except programs.SolverError as error:
@@ -133,7 +127,7 @@ class MasterProgram:
         return self._spread(solved)
 
     def solve_without(self, positions: Ints, budget: Budget) -> LPSolution:
-        """Solve with some active columns fixed at zero, where they cost nothing; the program stays as it is."""
+        """Solve with some active columns fixed at zero, if their costs are zero there; the program is unchanged."""
         places = self._table.place[positions].astype(np.int64)
         return self._spread(self.lp.solve_without(places, budget.seconds_left, lambda: budget.expired))
 
@@ -147,11 +141,11 @@ class MasterProgram:
     # --- bases -------------------------------------------------------------------------------------------------------
 
     def basis(self) -> SavedBasis:
-        """The basis, and which columns it speaks of."""
+        """Return the basis and its columns."""
         return SavedBasis(self.lp.basis(), self._table.active.copy())
 
     def restore(self, saved: SavedBasis, costs: Floats) -> None:
-        """Start the next solve from a basis; columns of it that are idle by now come back."""
+        """Start the next solve from a basis; idle columns in it come back."""
         basis, then = saved
         table = self._table
         now = table.active

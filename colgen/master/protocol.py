@@ -1,4 +1,4 @@
-"""The restricted master problem: what the engine needs of it."""
+"""The interface of a restricted master problem."""
 
 from __future__ import annotations
 
@@ -34,41 +34,38 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 Answer: TypeAlias = tuple[Sequence[Column], Floats | None]
-"""The columns at which an oracle's bound is attained, and how often each is used, where it says so."""
+"""Columns at which an oracle's bound is attained, and their values if known."""
 Mask = NDArray[np.bool_]
 
 
 class MasterStatus(enum.Enum):
-    """How a solve of the restricted master ended."""
+    """Status of a solve of the restricted master."""
 
     OPTIMAL = "optimal"
-    INFEASIBLE = "infeasible, whatever columns may come"
+    INFEASIBLE = "infeasible for any columns"
     UNBOUNDED = "unbounded"
     LIMIT = "stopped at a limit"
 
 
 @dataclass(frozen=True, slots=True)
 class MasterSolution:
-    """What one solve of the restricted master found.
+    """Result of one solve of the restricted master.
 
     Attributes
     ----------
     objective
-        The restricted master's optimum; in phase 1 the sum of the artificial variables, signed so that improving it is
-        reducing it.
+        In phase 1 the sum of the artificial variables, signed so that improving it is reducing it.
     values
-        One entry a column of the master; their meaning is the master's.  A solve that a limit has ended may state
-        objective and values of the best whole solution that it has found: it becomes the incumbent if it is better.
-    duals
-        What the oracles price at.
+        One value per column of the master, in the master's own representation.  If a limit stops the solve, objective
+        and values may be those of the best integer solution found, which becomes the incumbent if it is better.
     phase
-        1 while artificial variables are being driven out, else 2.
+        1 while artificial variables are positive, otherwise 2.
     integral
-        Whether whatever must be whole in an answer is whole; None: the columns of the solution tell.
+        Whether all integer variables are integral; None: determined from the solution's columns.
     exchanging
-        Whether the solution uses exchanges, which no answer does: it is then no solution of the relaxation.
+        Whether the solution uses exchanges, which no feasible solution does, so that it does not solve the relaxation.
     terms
-        The sum of the magnitudes of what the objective is the sum of, costs times values; infinite if not known.
+        The sum of the magnitudes of costs times values; infinite if unknown.
     """
 
     status: MasterStatus
@@ -83,22 +80,22 @@ class MasterSolution:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How exact the numbers of a restricted master are at present.
+    """Numerical accuracy of a restricted master at present.
 
     Attributes
     ----------
     scale
-        What differences of objectives are relative to: the size of what an objective is made of.
+        Typical size of costs, to which differences of objectives are relative.
     offset
-        A constant in all objectives, which hides no difference between them.
+        A constant in all objectives; differences are not relative to it.
     rounding
-        The rounding error of a reduced cost at the dual values of the last solve.
+        Rounding error of a reduced cost at the dual values of the last solve.
     cost_rounding
-        The rounding error of a column's own cost, and so of an objective.
+        Rounding error of a column's own cost, and so of an objective.
     finest
-        The smallest scale at which reduced costs were found to matter: tolerances are relative to no more.
+        Smallest scale at which reduced costs were found to matter; tolerances are relative to at most this.
     feasibility
-        An optimum of phase 1 above this proves infeasibility.
+        A phase 1 optimum above this proves infeasibility.
     """
 
     scale: float = 1.0
@@ -112,68 +109,68 @@ class Precision:
 class LinkingRows(ABC):
     """Named rows that link the columns of a restricted master, and their dual values.
 
-    Names are all that must be there.  What else is overridden is used: by separations and branching rules, by
-    stabilization and Lagrangian bounds, and by the checks of answers and of what oracles state.
+    Only the names are required.  Optional methods are used if overridden: by separations and branching rules, by
+    stabilization and Lagrangian bounds, and by checks of solutions and oracles.
 
     Attributes
     ----------
     checks_answers
-        Whether :meth:`violation` recomputes everything that makes an answer.
+        Whether :meth:`violation` checks all conditions of a feasible solution.
     """
 
     checks_answers: bool = False
 
     @abstractmethod
     def __len__(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
 
     @abstractmethod
     def __contains__(self, key: object) -> bool:
-        """Whether there is a row of this name."""
+        """Return whether there is a row of this name."""
 
     @property
     def joined(self) -> Sequence[Row]:
-        """Rows that were separated, or that columns have brought, in the order in which they came."""
+        """Rows from separations and columns, in the order in which they were added."""
         return ()
 
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]] | None:
-        """Return the sides of the rows of a block, empty if there is none; None if they are not known."""
+        """Return lower and upper sides of the rows of a block, empty if it has none; None if they are unknown."""
         return None
 
     def packing_sides(self, block: str) -> Mapping[Key, float | None]:
-        """Return the upper side of each row of a block that its columns pack.
+        """Return the upper side of each packing row of a block.
 
-        ``Σ_j a_j x_j`` is at most that in every answer.  None for a row without an upper side, or in which a variable
-        of the template may be negative or has a negative coefficient; empty if there are no such rows.
+        ``Σ_j a_j x_j`` is at most that in every feasible solution.  The side is None if the row has no upper side, or
+        if a variable of the template in it may be negative or has a negative coefficient.
         """
         return {}
 
     @property
     def has_artificials(self) -> bool:
-        """Whether artificial variables satisfy the rows as long as there are no columns that do."""
+        """Whether artificial variables can satisfy the rows before there are enough columns."""
         return True
 
-    # --- answers -----------------------------------------------------------------------------------------------------
+    # --- solutions ---------------------------------------------------------------------------------------------------
 
     def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
-        """Return what is wrong with a claimed answer, in words; None if every row and bound holds.
+        """Return why a solution is infeasible; None if every row and bound holds.
 
         Parameters
         ----------
         exact
-            Rows of integer terms may be missed by the rounding error alone; False: by as much as rows with continuous
-            variables.
+            Whether rows of integer terms must hold up to rounding errors; otherwise they have the tolerance of rows
+            with continuous variables.
         """
         return None
 
     def objective_of(self, solution: Solution) -> float:
-        """Return the objective of an integer solution, without the noise that a solver leaves in its own."""
+        """Return the objective of an integer solution without the solver's rounding error."""
         return solution.objective
 
     def overuses(self, solved: MasterSolution, pricing: Sequence[Pricing]) -> bool:
-        """Whether a solution uses more columns of some pricing problem than any answer does.
+        """Return whether a solution uses more columns of a pricing problem than its multiplicity.
 
-        Multiplicities bound answers.  Where a relaxation exceeds them, a dual bound that is made of them may well be
+        Multiplicities hold for integer solutions.  If a relaxation exceeds them, a dual bound based on them may be
         worse than the relaxation's objective.
         """
         return False
@@ -181,15 +178,15 @@ class LinkingRows(ABC):
     # --- dual values -------------------------------------------------------------------------------------------------
 
     def signed(self, duals: OwnDuals) -> OwnDuals:
-        """Return dual values of all rows, with zeros in place of those whose sign their row cannot have.
+        """Return dual values of all rows, with zeros where the sign does not match the row.
 
-        They are given as they are, of this master or another, or as ``{block: values}``.  The same object is returned
-        if nothing changes.  Oracles are asked at such dual values alone.
+        The input is dual values of this or another master, or ``{block: values}``.  The same object is returned if
+        nothing changes.  Oracles are called only at such dual values.
         """
         return duals
 
     def guess(self, duals: OwnDuals) -> OwnDuals:
-        """Return guessed dual values as :meth:`signed` does; rounding errors are from now on those at the guess."""
+        """Return guessed dual values as :meth:`signed` does, and use their rounding errors from now on."""
         return duals
 
     def rounding_at(self, duals: OwnDuals) -> float:
@@ -197,96 +194,94 @@ class LinkingRows(ABC):
         return 0.0
 
     def real_costs(self) -> AbstractContextManager[None]:
-        """Count real costs inside, also in phase 1, without solving anything."""
+        """Return a context in which real costs are used, also in phase 1; nothing is solved."""
         return nullcontext()
 
     def best_known(self, duals: OwnDuals, oracles: int) -> Sequence[float] | None:
-        """Return the best reduced cost of the columns that came from each of so many pricing problems; None: not known.
+        """Return the best reduced cost of the master's columns for each pricing problem; None if unknown.
 
-        Where there is only one, columns of unknown origin are its own.
+        If there is only one pricing problem, columns of unknown origin count as its own.
         """
         return None
 
     def itemised(self, stated: float, column: Column, duals: OwnDuals, weight: float) -> str:
-        """Return the terms of a column's reduced cost, in words, compared with what was stated; empty if not known."""
+        """Return the terms of a column's reduced cost compared with the stated one, as a text; empty if unknown."""
         return ""
 
     def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: OwnDuals) -> Floats | None:
-        """Return the direction in which the dual bound improves at ``duals``, given each oracle's answer there.
+        """Return the direction in which the dual bound improves at ``duals``, given each oracle's solution there.
 
-        Columns without amounts are used together as often as the master uses the oracle's.  None if it is not known.
+        Columns without amounts share the total that the master uses of the oracle's columns.  None if unknown.
         """
         return None
 
     def linking(self) -> Linking | None:
-        """Return the rows, at the present node, as a Lagrangian relaxation needs them; None if it cannot be made."""
+        """Return the rows at the present node for a Lagrangian relaxation; None if there is none."""
         return None
 
     def refine(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> bool:
-        """Solve and price at a smaller scale, if reduced costs count there that the tolerance hides here.
+        """Refine the scale if the tolerance hides reduced costs that matter; return whether it has changed.
 
-        Called where no column improves and the bound lacks something all the same.  False if nothing can be done.
+        Called if no column improves but the bound does not meet the objective.
         """
         return False
 
     def far_points(self, budget: Budget) -> Iterator[MasterSolution | None]:
-        """Yield points of an unbounded master, each farther than the one before; None if no farther one is found."""
+        """Yield points of an unbounded master, each farther out than the one before; None if none is found."""
         yield None
 
 
 class NodeSwitch(ABC):
-    """Switches a restricted master from node to node of a search tree, and into dives and out of them."""
+    """Applies branching decisions and dives to a restricted master."""
 
     @abstractmethod
     def apply(self, decisions: Sequence[Decision]) -> None:
         """Switch to the node of these branching decisions."""
 
     def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> tuple[tuple[Column, float], ...]:
-        """Raise the lower bounds of columns, by identity, for diving, and return these columns with their bounds.
+        """Raise the lower bounds of columns, by identity, for diving; return these columns with their bounds.
 
-        An empty mapping releases all.
-
-        With ``proper``, the name of a block of rows, columns that cover more of a row than the fixed ones leave over
-        are switched off.
+        An empty mapping removes these bounds.  If ``proper`` is the name of a block of rows, columns that cover more of
+        a row than the fixed ones leave are disabled.
         """
         if fixed:
             raise FormulationError(f"{type(self).__name__} cannot fix columns")
         return ()
 
     def basis(self) -> SavedBasis | None:
-        """Return whatever makes a later solve start warm; it is handed to :meth:`restore`."""
+        """Return the basis for a later warm start by :meth:`restore`."""
         return None
 
     def restore(self, basis: SavedBasis | Basis) -> None:
-        """Start the next solve from a basis saved earlier, or the first one from a basis of another run."""
+        """Start the next solve from a saved basis, or the first one from a basis of another run."""
 
     def begin_feasible(self) -> None:
-        """Begin in phase 2: the columns of a checked answer have been added, so that the rows can be satisfied."""
+        """Begin in phase 2: the master has the columns of a verified solution, so its rows can be satisfied."""
 
     def end_exchanges(self) -> bool:
-        """Fix exchanges at zero, from now on and at every node; return whether any was free at this one."""
+        """Fix exchanges at zero at all nodes from now on; return whether any was free at this one."""
         return False
 
     def remove_stale(self, age: int) -> int:
-        """Remove generated columns that have not improved for ``age`` solves; return how many."""
+        """Remove generated columns that have not improved for ``age`` solves; return their number."""
         return 0
 
 
 class IntegerSearch(ABC):
-    """Integer solutions over the columns of a restricted master; the engine checks each before it counts."""
+    """Finds integer solutions over the columns of a restricted master; the engine verifies each."""
 
     @abstractmethod
     def solve(
         self, time_limit: float = math.inf, start: Solution | None = None, stopped: Callable[[], bool] | None = None
     ) -> tuple[Solution | None, float]:
-        """Return the best integer solution of the columns at hand, and a bound on the objectives of these.
+        """Return the best integer solution of the master's columns, and a bound on all of them.
 
         Parameters
         ----------
         start
-            A solution to start from.
+            An initial solution.
         stopped
-            Called now and then; the search ends early once it returns True.
+            Called regularly; the search ends once it returns True.
         """
 
     def exchange(
@@ -299,20 +294,18 @@ class IntegerSearch(ABC):
         seed: int,
         stopped: Callable[[], bool],
     ) -> Solution | None:
-        """Return the best integer solution that exchanging columns one at a time finds; None if there is none.
+        """Return the best integer solution found by exchanging columns one at a time; None if there is none.
 
         Parameters
         ----------
         start
-            A solution, fractional in general, whose integer parts are where the search begins.
-        target
-            Solutions must be no worse than this.
-        bound
-            The search ends once no better solution can come.
+            An initial solution, in general fractional, of which the integer parts are used.
+        target, bound
+            Solutions must not be worse than ``target``; the search ends at the objective ``bound``.
         step
-            What objectives are multiples of; None if no such number is known.
+            Objectives are multiples of this; None if unknown.
         steps, seed, stopped
-            The search ends after so many exchanges, or once ``stopped`` returns True; it depends on the seed alone.
+            The search ends after ``steps`` exchanges, or once ``stopped`` returns True.  It depends only on the seed.
         """
         return None
 
@@ -327,30 +320,30 @@ class IntegerSearch(ABC):
         stopped: Callable[[], bool] | None = None,
         values: Mapping[Key, float] | None = None,
     ) -> tuple[MasterStatus, Solution | None]:
-        """Return the best integer solution of given columns alone, in or not in the master, at the present node.
+        """Return the best integer solution of the given columns, in the master or not, at the present node.
 
         Parameters
         ----------
         sides
             Sides of rows that replace the present ones.
         target
-            Only solutions at least as good are wanted; one that is exactly as good will do if ``any_will_do``.
+            Solutions must be at least as good; with ``any_will_do`` the first such solution suffices.
         values
-            Dual values of rows, at which no column earns much more than its cost: a set covering is then searched by
-            them instead of by a mixed-integer program.
+            Dual values at which no column's reduced cost is much below zero.  A set covering is then solved by a search
+            that uses them, without a mixed-integer program.
         """
         return MasterStatus.LIMIT, None
 
     def round(self, solution: Solution) -> Solution | None:
-        """Return an answer near a fractional solution, made of its own columns; None if none is found."""
+        """Return an integer solution near a fractional one, of the same columns; None if none is found."""
         return None
 
 
 class RestrictedMaster(ABC):
-    """What the engine needs of a restricted master problem.
+    """The restricted master problem that the engine solves.
 
-    A master need not be a linear program: it may be a dynamic program whose dual values are messages.  The engine hands
-    its duals to the oracles and its columns back, and asks it what a round proves.
+    It need not be a linear program; for example, it may be a dynamic program whose dual values are messages.  The
+    engine passes its dual values to the oracles and their columns to it, and uses the bounds that it computes.
     """
 
     sense: Sense
@@ -358,7 +351,7 @@ class RestrictedMaster(ABC):
     def __init_subclass__(cls) -> None:
         refuse_old_methods("RestrictedMaster", cls)
 
-    if not TYPE_CHECKING:  # a checker of types would accept any attribute
+    if not TYPE_CHECKING:  # a type checker would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
             raise missing("RestrictedMaster", self, name)
@@ -366,29 +359,29 @@ class RestrictedMaster(ABC):
     precision: Precision = Precision()
 
     rows: LinkingRows | None = None
-    """Rows that link its columns, and their dual values; None for a master without named rows."""
+    """Rows that link the columns, and their dual values; None if there are no named rows."""
 
     node: NodeSwitch | None = None
-    """Switches it to other nodes; None for a master that is only solved at the root."""
+    """Applies branching decisions; None for a master that is solved only at the root."""
 
     integer: IntegerSearch | None = None
-    """Integer solutions over its columns; None where nothing looks for any."""
+    """Finds integer solutions over the columns; None if it cannot."""
 
     oracles: Sequence[Pricing] = ()
-    """Who must be able to price what rows count; known once a run begins."""
+    """Oracles that must be able to price the rows' terms; set when a run begins."""
 
     @abstractmethod
     def solve(self, budget: Budget) -> MasterSolution:
-        """Optimise over the columns and rows that are there."""
+        """Optimise over the present columns and rows."""
 
     @abstractmethod
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
-        """Add rows, then columns, that are not there yet; return how many columns were new.
+        """Add new rows, then new columns; return the number of new columns.
 
         Parameters
         ----------
         origins
-            The number of the pricing problem that each column came from, or that all of them did; -1: not known.
+            Index of the pricing problem of each column, or one for all; -1 if unknown.
         """
 
     @abstractmethod
@@ -397,64 +390,61 @@ class RestrictedMaster(ABC):
 
     @abstractmethod
     def bound(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
-        """The bound on the full master's optimum that the oracles' results at ``duals`` prove."""
+        """Return the bound on the full master's optimum that the oracles' results at ``duals`` prove."""
 
     @abstractmethod
     def solution(self, solved: MasterSolution) -> Solution:
-        """The columns in use."""
+        """Return the columns in use, with their values."""
 
     answers_late: bool = False
-    """Whether the oracles answer at once, with some bound, where no time is left: then they are asked all the same."""
+    """Whether to call the oracles even without time left, because they return some bound at once."""
 
     holds_columns: bool = True
-    """Whether it keeps the columns that it is given; a master that does not is priced without dual values too."""
+    """Whether it stores columns; a master that does not is priced without dual values too."""
 
     def pool(self, duals: OwnDuals) -> Pool | None:
-        """The columns that are here, with their reduced costs at some dual values; None where nobody asks for them."""
+        """Return the columns with their reduced costs at some dual values; None if not supported."""
         return None
 
     @property
     @abstractmethod
     def num_columns(self) -> int:
-        """Columns in the master."""
+        """Number of columns in the master."""
 
     @property
     def num_rows(self) -> int:
-        """Rows in the master."""
+        """Number of rows in the master."""
         return 0 if self.rows is None else len(self.rows)
 
     def find(self, columns: Sequence[Column]) -> Ints:
-        """Return positions of columns in the master; -1 for those that it does not hold, or does not find."""
+        """Return positions of columns in the master; -1 for those that it does not hold."""
         return np.full(len(columns), NOWHERE)
 
     def at(self, position: int) -> Held:
-        """Return the column at a position that :meth:`find` has found."""
-        raise NotImplementedError(f"{type(self).__name__} finds columns, so it needs at()")
+        """Return the column at a position returned by :meth:`find`."""
+        raise NotImplementedError(f"{type(self).__name__} implements find(), so it must implement at()")
 
 
 def switch(master: RestrictedMaster, decisions: Sequence[Decision], basis: SavedBasis | None = None) -> None:
-    """Switch a master to the node of these branching decisions, and to a basis that was saved near it.
+    """Apply branching decisions to a master, and a basis that was saved near that node.
 
-    Raises
-    ------
-    FormulationError
-        If there are decisions, and columns but no nodes.
+    A master that stores columns but cannot apply decisions raises a :class:`FormulationError`.
     """
     if master.node is not None:
         master.node.apply(decisions)
         if basis is not None:
             master.node.restore(basis)
-    elif decisions and master.holds_columns:  # where it holds none, the oracles alone have to honour them
-        raise FormulationError(f"{type(master).__name__} has no nodes: give it a part that applies branching decisions")
+    elif decisions and master.holds_columns:  # otherwise only the oracles have to respect the decisions
+        raise FormulationError(f"{type(master).__name__} cannot apply branching decisions: set its attribute node")
 
 
 def real_costs(master: RestrictedMaster) -> AbstractContextManager[None]:
-    """Count real costs inside, also where the master is in phase 1."""
+    """Return a context in which real costs are used, also if the master is in phase 1."""
     return nullcontext() if master.rows is None else master.rows.real_costs()
 
 
 def is_integral(master: RestrictedMaster, solved: MasterSolution) -> bool:
-    """Whether a solution of a master may be an answer: whatever must be whole is, and it uses no exchanges."""
+    """Return whether a solution of a master may be feasible: integer variables are integral, no exchanges are used."""
     if solved.integral is None:
         return not solved.exchanging and master.solution(solved).is_integral
     return solved.integral

@@ -1,4 +1,4 @@
-"""A restricted master handed back as a Pyomo model, for a notebook to print or for another solver."""
+"""Export a restricted master as a Pyomo model, for printing or another solver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from colgen.master.tableau import Tableau
 
 
 def to_pyomo(tableau: Tableau, solved: MasterSolution | None) -> pyo.ConcreteModel:
-    """The current restricted master as a Pyomo model; see :meth:`LinearMaster.to_pyomo`."""
+    """Return the restricted master as a Pyomo model; see :meth:`LinearMaster.to_pyomo`."""
     model = pyo.ConcreteModel(name="restricted master")
     table, rows, _, present = tableau
     variables: list[Any] = [None] * len(table)
@@ -25,7 +25,7 @@ def to_pyomo(tableau: Tableau, solved: MasterSolution | None) -> pyo.ConcreteMod
         by_block.setdefault(block, []).append((index, position))
     for block, members in by_block.items():
         scalar = len(members) == 1 and members[0][0] is None
-        # Any: a set made of the indices would flatten nested tuples and ask that all have the same length.
+        # Any: a set of the indices would flatten nested tuples and require equal lengths.
         component = pyo.Var() if scalar else pyo.Var(pyo.Any, dense=False)
         model.add_component(block, component)
         for index, position in members:
@@ -43,16 +43,17 @@ def to_pyomo(tableau: Tableau, solved: MasterSolution | None) -> pyo.ConcreteMod
     for position, (block, index) in enumerate(rows.names.keys):
         rows_by_block.setdefault(block, []).append((index, position))
     duals = pyo.Suffix(direction=pyo.Suffix.IMPORT)
-    if solved is not None or not table.integer.any():  # solvers refuse to state dual values of a program in integers
-        model.add_component(_free("dual", "_values", lambda name: name in by_block or name in rows_by_block), duals)
+    if solved is not None or not table.integer.any():  # integer programs have no dual values
+        name = _unused_name("dual", "_values", lambda name: name in by_block or name in rows_by_block)
+        model.add_component(name, duals)
     for block, members in rows_by_block.items():
-        name = _free(block, "_row", lambda name: model.component(name) is not None)
+        name = _unused_name(block, "_row", lambda name: model.component(name) is not None)
         constraint = pyo.Constraint(pyo.Any)
         model.add_component(name, constraint)
         for index, position in members:
             low, high = rows.lower[position], rows.upper[position]
             if not terms[position] or (math.isinf(low) and math.isinf(high)):
-                continue  # Pyomo rejects rows without variables or sides; they restrict nothing
+                continue  # Pyomo rejects rows without variables or sides, which restrict nothing
             body = pyo.quicksum(terms[position])
             if low == high:
                 constraint[index] = body == float(low)
@@ -67,24 +68,24 @@ def to_pyomo(tableau: Tableau, solved: MasterSolution | None) -> pyo.ConcreteMod
     costs = present.costs
     objective = pyo.quicksum(float(c) * v for c, v in zip(costs, variables, strict=True) if c)
     sense = pyo.minimize if present.sense is Sense.MINIMIZE else pyo.maximize
-    name = _free("objective", "_of_master", lambda name: model.component(name) is not None)
+    name = _unused_name("objective", "_of_master", lambda name: model.component(name) is not None)
     model.add_component(name, pyo.Objective(expr=objective + present.constant, sense=sense))
     return model
 
 
 def _names(table: ColumnTable) -> list[Key]:
-    """A name for every column; numbers in a block of their own where a column has none."""
+    """Return a name for every column; unnamed ones get numbers in a block of their own."""
     keys = table.keys()
     unnamed = [k for k, key in enumerate(keys) if table.position.get(key) != k]
     taken = {key[0] for k, key in enumerate(keys) if table.position.get(key) == k}
     for k in unnamed:
         block, number = keys[k]
-        keys[k] = (_free(block, "_unnamed", taken.__contains__), number)
+        keys[k] = (_unused_name(block, "_unnamed", taken.__contains__), number)
     return keys
 
 
-def _free(name: str, ending: str, taken: Callable[[str], bool]) -> str:
-    """The name, with as many endings as make it a new one."""
+def _unused_name(name: str, ending: str, taken: Callable[[str], bool]) -> str:
+    """Append the ending until the name is unused."""
     while taken(name):
         name += ending
     return name

@@ -1,15 +1,15 @@
-r"""A restricted master that is a quadratic program over the simplex: a mean of structures, and what it costs.
+r"""A restricted master that is a quadratic program over the simplex: the best mean of structures, with a norm penalty.
 
     max  Σ_j c_j p_j - κ/2 ‖Σ_j p_j a_j‖²        over p ≥ 0, Σ_j p_j = 1
 
-and minimising, with a plus between the two.  Its dual values are π = κ Σ_j p_j a_j, what moving the mean costs, and the
-level σ that all columns in use have in common, so that the reduced cost of a column is c_j - πᵀa_j - σ (minimising:
+(minimising: a plus between the terms).  Its dual values are π = κ Σ_j p_j a_j, the price of moving the mean, and the
+level σ that all columns in use have in common.  The reduced cost of a column is c_j - πᵀa_j - σ (minimising:
 c_j + πᵀa_j - σ).  For *any* π, with β the best reduced cost of all columns,
 
     σ + β + ‖π‖²/(2κ)
 
-bounds all answers, for -κ/2 ‖m‖² ≤ ‖π‖²/(2κ) - πᵀm whatever the mean m is.  This is what makes SparseMAP and
-margin-based learning column generation: structures are columns, decoding is pricing, and a bound ends it.
+bounds all solutions, since -κ/2 ‖m‖² ≤ ‖π‖²/(2κ) - πᵀm for every mean m.  This makes SparseMAP and margin-based
+learning a column generation: structures are columns, decoding is pricing, and the bound is the stopping rule.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from colgen.solvers.scaling import power_of_two
 
 Floats = NDArray[np.float64]
 _ROUNDINGS = 64
-"""So many roundings a reduced cost is made of."""
+"""Number of rounding errors in a reduced cost."""
 
 
 class MeanDuals(DualVector):
@@ -49,11 +49,11 @@ class MeanDuals(DualVector):
     Attributes
     ----------
     prices
-        π, shape (size,): what each entry of the mean costs.
+        π, shape (size,): prices of the mean's entries.
     level
-        σ: what the columns in use are worth at these prices.
+        σ: value of the columns in use at these prices.
     values
-        Both, σ at the end.
+        π with σ appended.
     """
 
     __slots__ = ()
@@ -64,7 +64,7 @@ class MeanDuals(DualVector):
 
     @classmethod
     def of(cls, prices: ArrayLike, level: float) -> MeanDuals:
-        """From their parts."""
+        """Return dual values with these prices and this level."""
         return cls(np.append(prices, level).astype(np.float64))
 
     @property
@@ -80,28 +80,21 @@ class MeanDuals(DualVector):
 
 
 class QuadraticMaster(RestrictedMaster, LinkingRows):
-    """The mean of columns that is best by their costs and its own length.
+    """A master whose solution is the mean of columns that is best by their costs and its norm.
 
-    A column is a structure that ``vector`` knows: it has a cost, no rows, and any share from 0 to 1 in an answer.  One
-    pricing problem states, at :class:`MeanDuals`, the best of ``cost ∓ prices @ a - level``.
+    A column is a structure with a cost, a vector given by ``vector``, no rows, and a share from 0 to 1 in a solution.
+    One oracle bounds, at :class:`MeanDuals`, the values ``cost ∓ prices @ a - level``.
 
     Parameters
     ----------
     first
-        A column to begin with.
+        The initial column.
     vector
-        The entries of a column's a.
+        Function that returns the entries of a column's a.
     size
-        So many entries a has.
+        Length of a, above 0.
     curvature
         κ, above 0.
-    sense
-        Direction of the objective.
-
-    Raises
-    ------
-    InputError
-        If κ or the size is not above 0.
     """
 
     checks_answers = True
@@ -116,9 +109,9 @@ class QuadraticMaster(RestrictedMaster, LinkingRows):
         sense: Sense = Sense.MAXIMIZE,
     ) -> None:
         if size < 1 or not real(curvature, "curvature") > 0.0:
-            raise InputError(f"expected a size and a curvature above 0, got {size} and {curvature}")
+            raise InputError(f"expected a size and a curvature above 0, got size {size} and curvature {curvature}")
         self.sense, self.curvature, self._size, self._vector = sense, float(curvature), size, vector
-        self._sign = -sense.sign  # 1 when maximising: what the quadratic program maximises
+        self._sign = -sense.sign  # 1 when maximising: the quadratic program maximises
         self._set = ActiveSet()
         self._columns: list[Column] = []
         self._points = SparseRows(size)
@@ -130,15 +123,15 @@ class QuadraticMaster(RestrictedMaster, LinkingRows):
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
         if rows:
-            raise FormulationError("a QuadraticMaster has no rows: its columns are told apart by their vectors alone")
+            raise FormulationError("a QuadraticMaster has no rows: pass columns only, without rows")
         before = len(self._columns)
         for column in columns:
             if column.coefficients or column.lower or column.upper < 1.0:
                 raise FormulationError(
-                    f"the column of {column.structure!r} has rows or bounds, expected a cost and a structure alone"
+                    f"the column of {column.structure!r} has rows or bounds: expected only a cost and a structure"
                 )
-            numbers, values = vector = self._checked(column)
-            name = _name(column, vector)
+            numbers, values = vector = self._check_vector(column)
+            name = _identity(column, vector)
             if name in self._number:
                 continue
             dense = np.zeros(self._size)
@@ -151,14 +144,16 @@ class QuadraticMaster(RestrictedMaster, LinkingRows):
             self._set.add(products, self._sign * column.cost)
         return len(self._columns) - before
 
-    def _checked(self, column: Column) -> Vector:
+    def _check_vector(self, column: Column) -> Vector:
         try:
             return checked(*self._vector(column), self._size)
         except ArrayError as error:
             raise FormulationError(f"the column of {column.structure!r}: {error}") from None
 
     def find(self, columns: Sequence[Column]) -> Ints:
-        return np.array([self._number.get(_name(column, self._checked(column)), NOWHERE) for column in columns])
+        return np.array(
+            [self._number.get(_identity(column, self._check_vector(column)), NOWHERE) for column in columns]
+        )
 
     def at(self, position: int) -> Held:
         return Held(self._columns[position])
@@ -184,7 +179,7 @@ class QuadraticMaster(RestrictedMaster, LinkingRows):
         return Precision(power_of_two(self._largest), rounding=_ROUNDINGS * ROUNDING * self._largest)
 
     def solve(self, budget: Budget) -> MasterSolution:
-        """Let columns in that were left out, the most improving one first, until none improves."""
+        """Enter columns into the active set, the most improving one first, until none improves."""
         held, left, rounding = self._set, True, self.precision.rounding
         while True:
             gains = held.gains
@@ -203,7 +198,7 @@ class QuadraticMaster(RestrictedMaster, LinkingRows):
     def price(self, columns: Sequence[Column], duals: MeanDuals) -> Floats:
         found = []
         for column in columns:
-            places, values = self._checked(column)
+            places, values = self._check_vector(column)
             found.append(column.cost - self._sign * float(duals.prices[places] @ values) - duals.level)
         return np.array(found)
 
@@ -219,7 +214,7 @@ class QuadraticMaster(RestrictedMaster, LinkingRows):
         square = float(duals.prices @ duals.prices) / (2.0 * self.curvature)
         return duals.level + results[0].bound + self._sign * square
 
-    # --- answers -----------------------------------------------------------------------------------------------------
+    # --- solutions ---------------------------------------------------------------------------------------------------
 
     def solution(self, solved: MasterSolution) -> Solution:
         used = np.flatnonzero(solved.values).tolist()
@@ -228,18 +223,18 @@ class QuadraticMaster(RestrictedMaster, LinkingRows):
     def violation(self, solution: Solution, *, exact: bool = True) -> str | None:
         shares = np.array([share for _, share in solution.columns])
         if not len(shares) or shares.min() < 0.0 or abs(shares.sum() - 1.0) > TOLERANCES.feasibility:
-            return f"shares are not negative and add up to 1, those given to {shares.sum():.9g}"
+            return f"expected shares of 0 or more that add up to 1, got the sum {shares.sum():.9g}"
         mean, cost = np.zeros(self._size), 0.0
         for column, share in solution.columns:
-            places, values = self._checked(column)
+            places, values = self._check_vector(column)
             mean[places] += share * values
             cost += share * column.cost
         found = cost - self._sign * self.curvature / 2.0 * float(mean @ mean)
         if abs(found - solution.objective) > TOLERANCES.optimality * size(self.precision.scale, found):
-            return f"its objective is {found:.9g}, not {solution.objective:.9g}"
+            return f"its stated objective is {solution.objective:.9g}, but its columns give {found:.9g}"
         return None
 
 
-def _name(column: Column, vector: Vector) -> Hashable:
-    """What tells a column from others: its key, or its cost and vector."""
+def _identity(column: Column, vector: Vector) -> Hashable:
+    """Return the key of a column, or its cost and vector."""
     return (column.cost, vector[0].tobytes(), vector[1].tobytes()) if column.key is None else column.key

@@ -1,4 +1,4 @@
-"""Columns at dual values: reduced costs, the best that is known, subgradients."""
+"""Reduced costs of columns, best known reduced costs, and subgradients of the dual bound."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ReducedCosts:
         self._lookup = lookup
 
     def of(self, columns: Sequence[Column], duals: Duals) -> Floats:
-        """Reduced costs of columns."""
+        """Return the reduced costs of columns."""
         if not len(columns):
             return np.empty(0)
         real = self._objective.phase == 2
@@ -36,11 +36,11 @@ class ReducedCosts:
         earned: Floats = products(batch.starts, batch.rows, batch.values, duals.values)
         if batch.stated is not None:
             owners, rows, values = batch.stated
-            earned += np.bincount(owners, values * self._rows.padded(duals.values)[rows], minlength=len(batch))
+            earned += np.bincount(owners, values * self._rows.pad(duals.values)[rows], minlength=len(batch))
         return batch.costs - earned if real else -earned
 
     def best_known(self, duals: Duals, oracles: int) -> Sequence[float]:
-        """The best reduced cost of the columns in the master that came from each of so many pricing problems."""
+        """Return the best reduced cost of the master's columns for each pricing problem."""
         table, objective, s = self._table, self._objective, self._objective.sense.sign
         first = GIVEN if oracles == 1 else 0
         least = least_reduced_costs(
@@ -50,18 +50,18 @@ class ReducedCosts:
         return known
 
     def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: Duals) -> Floats | None:
-        """Row activities missing at the oracles' answers, and at the better bounds of what no oracle answers for.
+        """Return the violation of the rows at the oracles' solutions, and at the better bounds of other columns.
 
-        Where an oracle does not say how often a column is used, it is as often as the master uses its like.
+        Without amounts, an oracle's columns are used as often as the master uses columns of that oracle.
         """
         table, rows, s = self._table, self._rows, self._objective.sense.sign
         values = solved.values
-        # Whose values the bound counts by themselves; all other columns are their oracles' to answer for.
+        # Columns that the bound counts by themselves; the others are covered by their oracles' bounds.
         own = (table.origins == TEMPLATE) | np.isfinite(table.upper_now)
-        own[table.exchange] = False  # bounds are those of a master without
+        own[table.exchange] = False  # bounds hold without exchanges
         activity = table.activities(np.where(own, self._at_better_bounds(values, duals), 0.0), len(rows))
         used = np.where(own, 0.0, values)
-        given = float(used[table.origins == GIVEN].sum()) / max(len(answers), 1)  # nobody knows whose like they are
+        given = float(used[table.origins == GIVEN].sum()) / max(len(answers), 1)  # their oracle is unknown
         for k, answer in enumerate(answers):
             if answer is None:
                 return None
@@ -80,7 +80,7 @@ class ReducedCosts:
         return slope
 
     def _at_better_bounds(self, values: Floats, duals: Duals) -> Floats:
-        """Values of all columns, each at the bound that its reduced cost asks for, or where it is."""
+        """Return the values of all columns, each at its better bound, or its present value if none is better."""
         table, objective = self._table, self._objective
         gains = objective.sense.gains(objective.reduced_costs(duals))
         clean = max(TOLERANCES.reduced_cost * objective.scale, objective.rounding)

@@ -1,4 +1,4 @@
-"""Coefficients that rows compute themselves: by a column's key, by a function, or by a family."""
+"""Coefficients that rows define: by a column's key, by a function, or by a family."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 ColumnEntries = tuple[list[int], list[float]]
-"""Positions of the rows that a column enters, and its coefficients there."""
+"""Positions of the rows in which a column has coefficients, and the coefficients."""
 
 _NOTHING: Mapping[int, float] = {}
 
@@ -28,7 +28,7 @@ class _Members:
 
 
 class RowsByFunction:
-    """The rows of a master that know their coefficients by function, with their positions."""
+    """Rows with coefficients defined by a function, with their positions."""
 
     def __init__(self) -> None:
         self._single: list[tuple[int, Row]] = []
@@ -38,10 +38,10 @@ class RowsByFunction:
         return len(self._single) + sum(len(members.positions) for members in self._families.values())
 
     def __bool__(self) -> bool:
-        return bool(self._single or self._families)  # asked for each column that is priced: nothing is counted
+        return bool(self._single or self._families)  # called for each priced column, so it must be fast
 
     def append(self, position: int, row: Row) -> None:
-        """Add a row; one that knows nothing by function is passed over."""
+        """Add a row if it has a function."""
         if row.family is not None:
             members = self._families.setdefault(id(row.family), _Members(row.family))
             members.positions.append(position)
@@ -50,11 +50,11 @@ class RowsByFunction:
             self._single.append((position, row))
 
     def entries(self, columns: Sequence[Column]) -> list[ColumnEntries]:
-        """Where the columns enter these rows, one pair of lists a column."""
+        """Return the entries of the columns in these rows, one pair of lists per column."""
         found: list[ColumnEntries] = [([], []) for _ in columns]
         if not found:
             return found
-        each = list(columns) if self._single else columns  # those of a batch are made once
+        each = list(columns) if self._single else columns  # builds the columns of a batch only once
         for position, row in self._single:
             for column, (rows, values) in zip(each, found, strict=True):
                 value = row.coefficient_in(column)
@@ -70,9 +70,9 @@ class RowsByFunction:
 
 
 def entries_of_rows(rows: Sequence[Row], columns: Sequence[Column]) -> Sequence[Mapping[int, float]]:
-    """Coefficients of columns in each of some rows, by the number of the column: families are asked once."""
+    """Return the coefficients in each row by index of the column; each family is called once."""
     if not columns:
-        return [_NOTHING] * len(rows)  # rows come by the thousand, and most of them state what they have by key
+        return [_NOTHING] * len(rows)  # fast path: rows may be many, most of them with coefficients by key
     found: list[dict[int, float]] = [{} for _ in rows]
     families: dict[int, tuple[RowFamily, list[int]]] = {}
     for number, row in enumerate(rows):
@@ -91,25 +91,24 @@ def entries_of_rows(rows: Sequence[Row], columns: Sequence[Column]) -> Sequence[
 
 
 class StatedByRows:
-    """The rows that state coefficients of columns, those that are still to come included.
+    """Entries of columns that rows define, also for columns that are added later.
 
-    A column's own coefficient comes first in rank, then what the row states of it by key, then what it knows by
-    function.
+    A column's own coefficient takes precedence, then the row's coefficient by key, then that by function.
     """
 
     def __init__(self) -> None:
         self._by_key: dict[Hashable, list[tuple[int, float]]] = {}
         self._by_function = RowsByFunction()
 
-    def learn(self, row: Row, position: int) -> None:
-        """Remember what a row says, of columns that are here as well: others may come with the same key."""
+    def store_row(self, row: Row, position: int) -> None:
+        """Store a row's coefficients, also those in present columns, since others may have the same key."""
         for key, value in row.coefficients.items():
             self._by_key.setdefault(key, []).append((position, float(value)))
         if row.family is not None or row.coefficient is not None:
             self._by_function.append(position, row)
 
-    def learn_entries(self, keys: Sequence[Hashable], rows: Sequence[int], values: Sequence[float]) -> None:
-        """Remember what rows say of the columns of these keys, one entry each; None is no key."""
+    def store_entries(self, keys: Sequence[Hashable], rows: Sequence[int], values: Sequence[float]) -> None:
+        """Store entries of rows in the columns of these keys; a key of None is ignored."""
         known = self._by_key
         for key, entry in zip(keys, zip(rows, values, strict=True), strict=True):
             if key in known:
@@ -117,11 +116,11 @@ class StatedByRows:
             elif key is not None:
                 known[key] = [entry]
 
-    def speaks_of(self, column: Column) -> bool:
-        """Whether rows may state entries of a column."""
+    def may_extend(self, column: Column) -> bool:
+        """Return whether rows may define entries of a column."""
         return bool(self._by_function) or (column.key is not None and column.key in self._by_key)
 
-    def _ranked(self, key: Hashable, own: set[int], rows: list[int], values: list[float]) -> dict[int, float]:
+    def _merge(self, key: Hashable, own: set[int], rows: list[int], values: list[float]) -> dict[int, float]:
         found: dict[int, float] = {}
         by_key = () if key is None else self._by_key.get(key, ())
         for row, value in [*by_key, *zip(rows, values, strict=True)]:
@@ -129,8 +128,8 @@ class StatedByRows:
                 found.setdefault(row, value)
         return found
 
-    def of_batch(self, batch: Columns) -> Entries | None:
-        """The entries of a batch besides its own; None if there are none."""
+    def entries_of_batch(self, batch: Columns) -> Entries | None:
+        """Return the entries of a batch that rows define; None if there are none."""
         if not self._by_function and (batch.keys is None or not self._by_key):
             return None
         by_function = self._by_function.entries(batch) if self._by_function else None
@@ -142,7 +141,7 @@ class StatedByRows:
             more = ([], []) if by_function is None else by_function[k]
             if more[0] or (key is not None and key in self._by_key):
                 own = set(batch.rows[batch.starts[k] : batch.starts[k + 1]].tolist())
-                found = self._ranked(key, own, *more)
+                found = self._merge(key, own, *more)
                 columns += [k] * len(found)
                 rows += found.keys()
                 values += found.values()

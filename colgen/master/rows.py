@@ -1,4 +1,4 @@
-"""The rows of a linear master: names, sides, sizes, dual values, and which are out of the linear program."""
+"""The rows of a linear master: names, sides, scales, dual values, and which are out of the linear program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from colgen.solvers.scaling import powers_of_two
 
 
 class IdleRows:
-    """Which rows may be taken out, for how long they have been slack, and which of them are out."""
+    """Rows that may leave the linear program: for how long they have been slack, and which are out."""
 
     def __init__(self) -> None:
         self._positions = np.empty(0, dtype=np.int64)
@@ -32,7 +32,7 @@ class IdleRows:
         return len(self._positions)
 
     def append(self, position: int, limit: int) -> None:
-        """A row that may be taken out once it has been slack for ``limit`` solves in a row."""
+        """Add a row that may leave after it has been slack for ``limit`` consecutive solves."""
         self._positions = np.append(self._positions, position)
         self._limits = np.append(self._limits, limit)
         self._ages = np.append(self._ages, 0)
@@ -43,8 +43,8 @@ class IdleRows:
         """Positions of the rows that are out."""
         return self._positions[self._out]
 
-    def taken_out(self, activity: Floats, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
-        """Count one more solve, of these activities and sides of all rows; positions of the rows that go out."""
+    def take_out(self, activity: Floats, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
+        """Count one more solve with these activities and sides of all rows; return positions of rows that leave."""
         mine = self._positions
         room = TOLERANCES.feasibility * sizes[mine]
         slack = (activity[mine] > lower[mine] + room) & (activity[mine] < upper[mine] - room)
@@ -54,7 +54,7 @@ class IdleRows:
         return mine[going]
 
     def put_back(self, activity: Floats | None, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
-        """Positions of the rows that come back: those that these activities violate; all if there are none."""
+        """Return positions of rows that come back: those that these activities violate; all if there are none."""
         mine = self._positions
         coming = self._out.copy()
         if activity is not None:
@@ -66,33 +66,29 @@ class IdleRows:
 
 
 _ROUNDING = 1e-13
-"""What rounding leaves of a reduced cost, relative to the largest of the terms that it is made of."""
+"""Rounding error of a reduced cost relative to its largest term."""
 
 
 class MasterRows:
-    """All rows of a linear master, one array a property; they only ever join.
+    """All rows of a linear master as arrays; rows are only ever added.
 
     Attributes
     ----------
-    names
-        Keys of the rows and their positions.
     lower, upper
         Sides at the present node.
     sizes
-        Powers of two: what a violation is relative to.
+        Scales of the rows, powers of two; violations are relative to them.
     unsized
-        Which rows have neither a side nor an entry that tells their size yet; it counts as one.
+        Rows without a side or an entry that determines their size yet; it counts as 1.
     of_decisions
-        Keys of the rows that the decisions of the present node impose.
-    idle
-        Which of them have been slack for long.
+        Keys of the rows of the present node's decisions.
     """
 
     def __init__(self, formulation: Rows) -> None:
         f = formulation
         for k in np.flatnonzero(f.row_lower > f.row_upper).tolist():
             raise FormulationError(
-                f"row {f.row_keys[k]!r} asks for at least {f.row_lower[k]} and at most {f.row_upper[k]}"
+                f"row {f.row_keys[k]!r}: expected lower ≤ upper, got lower {f.row_lower[k]} and upper {f.row_upper[k]}"
             )
         self.names = RowNames()
         self.names.extend(f.row_keys)
@@ -110,18 +106,18 @@ class MasterRows:
         return len(self.names.keys)
 
     def extend(self, lower: Floats, upper: Floats, sizes: Floats) -> None:
-        """Append sides and sizes of rows whose names are there already; a size of zero is not known yet."""
+        """Append sides and sizes of rows whose names were added before; a size of zero is unknown."""
         self.lower, self.upper = np.append(self.lower, lower), np.append(self.upper, upper)
         self.unsized = np.append(self.unsized, sizes == 0.0)
         self.sizes = np.append(self.sizes, np.where(sizes > 0.0, sizes, 1.0))
 
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]]:
-        """Sides of the rows of a block."""
+        """Return the sides of the rows of a block."""
         rows = self.names.block(block).tolist()
         return {self.names.keys[r]: (float(self.lower[r]), float(self.upper[r])) for r in rows}
 
     def packing_sides(self, block: str, formulation: Rows) -> Mapping[Key, float | None]:
-        """The upper side of each row of a block; None where the template's variables may make room for more."""
+        """Return the upper side of each row of a block; None if variables of the template may relax it."""
         f = formulation
         owners = _entry_owners(f)
         bad = ((f.matrix.data < 0.0) | (f.lower[owners] < 0.0)) & ~f.artificial[owners]
@@ -133,18 +129,18 @@ class MasterRows:
     # --- dual values -------------------------------------------------------------------------------------------------
 
     def signed(self, duals: Floats, sense: Sense) -> Floats:
-        """Duals without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
+        """Set dual values with a wrong sign, which a solver's tolerance leaves, to zero."""
         signed: Floats = signed_duals(duals, self.lower, self.upper, sense.sign)
         return signed
 
-    def padded(self, duals: Floats) -> Floats:
-        """Dual values of all rows: those that are younger than the values count as zero."""
+    def pad(self, duals: Floats) -> Floats:
+        """Return dual values of all rows; rows added later have zeros."""
         return np.append(duals, np.zeros(len(self) - len(duals)))
 
-    def guessed(self, duals: OwnDuals, sense: Sense) -> Floats:
-        """Dual values of all rows, given as they are or by blocks and rows; rows that are not here are passed over."""
+    def guess(self, duals: OwnDuals, sense: Sense) -> Floats:
+        """Return dual values of all rows from other duals or from values by blocks and rows, ignoring unknown rows."""
         if isinstance(duals, Duals):
-            return self.signed(self.padded(duals.values), sense)
+            return self.signed(self.pad(duals.values), sense)
         values = np.zeros(len(self))
         for name, given in duals.items():
             if isinstance(name, str):
@@ -154,16 +150,16 @@ class MasterRows:
         return self.signed(values, sense)
 
     def rounding_at(self, duals: Floats) -> float:
-        """What rounding may leave of a reduced cost at dual values."""
+        """Return the rounding error of a reduced cost at dual values."""
         return _ROUNDING * self.largest(duals)
 
     def largest(self, duals: Floats) -> float:
-        """The largest of dual values, each times its row's size."""
+        """Return the largest dual value times its row's size."""
         return float(largest_product(duals, self.sizes))
 
 
 def template_weights(formulation: Rows, sizes: Floats) -> Floats:
-    """What the template's variables would cost in phase 1: as much as they move their rows, by those rows' sizes."""
+    """Return the phase 1 costs of the template's variables: their largest entry relative to the row's size."""
     f = formulation
     moves = np.zeros(len(f.costs))
     np.maximum.at(moves, _entry_owners(f), np.abs(f.matrix.data) / sizes[f.matrix.indices])
@@ -171,5 +167,5 @@ def template_weights(formulation: Rows, sizes: Floats) -> Floats:
 
 
 def _entry_owners(formulation: Rows) -> Ints:
-    """The variable of each entry of a template's matrix."""
+    """Return the variable of each entry of a template's matrix."""
     return np.repeat(np.arange(len(formulation.costs)), np.diff(formulation.matrix.indptr))

@@ -1,4 +1,4 @@
-"""From what a problem states to its restricted master."""
+"""Build a restricted master from what ``problem.master()`` returns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from colgen.model.rows import Rows, compile_master
 
 
 def restricted_master(stated: Any) -> RestrictedMaster:
-    """Return the restricted master of what ``problem.master()`` returns: of a Pyomo model, of rows, or that itself.
+    """Return the restricted master for a Pyomo model, rows, or a restricted master.
 
     Raises
     ------
     FormulationError
-        If it is none of these, or no linear program.
+        If it is none of these, or not a linear program.
     """
     if isinstance(stated, RestrictedMaster):
         return stated
@@ -27,13 +27,7 @@ def restricted_master(stated: Any) -> RestrictedMaster:
 
 
 def stated_rows(stated: Any) -> Rows | None:
-    """Return the rows of what ``problem.master()`` returns; None where it is no linear program over rows.
-
-    Raises
-    ------
-    FormulationError
-        As :func:`restricted_master` does.
-    """
+    """Return the rows of what ``problem.master()`` returns; None if it is not a linear program."""
     if isinstance(stated, LinearMaster):
         return stated.formulation
     if isinstance(stated, RestrictedMaster):

@@ -1,4 +1,4 @@
-"""What a linear master consists of: columns, rows, the linear program, and what is optimised at present."""
+"""The data of a linear master: columns, rows, the linear program, and the present objective."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from colgen.solvers.linear.program import Program
 
 
 class Tableau(NamedTuple):
-    """The data that everything which happens to a linear master works on; all of it changes in place."""
+    """The data that all parts of a linear master share and modify in place."""
 
     table: ColumnTable
     rows: MasterRows
@@ -27,15 +27,10 @@ class Tableau(NamedTuple):
 
 
 def tableau_of(formulation: Rows, settings: Mapping[str, Any], dual_first: bool) -> Tableau:
-    """A template before any column has been generated.
+    """Return the data of a template before any column is generated.
 
-    Parameters
-    ----------
-    settings
-        Of the linear program, read when it is built: ``options`` of HiGHS, the name of another ``backend``, the
-        ``scale`` of its costs.
-    dual_first
-        Solve by the dual simplex method at first, also where no rows have come before.
+    ``settings`` are read when the linear program is built: ``options`` of HiGHS, the name of another ``backend``, the
+    ``scale`` of its costs.  ``dual_first``: start with the dual simplex method, as is also done if rows were added.
     """
     f, rows = formulation, MasterRows(formulation)
     table = ColumnTable(f, template_weights(f, rows.sizes), rows.names.keys, rows.names.position)

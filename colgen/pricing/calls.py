@@ -1,4 +1,4 @@
-"""Calls of oracles, as many at once as there are workers, and the columns of all of them as one batch."""
+"""Call oracles in parallel and gather their columns in one batch."""
 
 from __future__ import annotations
 
@@ -17,31 +17,25 @@ from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, price
 
 
 def call_oracles(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingContext) -> list[PricingResult]:
-    """Their results at dual values, in their order; the run's budget is told of a call that outlives the deadline."""
+    """Return the oracles' results in their order; record in the run's budget the calls that overrun the deadline."""
     budget = context.budget
 
-    def ask(oracle: Pricing) -> tuple[PricingResult, float, bool]:
+    def call(oracle: Pricing) -> tuple[PricingResult, float, bool]:
         began = time.monotonic()
         return priced(oracle, duals, context), began, time.monotonic() > budget.deadline
 
-    answers = budget.workers.each(ask, oracles)
-    for oracle, (_, began, late) in zip(oracles, answers, strict=True):
+    calls = budget.workers.each(call, oracles)
+    for oracle, (_, began, late) in zip(oracles, calls, strict=True):
         if late:
             budget.outlived(f"{oracle.name}.price", began)
-    return [result for result, _, _ in answers]
+    return [result for result, _, _ in calls]
 
 
-class Found(NamedTuple):
-    """What oracles have found at some dual values.
+class GatheredColumns(NamedTuple):
+    """The columns that several oracles return at the same dual values.
 
-    Attributes
-    ----------
-    results
-        Of each oracle.
-    columns
-        Those of all results, one batch; a few single columns stay a list, which is priced sooner.
-    origins
-        The number of the oracle that each column came from.
+    ``columns`` joins those of all results in one batch; a few single columns stay a list, which is priced faster.
+    ``origins`` has the index of each column's oracle.
     """
 
     results: Sequence[PricingResult]
@@ -50,12 +44,12 @@ class Found(NamedTuple):
 
     @property
     def costs(self) -> NDArray[np.float64]:
-        """What the columns cost by themselves."""
+        """Costs of the columns."""
         columns = self.columns
         return columns.costs if isinstance(columns, Columns) else np.array([column.cost for column in columns])
 
     def split(self, numbers: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """One number a column as one array a result."""
+        """Split an array with one number per column into one array per result."""
         parts, end = [], 0
         for result in self.results:
             begin, end = end, end + len(result.columns)
@@ -63,14 +57,15 @@ class Found(NamedTuple):
         return parts
 
 
-def gather(results: Sequence[PricingResult], duals: OwnDuals) -> Found:
-    """Return the columns of several results as one batch; ``duals``: those that the results are for."""
+def gather(results: Sequence[PricingResult], duals: OwnDuals) -> GatheredColumns:
+    """Return the columns of several results as one batch; ``duals`` are the dual values of the results."""
     sizes = [len(result.columns) for result in results]
     origins = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    return Found(results, _as_one([result.columns for result in results if len(result.columns)], duals), origins)
+    columns = _concatenate([result.columns for result in results if len(result.columns)], duals)
+    return GatheredColumns(results, columns, origins)
 
 
-def _as_one(parts: Sequence[Sequence[Column]], duals: OwnDuals) -> Sequence[Column]:
+def _concatenate(parts: Sequence[Sequence[Column]], duals: OwnDuals) -> Sequence[Column]:
     if not parts:
         return ()
     if len(parts) == 1 and not isinstance(parts[0], (list, tuple)):
@@ -83,7 +78,7 @@ def _as_one(parts: Sequence[Sequence[Column]], duals: OwnDuals) -> Sequence[Colu
 
 
 def select(columns: Sequence[Column], chosen: NDArray[np.bool_]) -> Sequence[Column]:
-    """Some of the columns; the same object where that is all of them."""
+    """Return the chosen columns; the same object if all are chosen."""
     if chosen.all():
         return columns
     if isinstance(columns, Columns):

@@ -1,7 +1,7 @@
-"""Oracles made of others: one for several that are identical, and one whose claims about whole answers are left out.
+"""Oracles that wrap other oracles: one for several identical ones, and one without multiplicity and totals.
 
-K machines of one kind need one oracle: their columns are the same, and with them the reduced costs.  What K oracles
-would prove, U_1 min(0, β) + ... + U_K min(0, β), one proves with the multiplicity U_1 + ... + U_K.
+K identical machines need one oracle, because their columns and reduced costs are the same.  Their bounds
+U_1 min(0, β) + ... + U_K min(0, β) equal the bound of one oracle with the multiplicity U_1 + ... + U_K.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, check_statements, priced
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, check_oracle, priced
 
 
 class Identical(Pricing):
-    """Several pricing problems that are the same: the first is asked for all."""
+    """Several identical pricing problems; only the first is solved."""
 
     def __init__(self, oracles: Sequence[Pricing]) -> None:
         self.oracle, self.count = oracles[0], len(oracles)
@@ -35,22 +35,17 @@ class Identical(Pricing):
         result = priced(self.oracle, duals, context)
         if result.total is None:
             return result
-        return dataclasses.replace(result, total=self.count * result.total)  # it speaks of the columns of one of them
+        return dataclasses.replace(result, total=self.count * result.total)  # a total covers one of the problems
 
 
 def grouped(oracles: Sequence[Pricing]) -> tuple[Pricing, ...]:
-    """The pricing problems, those that are identical put together.
+    """Return the pricing problems, with identical ones merged.
 
-    They are if they say so by ``same_as``, or if they are objects of one class with the same attributes.
-
-    Raises
-    ------
-    InputError
-        If such oracles state other bounds on costs, which speak against it, or if attributes of one are out of their
-        domain.
+    Two are identical if their ``same_as`` are equal, or if both have the same class and equal attributes.  Identical
+    oracles with different cost bounds raise an :class:`InputError`.
     """
     for oracle in oracles:
-        check_statements(oracle)
+        check_oracle(oracle)
     groups: list[list[Pricing]] = []
     for oracle in oracles:
         mine = next((group for group in groups if _same(group[0], oracle)), None)
@@ -75,7 +70,7 @@ def _same(one: Pricing, other: Pricing) -> bool:
         return False
     mine, theirs = getattr(one, "__dict__", None), getattr(other, "__dict__", None)
     if not mine or not theirs or mine.keys() != theirs.keys():
-        return False  # nothing to be equal in is no sign of being the same
+        return False  # without attributes there is nothing to compare
     return all(_equal(value, theirs[name]) for name, value in mine.items())
 
 
@@ -87,12 +82,12 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, tuple) and type(one) is type(other):
         return len(one) == len(other) and all(map(_equal, one, other))
     plain = (int, float, str, bytes, bool, np.generic)
-    # Objects of other classes may change, each by itself; numbers and names cannot.
+    # Objects of other classes may change independently; numbers and strings cannot.
     return isinstance(one, plain) and type(one) is type(other) and bool(one == other)
 
 
 class Unlimited(Pricing):
-    """Another oracle without its multiplicity and totals: how many of its columns an answer uses, the rows decide."""
+    """An oracle without its multiplicity and totals; rows limit how many of its columns are used."""
 
     multiplicity = math.inf
 

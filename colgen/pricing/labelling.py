@@ -1,9 +1,9 @@
-"""Pricing problems whose columns are paths: any labelling solver as an oracle, with the dual values read for it.
+"""Pricing of paths: any labelling solver as an oracle.
 
     oracle = Labelling(solver, distances, {i: ("visit", i) for i in customers}, vehicles=("vehicles", None))
 
-The solver is handed in (``colgen.solvers.paths.labelling.Labelling``, or whatever has its methods): the engine imports
-no compiled code.
+The solver is an argument (``colgen.solvers.paths.labelling.Labelling`` or an object with the same methods), so the
+engine does not import compiled code.
 """
 
 from __future__ import annotations
@@ -32,44 +32,43 @@ Mask = NDArray[np.bool_]
 
 
 class Labelling(Pricing):
-    """Paths of best reduced cost, when minimising: cheap searches first, then one that states the bound.
+    """Find paths of minimum reduced cost: heuristic searches first, then an exact one that proves a bound.
 
-    It reads the dual values of the rows that vertices and arcs touch, of rows that branching adds, and of cuts:
-    ``Linear`` terms over vertices and arcs, ``Count`` and ``Box`` terms over vertices.  It honours branching on arcs,
-    on the number of paths, and on pairs of vertices that one path visits or two do (:class:`colgen.RyanFoster`), inside
-    the labels.  Its marginals are those of arcs (:class:`colgen.fixing.ReducedCostFixing`), and it lists all paths of
-    small reduced cost (:class:`colgen.enumeration.PathEnumeration`).
+    The oracle reads the dual values of rows that vertices and arcs touch, of branching rows and of cuts.  It prices
+    ``Linear`` terms over vertices and arcs, and ``Count`` and ``Box`` terms over vertices.  Inside the labels it
+    enforces branching on arcs, on the number of paths, and on pairs of vertices (:class:`colgen.RyanFoster`).  It
+    computes the marginals of arcs (:class:`colgen.fixing.ReducedCostFixing`) and lists all paths of small reduced cost
+    (:class:`colgen.enumeration.PathEnumeration`).  It supports minimisation only.
 
     Parameters
     ----------
     solver
-        Of ``colgen.solvers.paths.labelling``: its network, its resources and its neighbourhoods.
+        A labelling solver with its network, resources and neighbourhoods; see ``colgen.solvers.paths.labelling``.
     costs
-        What a column costs, by arc of the network.
+        Cost of each arc, shape (num_arcs,); a column costs the sum over its arcs.
     vertex_rows
-        The row that each visit of a vertex covers once.
+        The row that a visit of each vertex covers once.
     arc_rows
-        Rows that arcs touch besides: ``(arc, row, coefficient)``.
+        Entries of arcs in rows: ``(arc, row, coefficient)``.
     vehicles
-        A row that every path enters with 1.
+        A row with coefficient 1 in every path.
     multiplicity
-        At most so many paths are used.
+        Maximum number of paths in a solution.
     structure
-        What a column means: a function of its vertices, source and sink included; by default these as a tuple.
+        Function from a path's vertices, source and sink included, to the column's structure; default: their tuple.
     routes
-        Columns a call, at most.
+        Maximum number of columns per call.
     modes
-        Of the solver, in order; the last is exact.  ``"tabu"`` is another one.
+        The solver's searches, in order; the last must be ``"exact"``.  ``"tabu"`` is available too.
     arcs
-        Block of the branching rule's rows on arcs, whose names are ``(tail, head)``; a column's arcs are
-        :meth:`arcs_of`.
+        Block of the branching rows on arcs.  They are named ``(tail, head)``; see :meth:`arcs_of`.
     paths
-        Block of the branching rule's row on the number of paths, to which a column adds :meth:`number_of`.
+        Block of the branching row on the number of paths; see :meth:`number_of`.
 
     Raises
     ------
     InputError
-        If a vertex or an arc is not one of the network.
+        If a vertex or an arc is not in the network.
     """
 
     prices: frozenset[type[Term]] = frozenset({Linear, Count, Box})
@@ -94,7 +93,7 @@ class Labelling(Pricing):
         self.paths = paths
         self.costs: Floats = np.array(costs, dtype=np.float64)
         if self.costs.shape != (network.num_arcs,):
-            raise InputError(f"costs: expected {network.num_arcs} numbers, one an arc, got {self.costs.shape}")
+            raise InputError(f"costs: expected {network.num_arcs} numbers, one per arc, got {self.costs.shape}")
         if not self.modes or self.modes[-1] != "exact":
             raise InputError(f"modes: expected 'exact' last, got {self.modes}")
         self.vertex_rows = dict(vertex_rows)
@@ -125,7 +124,7 @@ class Labelling(Pricing):
 
     @staticmethod
     def arcs_of(vertices: Sequence[int]) -> dict[Hashable, float]:
-        """The arcs of a path with how often it uses each: original variables for a branching rule."""
+        """Return the original variables of a path for a branching rule: each arc and how often it is used."""
         found: dict[Hashable, float] = {}
         for tail, head in pairwise(map(int, vertices)):
             found[tail, head] = found.get((tail, head), 0.0) + 1.0
@@ -133,19 +132,19 @@ class Labelling(Pricing):
 
     @staticmethod
     def number_of(_column: Column) -> dict[Hashable, float]:
-        """What a column adds to the number of paths: the original variable for a branching rule."""
+        """Return the original variable of a branching rule on the number of paths: 1 per column."""
         return {"number": 1.0}
 
     def exactly(self) -> Labelling:
-        """The same, by the exact search alone: what marginals are asked of."""
+        """Return a copy that runs the exact search only, as marginals require."""
         other = copy.copy(self)
         other.modes = ("exact",)
         return other
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
         if context.sense is not Sense.MINIMIZE:
-            raise InputError(f"{self.name}: expected a problem that minimises")
-        reduced, given = self.reduced_costs(duals, context), self._given(duals, context)
+            raise InputError(f"{self.name}: expected a minimisation problem, got {context.sense}")
+        reduced, given = self.reduced_costs(duals, context), self._solver_arguments(duals, context)
         for mode in self.modes:
             found = self.solver.price(reduced, mode=mode, routes=self.routes, cutoff=0.0, **given)
             columns, stated = self._batch(found, duals)
@@ -172,25 +171,16 @@ class Labelling(Pricing):
         return PricingResult(columns, found.bound, stated, marginals=marginals)
 
     def listed(self, duals: Duals, context: PricingContext, limit: int, effort: float = math.inf) -> Columns | None:
-        """All paths that an answer of interest can use; of those that visit the same vertices the one that costs least.
+        """Return all paths that can be in an improving solution; the cheapest of those that visit the same vertices.
 
-        Parameters
-        ----------
-        context
-            Its slack says what an answer of interest can afford.
-        limit, effort
-            Of the list: see :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`.
-
-        Returns
-        -------
-        Columns or None
-            None if they are more than the limit, or time or effort were over.
+        ``context.slack`` bounds their reduced costs.  For ``limit`` and ``effort`` see
+        :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`; None if they, or the time, do not suffice.
         """
-        reduced, given = self.reduced_costs(duals, context), self._given(duals, context)
+        reduced, given = self.reduced_costs(duals, context), self._solver_arguments(duals, context)
         best = self.solver.price(reduced, **given)
         if best.bound is None:
             return None
-        # An answer's other paths may have the best reduced cost, which is negative where duals are not optimal.
+        # Other paths of the solution may have the best reduced cost, which is negative if the duals are not optimal.
         found = self.solver.enumerate(
             reduced, context.slack + min(best.bound, 0.0), limit=limit, costs=self.costs, effort=effort, **given
         )
@@ -198,22 +188,22 @@ class Labelling(Pricing):
 
     # --- dual values -------------------------------------------------------------------------------------------------
 
-    def _given(self, duals: Duals, context: PricingContext) -> dict[str, Any]:
-        """What the solver is told besides the reduced costs of the arcs."""
+    def _solver_arguments(self, duals: Duals, context: PricingContext) -> dict[str, Any]:
+        """Return the solver's arguments apart from the arcs' reduced costs."""
         return {
-            "rank_one": self._visits.counted(duals.terms(Count)),
-            "boxes": self._visits.boxed(duals.terms(Box), context.decisions),
+            "rank_one": self._visits.rank_one_cuts(duals.terms(Count)),
+            "boxes": self._visits.boxes(duals.terms(Box), context.decisions),
             "forbidden": self.forbidden(context),
             "expired": context.expired,
         }
 
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
-        """Of the arcs: what each costs, less what it, its head, and a path that leaves the source earn."""
+        """Return the arcs' reduced costs: cost minus the dual values of arc, head and departure."""
         network = self.solver.network
         values: dict[Key, float] = {}
         for block in dict.fromkeys(key[0] for key in self._keys):
             values.update({(block, index): value for index, value in duals.items(block)})
-        of_row = np.array([values.get(key, 0.0) for key in self._keys] + [0.0])  # the last: of vertices without a row
+        of_row = np.array([values.get(key, 0.0) for key in self._keys] + [0.0])  # last: vertices without a row
         reduced = context.cost_weight * self.costs - of_row[self._row_of][network.heads]
         if self._arc_entries is not None:
             arcs, rows, amounts = self._arc_entries
@@ -229,15 +219,15 @@ class Labelling(Pricing):
     # --- decisions ---------------------------------------------------------------------------------------------------
 
     def _arcs(self, name: Hashable) -> list[int]:
-        """The arcs that a name is about: parallel ones have the same."""
+        """Return the arcs of this name; parallel arcs share it."""
         if not (isinstance(name, tuple) and len(name) == 2):
             raise InputError(f"{self.block}: expected arcs named (tail, head), got {name!r}")
         return self._arcs_named.get(name, [])
 
     def forbidden(self, context: PricingContext) -> Mask | None:
-        """The arcs that the decisions forbid; None where they forbid none."""
+        """Return the mask of arcs that the decisions forbid; None if they forbid none."""
         known, mask = self._forbidden
-        if known is not context.decisions:  # remembered while a node is treated: fixing forbids thousands of arcs
+        if known is not context.decisions:  # cached per node, because fixing may forbid thousands of arcs
             closed = np.zeros(len(self.costs), dtype=np.bool_)
             for name in context.forbidden(self.block):
                 closed[self._arcs(name)] = True
@@ -250,7 +240,7 @@ class Labelling(Pricing):
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def _batch(self, found: Any, duals: Duals) -> tuple[Columns, Floats]:
-        """The columns of routes, and what the solver says that their reduced costs are."""
+        """Return the routes as columns, and the solver's reduced costs of them."""
         count, size = len(found), len(self._keys)
         owners = np.repeat(np.arange(count), np.diff(found.starts))
         visited = self._row_of[found.vertices]
@@ -279,7 +269,7 @@ class Labelling(Pricing):
         return batch, np.asarray(found.costs, dtype=np.float64)
 
     def _positions(self, duals: Duals) -> Ints:
-        """Where the rows that paths touch are in the master."""
+        """Return the positions in the master of the rows that paths touch."""
         where: dict[Key, int] = {}
         for block in dict.fromkeys(key[0] for key in self._keys):
             members = duals.members(block)

@@ -1,4 +1,4 @@
-"""Pricing: oracles that look for columns of improving reduced cost, and what their results prove."""
+"""Pricing problems: oracles that find columns of improving reduced cost, and the bounds that their results prove."""
 
 from __future__ import annotations
 
@@ -32,38 +32,36 @@ from colgen.core.type_variables import Structure
 
 @dataclass(frozen=True)
 class PricingContext:
-    """Everything besides the dual values that a pricing problem depends on.
+    """The data of a pricing problem apart from the dual values.
 
-    An oracle is only asked at dual values whose signs its rows can have, also in phase 1 and by
+    Dual values passed to an oracle always have the signs that their rows allow, also in phase 1 and in
     :func:`colgen.testing.check_problem`.  When minimising, a row ``≥`` has π ≥ 0 and a row ``≤`` has π ≤ 0; when
-    maximising it is the other way round.  An equation, or a row with two sides, has a π of either sign.
+    maximising it is the other way round.  An equation or a row with two sides has a π of either sign.
 
     Attributes
     ----------
     sense
-        Direction of the objective: minimising looks for negative reduced costs, maximising for positive ones.
+        When minimising, negative reduced costs improve; when maximising, positive ones.
     cost_weight
-        The factor on every column's own cost: 1, but 0 while phase 1 looks for a feasible solution, where the reduced
-        cost is ``0·c_j - πᵀa_j``.  Oracles whose columns differ in cost must honour it.
+        Factor on every column's own cost: 1, but 0 in phase 1, where the reduced cost is ``0·c_j - πᵀa_j``.  Oracles
+        whose columns differ in cost must use it.
     decisions
-        The node's branching decisions: no column that one of them forbids may be returned, and their rows have dual
-        values.
+        The node's branching decisions.  Oracles must not return columns that one of them forbids.
     fixed
-        Columns that a diving heuristic has fixed, with their values; taking them into account is optional.
+        Columns that a diving heuristic has fixed, with their values.  Oracles may ignore them.
     deadline
-        Value of ``time.monotonic()`` at which a long oracle should give up and return what it has.
+        Value of ``time.monotonic()`` at which a long search should return the columns found so far.
     tolerance
-        A reduced cost counts as improving if it gains more than this, in the objective's own units.
+        A reduced cost improves if it gains more than this, in units of the objective.
     provisional
-        The dual values are smoothed, not the master's own.  If no column is found that improves at those, the oracle is
-        asked again nearer to them: a long oracle may give up early here, and lose no more than a bound.
+        Whether the dual values are smoothed.  If no improving column is found, the oracle is called again closer to the
+        master's values.  A long search may stop early here; this loses only a bound.
     scale
-        What differences of reduced costs are relative to.
+        Scale of the objective, to which differences of reduced costs are relative.
     budget
-        What the run may spend: ``budget.expired`` is true after the deadline, and after an interrupt.
+        The run's limits; ``budget.expired`` is true after the deadline and after an interrupt.
     slack
-        What a column may worsen the bound by and still be of interest: of marginals that are worse by more it is enough
-        to say so.
+        How far a column may worsen the bound and still be useful.  Marginals that are worse need not be exact.
     """
 
     sense: Sense
@@ -80,7 +78,7 @@ class PricingContext:
     slack: float = math.inf
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:
-        """Reduced costs of columns at ``duals``, rows that the columns do not name themselves included."""
+        """Return the reduced costs of columns at ``duals``, including rows with coefficients by function."""
         if self.price is None and isinstance(columns, Columns):
             return self.cost_weight * columns.costs - columns.products(duals.values)
         if self.price is None:
@@ -91,84 +89,82 @@ class PricingContext:
         return self.price(columns, duals)
 
     def is_new(self, column: Column) -> bool:
-        """Whether the master does not hold a column yet: one that it holds can only seem to improve it."""
+        """Return whether the master does not hold the column; a held column cannot improve it."""
         return self.find is None or bool(self.find((column,))[0] < 0)
 
     def improves(self, reduced_cost: float) -> bool:
-        """Whether a column of this reduced cost improves the master."""
+        """Return whether a column of this reduced cost improves the master."""
         return self.sense.improvement(reduced_cost, 0.0) > self.tolerance
 
     def seconds_left(self) -> float:
-        """Seconds until the deadline, never negative; infinite if there is none, zero after an interrupt."""
+        """Return the seconds until the deadline: never negative, infinite without one, zero after an interrupt."""
         return min(max(self.deadline - time.monotonic(), 0.0), self.budget.seconds_left)
 
     def expired(self) -> bool:
-        """Return whether to end now: after the deadline, after an interrupt, or beyond the memory limit."""
+        """Return whether to stop now: after the deadline, after an interrupt, or beyond the memory limit."""
         return time.monotonic() >= self.deadline or self.budget.expired
 
     def allows(self, column: Column) -> bool:
-        """Whether the branching decisions allow a column."""
+        """Return whether the branching decisions allow a column."""
         return all(decision.allows(column) for decision in self.decisions)
 
     def forbidden(self, block: str) -> frozenset[Any]:
-        """Variables of the original formulation that no column may use at this node.
+        """Return the variables of the original formulation that no column may use at this node.
 
         Parameters
         ----------
         block
-            The block of the branching rule's rows, such as that of :class:`colgen.OnOriginalVariable`.  Bounds that
-            allow a variable are rows: the oracle hears of those by their dual values, ``duals.items(block)``.
+            Block of the branching rule's rows, for example of :class:`colgen.OnOriginalVariable`.  Bounds that still
+            allow a variable are rows; their dual values are in ``duals.items(block)``.
         """
         return frozenset(name for decision in self.decisions for name in decision.forbids(block))
 
     def together(self, block: str | None = None) -> tuple[tuple[Any, ...], ...]:
-        """Groups of rows that Ryan and Foster's rule has joined: a column holds all rows of a group or none.
+        """Return the groups of rows that Ryan and Foster's rule has joined: a column covers all of a group or none.
 
         Parameters
         ----------
         block
-            The partitioning rows' block; None where there is but one that is branched on.
+            Block of the partitioning rows; None if decisions concern only one block.
 
         Returns
         -------
         tuple of tuple
-            Indices of the rows, group by group, no index in two of them: what was joined pair by pair down the tree is
-            put together here.
+            The indices of the rows of each group.  Overlapping pairs are merged into one group.
 
         Raises
         ------
         InputError
-            If no block is named and decisions speak of several.
+            If ``block`` is None and decisions concern several blocks.
         """
         pairs = [(d.first, d.second) for d in self.decisions if isinstance(d, Together)]
         return tuple(tuple(index for _, index in group) for group in groups_of(self._in_block(pairs, block)))
 
     def apart(self, block: str | None = None) -> tuple[tuple[Any, Any], ...]:
-        """Pairs of rows that Ryan and Foster's rule has parted: no column holds both; see :meth:`together`."""
+        """Return the pairs of rows that Ryan and Foster's rule has separated: no column covers both."""
         pairs = [(d.first, d.second) for d in self.decisions if isinstance(d, Apart)]
         return tuple(dict.fromkeys((one[1], other[1]) for one, other in self._in_block(pairs, block)))
 
     @staticmethod
     def _in_block(pairs: list[tuple[Key, Key]], block: str | None) -> list[tuple[Key, Key]]:
-        """The pairs of a block."""
+        """Return the pairs within a block."""
         blocks = sorted({key[0] for pair in pairs for key in pair})
         if block is None and len(blocks) > 1:
-            raise InputError(f"decisions join and part rows of {' and '.join(map(repr, blocks))}: name the block meant")
+            raise InputError(f"decisions concern rows of {' and '.join(map(repr, blocks))}: pass one of these as block")
         return [pair for pair in pairs if block is None or pair[0][0] == pair[1][0] == block]
 
 
 @dataclass(frozen=True)
 class PricedMarginals:
-    """What it costs to force variables of the original formulation in.
+    """For each variable of the original formulation, the best reduced cost of a column that uses it.
 
     Attributes
     ----------
     values
-        For each variable the best reduced cost of a column that uses it, with the column's own cost at weight 1;
-        ``sense.hopeless`` if no column may.  Where the result states a total, the best total with it forced in.  As
-        for ``bound``, a relaxation's value will do.
+        With the column's own cost at weight 1; ``sense.hopeless`` if no column may use the variable.  If the result has
+        a total, the best total with the variable forced in.  A relaxation's value is valid too.
     names
-        The variables, by their names in the branching rule's block: a list or an array, one each.
+        The variables' names in the branching rule's block.
     """
 
     values: NDArray[np.float64]
@@ -177,40 +173,36 @@ class PricedMarginals:
 
 @dataclass(frozen=True)
 class PricingResult:
-    """Columns, and what the search for them proves.
+    """Columns, and the bounds that the search for them proves.
 
     Attributes
     ----------
     columns
-        Found columns, improving or not; the engine takes those that improve.
+        Columns, improving or not; the engine selects those that improve.
     bound
-        No column of this pricing problem has a better reduced cost than this: the exact optimum, or a relaxation's
-        value.  None: nothing is known (a heuristic).  The reduced cost of having no column at all, +inf when
-        minimising, is legitimate.  Columns in the master with a finite upper bound may be left out of account.
+        No column has a better reduced cost: the exact optimum, or a relaxation's value.  None if nothing is proved, as
+        by a heuristic.  If there is no column at all: +inf when minimising.  Columns in the master with a finite upper
+        bound may be ignored.
     reduced_costs
-        The oracle's own reduced costs of ``columns``, if it states them: the engine checks them against the columns'
-        cost and coefficients, which catches a column that is encoded wrongly.
+        The oracle's own reduced costs of ``columns``.  The engine compares them with the encoded columns.
     total
-        The reduced costs of all columns of this pricing problem that an answer uses, times their values, sum to
-        nothing better than this (which a clustering, say, may know better than the number of its clusters times the
-        best of them).  Where it is stated, the dual bound needs no multiplicity.
+        The reduced costs of all columns of this pricing problem in any solution, times their values, sum to nothing
+        better.  Then the dual bound needs no multiplicity, and may be tighter.
     attained
-        Makes the columns of this pricing problem's best answer by itself, and their values: what ``total`` is worth.
-        Asked for by bounds that move along its activity (Subgradient, Volume, Bundle), and by nobody else.  None: the
-        best of ``columns``, as often as the multiplicity allows, if it improves.
+        Function that returns the columns of the pricing problem's optimal solution, and their values; bounds by
+        Subgradient, Volume and Bundle call it.  None: the best of ``columns``, as often as the multiplicity allows, if
+        it improves.
     marginals
-        Computes what forcing each variable of the original formulation in costs, or None if that is too much work:
-        what :class:`colgen.fixing.ReducedCostFixing` asks for.
+        Function for :class:`colgen.fixing.ReducedCostFixing` that returns the marginals of the original variables, or
+        None if that takes too long.
     answers
-        Whole solutions that the search has met: guesses, which the engine checks before one becomes the incumbent.
+        Complete solutions that the search has found; the engine verifies each before it becomes the incumbent.
     relaxed
-        A solution of the node's relaxation that the bound is the value of, fractional in general, for branching rules
-        to look at where no linear program has one.
+        A solution of the node's relaxation with the bound as its value, for branching rules without a linear program.
     cut_off
-        The search ended early because of the deadline or an interrupt, and states no bound, or a weaker one, for that
-        reason alone.
+        Whether a deadline or an interrupt stopped the search early, so that the bound is missing or weaker.
     together
-        All columns join the master together, whatever each of them improves: an arc, say, that improves only with a
+        Whether all columns join the master together, improving or not; for example, an arc may improve only with a
         part that uses it.
     """
 
@@ -227,25 +219,24 @@ class PricingResult:
 
 
 class Pricing(ABC):
-    """A pricing problem.  Subclasses write :meth:`price`.
+    """A pricing problem.  Subclasses implement :meth:`price`.
 
     Attributes
     ----------
     multiplicity
-        At most this many columns of the pricing problem are used in any answer, counted with their values (the number
-        of identical machines, vehicles, ...); it turns reduced costs into a Lagrangian bound.  Infinite if nothing is
-        known.
+        Upper bound on the sum of the values of this pricing problem's columns in any solution, for example the number
+        of identical machines.  It turns reduced costs into a Lagrangian bound.  Infinite if unknown.
     cost_bound
-        No column of this pricing problem costs less than this (when maximising: no column is worth more).  If it is
-        positive (when maximising: negative) then Farley's bound holds without a multiplicity.
+        No column costs less than this (when maximising: no column is worth more).  If it is positive (when maximising:
+        negative), Farley's bound holds without a multiplicity.
     same_as
-        Pricing problems that agree in this are identical: the same columns, of the same costs and coefficients.  One of
-        them is asked for all, with the sum of their multiplicities.  Objects of one class whose attributes are the
-        same (numbers, names, arrays, or the very same objects) are so without saying it.
+        Pricing problems with equal ``same_as`` are identical: same columns, costs and coefficients.  Only one of them
+        is solved, with the sum of their multiplicities.  Objects of one class with equal attributes (numbers, names,
+        arrays, or the same objects) are recognised as identical without it.
     prices
-        The kinds of terms of cuts that the oracle reads from ``duals.terms(kind)`` and prices exactly: a cut of another
-        kind is refused, naming the oracle.  One that pays for components by ``duals.items(block)`` prices ``Linear``
-        already, and only has to say so.
+        Kinds of terms of cuts that the oracle reads from ``duals.terms(kind)`` and prices exactly.  Cuts of other kinds
+        raise an error.  An oracle that uses ``duals.items(block)`` for components already prices ``Linear`` terms and
+        only has to list that kind here.
     """
 
     multiplicity: float = math.inf
@@ -255,38 +246,30 @@ class Pricing(ABC):
 
     @property
     def name(self) -> str:
-        """What diagnostics call this oracle."""
+        """Name of the oracle in messages."""
         return type(self).__name__
 
     @abstractmethod
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        """Look for columns of improving reduced cost at ``duals``."""
+        """Find columns of improving reduced cost at ``duals``."""
 
 
 def check_attributes(oracle: Pricing) -> None:
-    """Refuse a multiplicity or a cost bound that is out of its domain.
-
-    An oracle may change its attributes in any call, so that the usual case costs next to nothing.
-
-    Raises
-    ------
-    InputError
-        Naming the oracle, the attribute, its value, and what was expected.
-    """
+    """Check the multiplicity and the cost bound, which an oracle may change in any call; fast if they are valid."""
     multiplicity, cost_bound = oracle.multiplicity, oracle.cost_bound
     if not (type(multiplicity) is float and multiplicity > 0.0):
         name = f"{oracle.name}.multiplicity"
         if not real(multiplicity, name, low=-math.inf, finite=False) > 0.0:
             raise InputError(
-                f"{name}: expected a number above 0, infinite if nothing is known, not {multiplicity}; leave out a "
-                "pricing problem whose columns no answer uses"
+                f"{name}: expected a number above 0, infinite if unknown, not {multiplicity}; leave out a pricing "
+                "problem whose columns no solution uses"
             )
     if cost_bound is not None and not (type(cost_bound) is float and -math.inf < cost_bound < math.inf):
-        real(cost_bound, f"{oracle.name}.cost_bound (None if nothing is known)", low=-math.inf)
+        real(cost_bound, f"{oracle.name}.cost_bound (None if unknown)", low=-math.inf)
 
 
-def check_statements(oracle: Pricing) -> None:
-    """Refuse an oracle whose attributes are out of their domain, before it is asked; see :func:`check_attributes`."""
+def check_oracle(oracle: Pricing) -> None:
+    """Check all declared attributes of an oracle before its first call; see :func:`check_attributes`."""
     check_attributes(oracle)
     exact = getattr(oracle, "exact", True)
     if not isinstance(exact, (bool, np.bool_)):
@@ -297,14 +280,8 @@ def check_statements(oracle: Pricing) -> None:
         raise InputError(f"{oracle.name}.prices: expected a set of kinds of terms, such as {{Count}}, not {kinds!r}")
 
 
-def check_priced(oracles: Sequence[Pricing], rows: Iterable[Row]) -> None:
-    """Refuse rows that count what one of the oracles cannot price.
-
-    Raises
-    ------
-    UnpricedCutError
-        Naming the family of cuts, what they count, and the oracle.
-    """
+def check_terms_supported(oracles: Sequence[Pricing], rows: Iterable[Row]) -> None:
+    """Raise an UnpricedCutError if an oracle does not list the kind of a row's term in ``prices``."""
     for row in rows:
         term = row.term()
         if term is None:
@@ -314,32 +291,26 @@ def check_priced(oracles: Sequence[Pricing], rows: Iterable[Row]) -> None:
                 kind, known = type(term).__name__, sorted(each.__name__ for each in oracle.prices)
                 raise UnpricedCutError(
                     f"{oracle.name} cannot price the cuts {row.key[0]!r}, whose coefficients are {kind} terms of the "
-                    f"columns: it prices {' and '.join(known) or 'no terms of cuts'}; let it read duals.terms({kind}) "
-                    f"and say so by prices, or leave these cuts out"
+                    f"columns: it prices {' and '.join(known) or 'no terms of cuts'}; read duals.terms({kind}) in it "
+                    f"and add {kind} to prices, or leave these cuts out"
                 )
 
 
 def priced(oracle: Pricing, duals: Duals, context: PricingContext) -> PricingResult:
-    """What an oracle returns at dual values, once it is clear that it is a result.
-
-    Raises
-    ------
-    InputError
-        If it is none, or if an attribute of the oracle is out of its domain.
-    """
+    """Return an oracle's result at dual values, after checking its type and the oracle's attributes."""
     result = oracle.price(duals, context)
     if not isinstance(result, PricingResult):
         raise InputError(
-            f"{oracle.name}.price() returned {_named(result)}: expected a PricingResult with a sequence of columns"
+            f"{oracle.name}.price() returned {_describe(result)}: expected a PricingResult with a sequence of columns"
         )
     columns = result.columns
     if not isinstance(columns, Columns):
         name = f"{oracle.name}.price()"
         if not isinstance(columns, Sequence):
-            raise InputError(f"{name} returned {_named(columns)} as the columns of its result, expected a list of them")
+            raise InputError(f"{name} returned {_describe(columns)} as the result's columns, expected a list of Column")
         for column in columns:
             if not isinstance(column, Column):
-                raise InputError(f"{name} returned {_named(column)} among its columns, expected Column objects only")
+                raise InputError(f"{name} returned {_describe(column)} among its columns, expected Column objects only")
     for name, value in (("bound", result.bound), ("total", result.total)):
         if value is not None and type(value) is not float:
             number = as_number(value)
@@ -350,8 +321,8 @@ def priced(oracle: Pricing, duals: Duals, context: PricingContext) -> PricingRes
     return result
 
 
-def _named(value: Any) -> str:
-    """What was returned by mistake, in a few words."""
+def _describe(value: Any) -> str:
+    """Describe a value of a wrong type for a message."""
     return f"None ({FORGOTTEN})" if value is None else f"a {type(value).__name__}"
 
 
@@ -365,32 +336,32 @@ class NoStructure(enum.Enum):
 
 
 NO_STRUCTURE: Final[Literal[NoStructure.NO_STRUCTURE]] = NoStructure.NO_STRUCTURE
-"""What :meth:`OraclePricing.best` returns where there is no structure; None is taken for a missing ``return``."""
+"""What :meth:`OraclePricing.best` returns if no structure exists; None would be a missing ``return``."""
 
 
 @dataclass(frozen=True)
 class Best(Generic[Structure]):
-    """A structure with the reduced cost that the oracle computed for it, so that the engine can check its encoding."""
+    """A structure with the oracle's reduced cost of it, which the engine compares with the encoded column's."""
 
     structure: Structure
     reduced_cost: float
 
 
 class OraclePricing(Pricing, Generic[Structure]):
-    """A pricing problem solved by an oracle: write :meth:`best` and :meth:`encode`.
+    """A pricing problem solved by an oracle.  Subclasses implement :meth:`best` and :meth:`encode`.
 
-    ``class Knapsack(OraclePricing[Pattern])`` says to a type checker what :meth:`best` finds and :meth:`encode` takes.
+    In ``class Knapsack(OraclePricing[Pattern])`` the parameter is the type of the structures, for type checkers.
 
     Parameters
     ----------
     problem
-        Kept as ``self.problem`` for the oracle's data.
+        Stored as ``self.problem``.
 
     Attributes
     ----------
     exact
-        Whether :meth:`best` really returns the best structure.  Its reduced cost is then the pricing problem's bound;
-        set it to False for a heuristic, which proves nothing.
+        Whether :meth:`best` returns an optimal structure, so that its reduced cost is a bound.  Set it to False for a
+        heuristic.
     """
 
     exact: bool = True
@@ -400,27 +371,27 @@ class OraclePricing(Pricing, Generic[Structure]):
 
     @abstractmethod
     def best(self, duals: Duals, context: PricingContext) -> Structure | Best[Structure] | NoStructure:
-        """The structure of best reduced cost, or :data:`NO_STRUCTURE` if there is no structure at all.
+        """Return the structure of best reduced cost, or :data:`NO_STRUCTURE` if none exists.
 
         Return ``Best(structure, reduced_cost)`` to have the engine compare the oracle's reduced cost with the encoded
-        column's.  A search that can last calls ``context.budget.require()`` now and then: once the time is over, or
-        after an interrupt, that ends it, and the run ends with what it has.
+        column's.  Call ``context.budget.require()`` regularly in long searches: it ends the search after the deadline
+        or an interrupt, and the run returns the best solution and bound so far.
         """
 
     @abstractmethod
     def encode(self, structure: Structure, /) -> Column:
-        """The column of a structure, whatever a subclass calls it."""
+        """Return the column of a structure; subclasses may rename the argument."""
 
     def others(self, structure: Structure, duals: Duals, context: PricingContext) -> Iterable[Structure]:
-        """Further structures worth a column besides the best one; none by default."""
+        """Return further structures that are worth a column; none by default."""
         return ()
 
-    def _encoded(self, structure: Structure) -> Column:
+    def _encode(self, structure: Structure) -> Column:
         column = self.encode(structure)
         if not isinstance(column, Column):
             raise InputError(
-                f"{type(self).__name__}.encode: expected it to return a Column(cost, coefficients, structure), not "
-                f"{_named(column)}"
+                f"{type(self).__name__}.encode() returned {_describe(column)}: expected a Column(cost, coefficients, "
+                "structure)"
             )
         return column
 
@@ -433,11 +404,11 @@ class OraclePricing(Pricing, Generic[Structure]):
             return PricingResult(bound=context.sense.hopeless if self.exact else None)
         if found is None:
             raise InputError(
-                f"{type(self).__name__}.best() returned None: {FORGOTTEN} Where there is no structure at all, return "
+                f"{type(self).__name__}.best() returned None: {FORGOTTEN} If there is no structure, return "
                 "colgen.NO_STRUCTURE"
             )
         structure = found.structure if isinstance(found, Best) else found
-        columns = [self._encoded(structure)]
+        columns = [self._encode(structure)]
         stated: list[float] = []
         if isinstance(found, Best):
             name = f"{type(self).__name__}.best(): the reduced cost"
@@ -446,22 +417,22 @@ class OraclePricing(Pricing, Generic[Structure]):
         others = self.others(structure, duals, context)
         if others is None:
             raise InputError(f"{type(self).__name__}.others() returned None: {FORGOTTEN} Return () for none")
-        columns += [self._encoded(other) for other in others]
+        columns += [self._encode(other) for other in others]
         return PricingResult(columns, bound if self.exact else None, stated)
 
 
 class Stages(Pricing):
     """One pricing problem solved in stages: heuristics first, the exact oracle last.
 
-    A later heuristic runs only if the earlier ones have found fewer columns that improve than are enough, and the last
-    stage only if they have found none.  What is proved is what the last stage that found columns proves, or the last of
-    all. Multiplicity and cost bound are those of the last stage; terms are priced that all stages price.
+    A call ends once ``enough`` columns are found that improve and that the master does not hold.  All columns found
+    until then are returned.  The last stage runs only if the heuristics found none.  The bound is that of the last
+    stage that found columns, or of the last of all.  Multiplicity and cost bound are those of the last stage; the terms
+    priced are those that all stages price.
 
     Parameters
     ----------
     enough
-        So many columns that improve, and that the master does not hold yet, end a call; all that were found until then
-        are returned.
+        Number of new improving columns that ends a call.
     """
 
     def __init__(self, *stages: Pricing, enough: int = 1) -> None:
@@ -491,7 +462,7 @@ class Stages(Pricing):
                 for column, reduced_cost in zip(result.columns, reduced_costs, strict=True)
                 if context.improves(reduced_cost) and context.is_new(column)
             )
-            improving = sum(1 for _ in islice(new, self.enough))  # no more are looked at than are asked for
+            improving = sum(1 for _ in islice(new, self.enough))  # stops looking after ``enough`` columns
             if improving:
                 results.append(result)
                 count += improving

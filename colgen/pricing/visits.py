@@ -1,6 +1,6 @@
-"""What cuts and decisions say about who visits which vertices, in the numbers of a network.
+"""Translate cuts and decisions on visits of vertices into arrays over a network.
 
-A row may be covered by several vertices: copies of a customer, one for each of his windows, say.
+Several vertices may cover the same row, for example copies of a customer for its time windows.
 """
 
 from __future__ import annotations
@@ -20,54 +20,44 @@ from colgen.core.terms import Box, Count, PricedTerms
 
 Mask = NDArray[np.bool_]
 Case = tuple[frozenset[int], frozenset[int]]
-"""Vertices that a path visits all of, and vertices that it visits none of."""
+"""Vertices that a path must all visit, and vertices that it must not visit."""
 
 
 class Visits:
-    """The rows that vertices cover.
+    """The rows that the vertices of a network cover.
 
     Parameters
     ----------
-    owner
-        For messages.
     rows
-        Of each vertex.
-    others
-        Rows that paths touch otherwise: what is said about those cannot be told from visits.
-    arcs
-        The block of original variables that are arcs, which cannot be told from visits either.
+        For each vertex the row that it covers.
+    others, arcs
+        Rows, and the block of original variables, that cannot be expressed by visits.
     """
 
     def __init__(
         self, owner: str, rows: Mapping[int, Key], others: Collection[Key | None], arcs: str, solver: Any
     ) -> None:
         self.owner, self.others, self.arcs = owner, frozenset(others), arcs
-        self.once = bool(getattr(solver, "elementary", False))
+        self.elementary = bool(getattr(solver, "elementary", False))
         self.count = solver.network.num_vertices
         self.vertices: dict[Key, list[int]] = {}
         for vertex, key in rows.items():
             self.vertices.setdefault(key, []).append(vertex)
         self.blocks = {key[0] for key in self.vertices}
 
-    def of(self, key: Key) -> list[int]:
-        """The vertices that cover a row; none if this oracle's paths never do.
-
-        Raises
-        ------
-        InputError
-            If paths touch it otherwise.
-        """
+    def vertices_of(self, key: Key) -> list[int]:
+        """Return the vertices that cover a row, possibly none; raise an InputError for rows that arcs touch."""
         if key in self.others or key[0] == self.arcs:
             raise InputError(
-                f"{self.owner}: a cut or a decision is about {key!r}, which arcs touch: expected rows of vertices, the "
-                "visits of which labels remember; branch on arcs by OnOriginalVariable with Labelling.arcs_of"
+                f"{self.owner}: a cut or a decision uses the row {key!r}, which arcs touch: expected rows of vertices, "
+                "whose visits the labels track; to branch on arcs use OnOriginalVariable with Labelling.arcs_of"
             )
         return self.vertices.get(key, [])
 
     # --- rank-1 cuts -------------------------------------------------------------------------------------------------
 
-    def counted(self, terms: PricedTerms[Count]) -> tuple[Any, ...] | None:
-        """Rank-1 cuts: numerators, denominators, memory, and what they charge; None if there are none."""
+    def rank_one_cuts(self, terms: PricedTerms[Count]) -> tuple[Any, ...] | None:
+        """Return numerators, denominators, memory and penalties of the rank-1 cuts; None if there are none."""
         if not terms:
             return None
         count = len(terms.terms)
@@ -77,25 +67,25 @@ class Visits:
         )
         for k, term in enumerate(terms.terms):
             for member, weight in zip(term.members, term.weights, strict=True):
-                numerators[k, self.of((term.block, member))] = weight
+                numerators[k, self.vertices_of((term.block, member))] = weight
             if term.memory is not None:
                 memory[k] = False
                 for member in term.memory:
-                    memory[k, self.of((term.block, member))] = True
+                    memory[k, self.vertices_of((term.block, member))] = True
         divisors = np.array([term.divisor for term in terms.terms], dtype=np.int64)
         return numerators, divisors, memory, np.maximum(-terms.values, 0.0)
 
     # --- boxes -------------------------------------------------------------------------------------------------------
 
-    def boxed(self, terms: PricedTerms[Box], decisions: Iterable[Decision]) -> tuple[Any, ...] | None:
-        """Boxes of paths: whom they visit, whom they do not, and what they charge; None if there are none.
+    def boxes(self, terms: PricedTerms[Box], decisions: Iterable[Decision]) -> tuple[Any, ...] | None:
+        """Return visited vertices, unvisited vertices and penalties, one row per box; None if there are none.
 
-        Pairs that are together or apart forbid those that visit one of both, or both.
+        Pairs together forbid paths that visit exactly one of both; pairs apart forbid paths that visit both.
         """
         cases: list[tuple[Case, float]] = []
         for decision in decisions:
             if isinstance(decision, Apart | Together) and decision.first[0] in self.blocks:
-                one, other = self.of(decision.first), self.of(decision.second)
+                one, other = self.vertices_of(decision.first), self.vertices_of(decision.second)
                 if isinstance(decision, Apart):
                     pairs = itertools.product(one, other)
                     cases += [((frozenset(pair), frozenset()), math.inf) for pair in pairs]
@@ -112,7 +102,7 @@ class Visits:
         return visited, unvisited, np.array([charge for _, charge in cases])
 
     def _cases(self, term: Box) -> Iterator[Case]:
-        """The ways, no two at once, in which a path's visits are within the bounds of a term."""
+        """Return disjoint cases that together cover all paths whose visits are within the bounds of a term."""
         conditions = [list(self._ways((term.block, member), low, high)) for member, low, high in term.bounds]
         for ways in itertools.product(*conditions):
             inside = frozenset().union(*(way[0] for way in ways))
@@ -121,10 +111,10 @@ class Visits:
                 yield inside, outside
 
     def _ways(self, key: Key, lower: float, upper: float) -> Iterator[Case]:
-        vertices: list[int] = self.of(key)
+        vertices: list[int] = self.vertices_of(key)
         nowhere: frozenset[int] = frozenset()
         least, most = max(math.ceil(lower), 0), math.inf if upper == math.inf else math.floor(upper)
-        at_most = float(len(vertices)) if self.once else math.inf if vertices else 0.0
+        at_most = float(len(vertices)) if self.elementary else math.inf if vertices else 0.0
         if least > min(most, at_most):
             return
         if most >= at_most and least == 0:
@@ -136,6 +126,6 @@ class Visits:
                 yield frozenset([vertex]), frozenset(vertices[:k])
         else:
             raise InputError(
-                f"{self.owner}: expected bounds of cuts that say whether a path visits {key!r}, got "
-                f"{lower:g} to {upper:g}"
+                f"{self.owner}: expected bounds of cuts that decide whether a path visits {key!r}, got {lower:g} to "
+                f"{upper:g}"
             )

@@ -1,4 +1,4 @@
-"""Small linear programs over several pricing problems, whose optimum scipy knows, for tests of Lagrangian bounds."""
+"""Small linear programs over several pricing problems, with optima by scipy, for tests of Lagrangian bounds."""
 
 import math
 

@@ -35,7 +35,7 @@ def run(kind, roof, rounds, lower=-math.inf, upper=math.inf, start=0.0, unit=1.0
     full = np.full(size, 1.0)
     ascent = kind(start * full, lower * full, upper * full, unit=unit)
     for _ in range(rounds):
-        ascent.learn(roof.evaluate(ascent.point))
+        ascent.update(roof.evaluate(ascent.point))
         if ascent.converged:
             break
     return ascent
@@ -72,7 +72,7 @@ def test_points_stay_in_the_box(kind):
     for _ in range(40):
         assert (ascent.point >= -0.5).all()
         assert (ascent.point <= 0.25).all()
-        ascent.learn(roof.evaluate(ascent.point))
+        ascent.update(roof.evaluate(ascent.point))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -103,9 +103,9 @@ def test_nowhere_finite_is_the_end(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_at_the_top_it_says_so(kind):
+def test_it_converges_at_the_maximum(kind):
     ascent = kind(np.zeros(2), np.zeros(2), np.ones(2), unit=1.0)
-    ascent.learn(DualEvaluation(np.zeros(2), 1.0, np.array([-1.0, 0.0]), None))
+    ascent.update(DualEvaluation(np.zeros(2), 1.0, np.array([-1.0, 0.0]), None))
     assert ascent.converged
 
 

@@ -15,7 +15,7 @@ from colgen.problems.cutting_stock.generators import bin_packing
 
 
 class Watched(ColumnGeneration):
-    """Remembers what it was asked and what it said."""
+    """Records its calls and results."""
 
     def __init__(self, **how):
         super().__init__(**how)
@@ -57,7 +57,7 @@ def test_cutting_stock_proves_the_same():
 
 
 def ended_early(share=1e6):
-    """What many runs have said of nodes."""
+    """Results of nodes in many runs."""
     seen = []
     for seed in range(4):
         for make in MAKERS.values():
@@ -82,14 +82,14 @@ def test_which_nodes_are_ended_early():
     assert any(bounded.bound < bounded.solved.objective - 1e-3 for _, bounded, _, _, _ in unfinished)
 
 
-def test_a_share_bounds_what_is_left():
+def test_the_share_bounds_the_gap_left():
     for _, bounded, _, incumbent, _ in ended_early(0.5):
         if bounded.unfinished:
             left, lacking = bounded.solved.objective - bounded.bound, incumbent - bounded.solved.objective
             assert left <= 0.5 * lacking + 1e-9
 
 
-def test_the_bound_is_no_better_than_that_of_the_end(monkeypatch):
+def test_the_bound_is_no_better_than_the_final_one(monkeypatch):
     """A node that is ended early is solved once more to its end: its bound was one of the same relaxation."""
     compared = []
 
@@ -141,7 +141,7 @@ def test_a_node_that_cannot_be_branched_on_early_is_solved_to_its_end():
     assert refused
 
 
-def test_by_default_nothing_is_ended_early():
+def test_by_default_no_node_ends_early():
     assert not any(bounded.unfinished for _, bounded, _, _, _ in ended_early(0.0))
 
 

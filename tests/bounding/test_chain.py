@@ -45,10 +45,10 @@ def test_a_bounding_that_does_not_fit_is_passed_over_with_a_note():
     problem = CuttingStock()
     result = solve(problem, relaxation=True, method=Method(bounding=Chain(Volume(5), ColumnGeneration())))
     assert result.dual_bound == pytest.approx(452.25)
-    assert [note for note in result.notes if "Volume was passed over" in note and "Knapsack" in note]
+    assert [note for note in result.notes if "Volume was skipped" in note and "Knapsack" in note]
 
 
 @pytest.mark.parametrize("boundings", [(), (Volume,), (ColumnGeneration(), "volume")])
-def test_what_is_no_bounding_is_refused(boundings):
+def test_an_invalid_bounding_raises_an_error(boundings):
     with pytest.raises(InputError, match="Chain"):
         Chain(*boundings)

@@ -1,4 +1,4 @@
-"""What oracles and separations return, held against what is known: each check by itself."""
+"""Each check of results of oracles and separations."""
 
 import math
 
@@ -32,8 +32,8 @@ from colgen.bounding.checks import (
     check_row,
     check_use,
     check_weak_duality,
-    names,
     objection,
+    oracle_names,
     probe_infeasibility,
 )
 from colgen.core.duals import Duals
@@ -119,7 +119,7 @@ def test_results_that_are_not_true(sense):
         check(PricingResult([], math.nan), [], sense)
 
 
-def test_what_rounding_leaves_of_a_large_cost_is_no_mistake():
+def test_rounding_errors_of_large_costs_are_accepted():
     check(PricingResult([Column(1e9, {}, "a")], None, [1.0]), [1.0 + 1e-7 * 1e9])
 
 
@@ -152,10 +152,10 @@ def test_rows_must_be_violated_and_valid():
     row = Row(("cut", 0), upper=1.0, coefficients={("x", 0): 1.0})
     solution, answer = Solution(1.0, variables={("x", 0): 2.0}), Solution(1.0, variables={("x", 0): 1.0})
     assert check_row(Cuts(), row, solution, [answer])
-    assert not check_row(Cuts(), row, answer, [])  # tight: rounding may be all that says so
+    assert not check_row(Cuts(), row, answer, [])  # tight: it may be a rounding error
     with pytest.raises(SeparationError, match="satisfies"):
         check_row(Cuts(), row, Solution(1.0), [])
-    with pytest.raises(SeparationError, match="known answer"):
+    with pytest.raises(SeparationError, match="cuts off"):
         check_row(Cuts(), row, solution, [solution])
     asked = SeparationContext(Sense.MINIMIZE, whole=True)
     assert objection([Cuts(row)], solution, asked).row is row
@@ -175,9 +175,9 @@ def test_answers_that_use_more_than_an_oracle_states():
         check_use(Known(), [One()], Solution(0.5, ((Column(0.5, {}), 1.0),)), "the test")
 
 
-def test_names_of_nobody():
-    assert names([Oracle(), Oracle()]) == "Oracle, Oracle"
-    assert "nobody" in names([])
+def test_names_of_no_oracle():
+    assert oracle_names([Oracle(), Oracle()]) == "Oracle, Oracle"
+    assert "no oracle" in oracle_names([])
 
 
 def test_a_batch_that_no_master_has_seen_is_looked_at_before_infeasibility_is_believed():
@@ -194,7 +194,7 @@ def test_a_batch_that_no_master_has_seen_is_looked_at_before_infeasibility_is_be
     solved = MasterSolution(MasterStatus.OPTIMAL, 1.0, duals=Duals(np.array([2.0]), master.rows.names), phase=1)
     context = PricingContext(Sense.MINIMIZE, cost_weight=0.0)
     probe_infeasibility(master, [Batches(-2.0)], solved, context)
-    with pytest.raises(OracleBeatenError, match="overlooked the column of 'the one'"):
+    with pytest.raises(OracleBeatenError, match="misses the column of 'the one'"):
         probe_infeasibility(master, [Batches(-1.0)], solved, context)
 
 
@@ -251,16 +251,16 @@ class Touring(Problem):
 
 
 def test_columns_that_only_a_branching_decision_tells_apart_need_keys():
-    with pytest.raises(RepeatedColumnError, match=r"takes it for that of '\w\w', which .*give each of these a key"):
+    with pytest.raises(RepeatedColumnError, match=r"cost and coefficients of '\w\w' in the master.*key="):
         solve(Touring(keys=False))
     assert solve(Touring(keys=True)).objective == 11.0
 
 
 @pytest.mark.parametrize("key", [None, ("tour", 1)])
-def test_a_column_that_is_returned_again_is_refused_in_its_own_words(key):
+def test_a_repeated_column_raises_an_error(key):
     column, held = Column(1.0, {}, "one", key), Column(1.0, {}, "other", key)
     with pytest.raises(RepeatedColumnError) as refused:
         check_not_repeated(Oracle(), column, held, -5.0, 1.0, 0.0)
     assert ("share the key ('tour', 1)" in str(refused.value)) == (key is not None)
-    assert ("told apart by cost and coefficients alone, as that of 'other'" in str(refused.value)) == (key is None)
+    assert ("cost and coefficients of 'other'" in str(refused.value)) == (key is None)
     check_not_repeated(Oracle(), column, held, -1e-12, 1.0, 0.0)

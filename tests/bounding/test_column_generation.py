@@ -115,7 +115,7 @@ class MirroredKnapsack(Knapsack):
 
 
 class PointlessPatterns(Knapsack):
-    """Knows no pattern with the first item."""
+    """Finds no pattern with the first item."""
 
     def best(self, duals, context):
         pi = duals["demand"]
@@ -175,7 +175,7 @@ def test_heuristic_oracle_proves_nothing():
 
 def test_loose_bound_is_not_called_optimal():
     class Loose(Knapsack):
-        """A relaxation's bound: valid, and one tenth too weak."""
+        """A relaxation's bound: valid, and 0.1 too weak."""
 
         def price(self, duals, context):
             result = super().price(duals, context)
@@ -477,7 +477,7 @@ def test_interrupt_keeps_the_incumbent():
     assert sum(times for _, times in result.answer) == GIVEN
 
 
-def test_memory_that_runs_out_in_an_oracle_is_a_limit_and_loses_nothing():
+def test_out_of_memory_in_an_oracle_is_a_limit():
     result = solve(Given(oracle=breaking_after(2, MemoryError("max_labels: the search needs more than 7 labels"))))
     assert result.termination is Termination.MEMORY_LIMIT
     assert result.objective == GIVEN
@@ -495,7 +495,7 @@ def test_exception_inside_an_oracle_carries_the_result():
     assert result.dual_bound <= 453
 
 
-def test_what_a_dive_proves_does_not_hold_for_its_node():
+def test_bounds_of_a_dive_do_not_hold_for_its_node():
     # min x + 10 y subject to x + y ≥ 3/2 and x, y ≤ 1: the relaxation is 6, with y fixed at one it is 10.5.  The bound
     # of the node is what an interrupt reports.
     columns = [Column(c, {("row", None): 1.0}, c, upper=1.0) for c in (1.0, 10.0)]
@@ -547,7 +547,7 @@ def tampered(change):
 
 def test_repeated_column():
     def rename(oracle, result, duals, context):
-        # Different patterns under one key: the master believes it holds them all.
+        # Different patterns under one key: the master holds only the first.
         columns = [Column(c.cost, c.coefficients, c.structure, key=("pattern", 0)) for c in result.columns]
         return PricingResult(columns, None, result.reduced_costs)
 
@@ -567,7 +567,7 @@ def test_wrong_encoding():
 
 def test_costs_in_phase_1():
     class Costly(Knapsack):
-        """Adds the costs of patterns in phase 1 too, and says so."""
+        """Adds the costs of patterns in phase 1 too, and states the result."""
 
         def best(self, duals, context):
             found = super().best(duals, context)
@@ -606,7 +606,7 @@ def test_duals_of_the_wrong_sign_do_not_make_a_problem_infeasible():
             return Reversed([Column(0.0, {}, structure="nothing"), *super().pricing().columns], states=False)
 
     partition = Partition(3, ((1.0, frozenset({0, 1})), (1.0, frozenset({2}))))
-    with pytest.raises(errors.OracleBeatenError, match="at other duals, of the opposite sign or zero"):
+    with pytest.raises(errors.OracleBeatenError, match="opposite sign or at zero"):
         solve(Wrong(partition))
 
 
@@ -622,7 +622,7 @@ def test_duals_of_the_wrong_sign_leave_a_note_where_rows_have_no_duals_of_the_ot
     assert any("look at the sign of the dual values" in note for note in result.notes)
 
 
-def test_infeasible_though_the_oracle_refuses_impossible_duals():
+def test_infeasible_with_an_oracle_that_rejects_impossible_duals():
     class Strict(Pool):
         def price(self, duals, context):
             assert (duals.values >= -1e-9).all()
@@ -660,9 +660,9 @@ def test_weak_duality():
         multiplicity = 1.0  # one roll at most: not true
         cost_bound = None
 
-    with pytest.raises(errors.InvalidBoundError, match=r"multiplicity = 1, but an answer .* uses \d+ of its columns"):
+    with pytest.raises(errors.InvalidBoundError, match=r"multiplicity = 1, but .* uses \d+ of its columns"):
         solve(CuttingStock(oracle=Crowded))
-    relaxed = solve(CuttingStock(oracle=Crowded), relaxation=True)  # of which a multiplicity says nothing
+    relaxed = solve(CuttingStock(oracle=Crowded), relaxation=True)  # which no multiplicity limits
     assert relaxed.dual_bound == pytest.approx(relaxed.objective) == pytest.approx(452.25)
 
 
@@ -748,7 +748,7 @@ def test_child_better_than_its_parent():
             return Partly(self.columns, 3)
 
     base = branchy().partition
-    with pytest.raises(errors.InvalidBoundError, match="proved for all answers"):
+    with pytest.raises(errors.InvalidBoundError, match="better than the proved bound"):
         solve(Surprising(Partition(3, (*base.subsets, (0.1, frozenset(range(3)))))), method=Method(heuristics=()))
 
 
@@ -793,7 +793,7 @@ class Wrong(Heuristic):
     ("solution", "fault"),
     [
         (Solution(0.0), "row"),
-        (Solution(1.0, ((cutting_column((2, 0, 0, 0)), 0.5),)), "not whole"),
+        (Solution(1.0, ((cutting_column((2, 0, 0, 0)), 0.5),)), "fractional"),
         (Solution(1.0, ((cutting_column((2, 0, 0, 0)), -1.0),)), "bounds"),
         (Solution(1.0, ((cutting_column((999, 999, 999, 999)), 7.0),)), "objective"),
         (Solution(7.0, (), {("unmet", i): float(d) for i, d in enumerate(DEMANDS)}), "artificial"),
@@ -949,7 +949,7 @@ def test_scripted_master(sense, best):
             return [Column(5.0, {})]
 
     result = solve(Choice(), method=Method(stabilization=NoStabilization()))
-    assert result.termination is Termination.UNCHECKED  # nothing knows what an answer of this problem is
+    assert result.termination is Termination.UNCHECKED  # nothing defines feasibility of this problem
 
     class Checked(Choice):
         def answer(self, solution):
@@ -1151,7 +1151,7 @@ def agrees(program, result, integer):
         for record in result.iterations:
             assert not sense.is_better(optimum, record.global_bound, 1e-6)
     elif status == "infeasible":
-        # An unbounded relaxation does not know whether there is a whole answer.
+        # An unbounded relaxation does not decide whether there is an integer solution.
         assert result.termination in (Termination.INFEASIBLE, Termination.UNBOUNDED)
         if result.termination is Termination.UNBOUNDED:
             assert program.solve(False)[0] != "optimal"
@@ -1248,7 +1248,7 @@ def test_farley_bound_with_a_second_pricing_problem_of_unknown_costs():
 
 
 @pytest.mark.parametrize("cost_scale", [1e-8, 1.0, 1e8])
-def test_an_optimum_made_of_nothing_is_proved_in_any_units(cost_scale):
+def test_a_zero_optimum_is_proved_in_any_units(cost_scale):
     """No column is used, so that no cost says what differences are relative to: what rounding leaves of them does."""
     columns = (PoolColumn(-2, {0: -3, 1: 3}, upper=2), PoolColumn(-2, {1: -2}))
     rows = (PoolRow(0, 0, lazy=True), PoolRow(0, 3))

@@ -1,4 +1,4 @@
-"""Which separations are asked, and which of their rows are taken."""
+"""Which separations are called, and which of their rows are added."""
 
 from types import SimpleNamespace
 
@@ -32,7 +32,7 @@ def found(*separation, depth=0, whole=False, **more):
     return [row.key for row in separate(parts(*separation, **more), SOLUTION, context)]
 
 
-def test_the_most_violated_rows_are_taken_in_the_order_in_which_they_came():
+def test_the_most_violated_rows_are_added_in_their_order():
     rows = (X, 2.0), (Y, 1.0), (X, 1.0), (Y, 4.0)
     # x of 3 violates 2 by a third of its size, 1 by two; y of 5 violates 1 by four fifths, 4 by one.
     assert found(Given(*rows)) == [("x", 2.0), ("y", 1.0), ("x", 1.0), ("y", 4.0)]
@@ -48,17 +48,17 @@ def test_levels_count_for_fractional_solutions_alone():
     assert found(often, seldom, depth=3, whole=True) == [("x", 2.0), ("y", 1.0)]
 
 
-def test_rows_are_held_against_answers_and_the_solution():
+def test_rows_are_checked_against_known_solutions():
     with pytest.raises(SeparationError, match="satisfies"):
         found(Given((X, 4.0)))
-    with pytest.raises(SeparationError, match="known answer"):
+    with pytest.raises(SeparationError, match="cuts off"):
         found(Given((X, 2.0)), known=[SOLUTION])
     assert found(Given((X, 2.0), exhaustive=False), known=[SOLUTION]) == [("x", 2.0)]  # another answer is as good
     assert found(Given((X, 3.0 - 1e-8))) == [("x", 3.0 - 1e-8)]
     assert found(Given((X, 3.0 - 1e-8)), rows=[("x", 3.0 - 1e-8)]) == []  # the solver may miss its own rows by that
 
 
-def test_a_separation_is_told_of_the_run():
+def test_the_separation_context_of_a_run():
     run = SimpleNamespace(sense=Sense.MAXIMIZE, iterations=[0, 0], objective=5.0, scale=4.0, budget="the budget")
     master = SimpleNamespace()
     node = SimpleNamespace(number=7, depth=3)

@@ -1,4 +1,4 @@
-"""Oracles are asked at dual values that their rows can have, and at no others, whatever the run."""
+"""Oracles are called only at dual values that their rows can have, whatever the run."""
 
 import math
 
@@ -59,7 +59,7 @@ class Watching(Pricing):
 
 
 class Watched(Enumerated):
-    """A program whose oracles watch the signs of what they are asked at."""
+    """A program whose oracles check the signs of dual values."""
 
     def __init__(self, program, **shape):
         super().__init__(program, **shape)

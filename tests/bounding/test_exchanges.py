@@ -1,4 +1,4 @@
-"""Dual-optimal inequalities, those that are none among them: what is proved never rests on them."""
+"""Dual-optimal inequalities, valid and invalid: no bound depends on them."""
 
 import numpy as np
 import pyomo.environ as pyo
@@ -25,7 +25,7 @@ from tests.toys import CuttingStock, Pool
 
 
 class Covering(Problem):
-    """Random rows to be covered by a pool of columns, and whatever exchanges somebody believes in."""
+    """Random rows to be covered by a pool of columns, and any exchanges, valid or not."""
 
     def __init__(self, seed, sign=1):
         draw = np.random.default_rng(seed)
@@ -69,7 +69,7 @@ class Covering(Problem):
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("seed", range(examples(15, 200)))
-def test_any_exchanges_leave_relaxation_and_bound_what_they_are(seed, sign):
+def test_exchanges_change_neither_relaxation_nor_bound(seed, sign):
     problem = Covering(seed, sign)
     found = solve(problem, relaxation=True)
     assert found.termination is Termination.OPTIMAL
@@ -89,7 +89,7 @@ def test_a_run_that_is_cut_off_states_no_bound_and_no_relaxation_by_exchanges(se
 
 
 @pytest.mark.parametrize("seed", range(examples(6, 60)))
-def test_answers_are_without(seed):
+def test_feasible_solutions_use_no_exchanges(seed):
     problem = Covering(seed)
     found = solve(problem)
     best = problem.optimum(whole=True)
@@ -99,7 +99,7 @@ def test_answers_are_without(seed):
         assert not found.solution.variables
 
 
-def test_what_is_no_dual_optimal_inequality_is_driven_out():
+def test_invalid_dual_optimal_inequalities_end():
     class WrongWayRound(CuttingStock):
         """A narrow piece is taken for the next wider one."""
 
@@ -119,7 +119,7 @@ def test_what_is_no_dual_optimal_inequality_is_driven_out():
     assert whole.objective == 453.0
 
 
-def test_an_answer_that_uses_an_exchange_is_refused():
+def test_a_solution_that_uses_an_exchange_is_infeasible():
     problem = Covering(0)
     master = restricted_master(problem.master())
     answer = Solution(float(problem.prices[0]), (), {("trade", 0): 1.0})

@@ -1,4 +1,4 @@
-"""Guesses are tried before anything else, and believed only as far as one round of pricing proves them."""
+"""Guesses are tried first, and used only as far as one round of pricing proves them."""
 
 import dataclasses
 import math
@@ -36,7 +36,7 @@ OPTIMUM = solve(CuttingStock())
 
 
 class Guessed(CuttingStock):
-    """Cutting stock that hands over whatever it is told."""
+    """Cutting stock with a given warm start."""
 
     def __init__(self, warm, **options):
         super().__init__(**options)
@@ -69,7 +69,7 @@ def test_duals_and_an_answer_are_proved_in_one_round_without_a_linear_program(mo
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.5, 0.9, 1.1, 3.0, -1.0, 1e9])
-def test_wrong_duals_prove_what_they_prove_and_no_more(factor):
+def test_wrong_duals_prove_a_valid_bound(factor):
     wrong = {block: [factor * value for value in values] for block, values in duals_of().items()}
     result = solve(Guessed(WarmStart(wrong, (OPTIMUM.solution,))))
     assert result.termination is Termination.OPTIMAL
@@ -79,7 +79,7 @@ def test_wrong_duals_prove_what_they_prove_and_no_more(factor):
     assert relaxed.objective == pytest.approx(solve(CuttingStock(), relaxation=True).objective)
 
 
-def test_an_answer_that_is_none_is_refused():
+def test_an_infeasible_warm_start_raises_an_error():
     short = Solution(1.0, ((cutting_column((1, 0, 0, 0)), 1.0),))
     with pytest.raises(InfeasibleAnswerError, match="warm_start"):
         solve(Guessed(WarmStart(duals_of(), (short,))))
@@ -120,7 +120,7 @@ def test_dual_values_of_a_warm_start_that_has_spent_the_whole_limit_are_priced_i
     assert solve(Slow(WarmStart(duals_of())), stop=TimeLimit(0.05)).dual_bound == -math.inf
 
 
-def test_columns_of_answers_that_an_oracle_meets_are_kept_at_every_node():
+def test_columns_of_solutions_found_by_oracles_are_added_at_every_node():
     """In the first round at guessed dual values and wherever a bounding's last ones are priced alike."""
 
     class Meeting(CuttingStock):
@@ -216,7 +216,7 @@ def test_a_bounding_that_prunes_the_root_has_solved_the_relaxation():
 
 
 @pytest.mark.parametrize("relaxation", [False, True])
-def test_what_nothing_has_checked_is_not_called_optimal(relaxation):
+def test_an_unverified_solution_is_not_called_optimal(relaxation):
     problem = LargestNumber([3, 9, 4])
     problem.check = lambda answer: None
     result = solve(problem, relaxation=relaxation)
@@ -243,7 +243,7 @@ def test_multiplicities_do_not_prove_a_relaxation():
     assert result.solution is None
 
 
-def test_what_the_oracle_finds_is_checked():
+def test_solutions_of_oracles_are_verified():
     with pytest.raises(InfeasibleAnswerError, match="10 is none of the numbers"):
         solve(LargestNumber([3, 9, 4], found=10))
 

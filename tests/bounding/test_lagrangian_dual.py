@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colgen import Column, PricingContext, Sense
-from colgen.bounding.lagrangian_dual import LagrangianDual, NoLagrangianError, _merged
+from colgen.bounding.lagrangian_dual import LagrangianDual, NoLagrangianError, _merge
 from colgen.core.column_batch import Columns
 from colgen.master.lagrangian_master import LagrangianMaster
 from colgen.master.statement import restricted_master
@@ -66,12 +66,12 @@ def test_masters_without_rows_have_no_such_function():
 def test_batches_are_merged_as_columns_are():
     one = Columns([1.0, 2.0], [0, 1, 3], [0, 0, 1], [1.0, 1.0, 1.0])
     other = Columns([2.0, 3.0], [0, 2, 3], [0, 1, 2], [1.0, 1.0, 1.0])
-    merged = _merged([(one, np.array([0.5, 0.25])), (other, np.array([0.5, 1.0]))])
+    merged = _merge([(one, np.array([0.5, 0.25])), (other, np.array([0.5, 1.0]))])
     assert [(columns.costs.tolist(), values.tolist()) for columns, values in merged] == [
         ([1.0, 2.0], [0.5, 0.75]),
         ([3.0], [1.0]),
     ]
     single = [Column(1.0, {("row", 0): 1.0}), Column(1.0, {("row", 0): 1.0})]
-    ((columns, values),) = _merged([(single, np.array([0.5, 0.25]))])
+    ((columns, values),) = _merge([(single, np.array([0.5, 0.25]))])
     assert len(columns) == 1
     assert values.tolist() == [0.75]

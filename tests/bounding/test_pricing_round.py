@@ -44,7 +44,7 @@ def pi(value):
 
 
 class Counting(Unknowing):
-    """Reduced costs ``c - π``, and how often they were asked for."""
+    """Reduced costs ``c - π``, and the number of calls."""
 
     sense = Sense.MINIMIZE
 
@@ -104,8 +104,8 @@ def test_a_round_finds_columns_and_proves_a_bound():
     assert priced.misprices == 0
 
 
-def test_misprices_are_told_and_proved_where_they_were():
-    context = PricingContext(Sense.MINIMIZE)  # its budget knows of no interrupt that another test has sent
+def test_misprices_are_counted_and_bounds_keep_their_duals():
+    context = PricingContext(Sense.MINIMIZE)  # its budget ignores interrupts of other tests
     oracle = Says(3.0)
     priced = Pricer(Counting(), [oracle], Halfway(2)).price(SOLVED, context, -math.inf)
     # At half the dual values the column does not improve; at the master's own 4 it does, and so it is taken at once.
@@ -142,7 +142,7 @@ class FarAway(Stabilization):
         pass
 
 
-def test_rounding_at_dual_values_larger_than_the_masters_is_no_mistake_of_an_oracle():
+def test_rounding_errors_at_large_dual_values_are_accepted():
     class InOrder(Pricing):
         """States the reduced cost of its column, summed up in an order of its own."""
 

@@ -40,7 +40,7 @@ def test_the_bound_is_unchanged(stabilization, relaxation, seed):
             assert results[share].dual_bound == pytest.approx(results[1.0].dual_bound)
 
 
-def test_a_part_is_asked_in_turn_until_one_finds_a_column():
+def test_parts_are_called_in_turn_until_one_finds_a_column():
     problem = assignment(4, 7, 1, Counting)
     result = solve(problem, relaxation=True, method=Method(stabilization=NoStabilization(), pricing_share=0.25))
     rounds = len(result.iterations)

@@ -75,7 +75,7 @@ class Prefix(Bounding):
 
     def bound(self, node, parts):
         if parts.master.sense is not Sense.MAXIMIZE or node.depth != len(node.decisions):
-            raise AssertionError("a node is told wrongly")
+            raise AssertionError("a node has a wrong bound")
         bits = tuple(decision.bit for decision in node.decisions)
         return Bounded(Outcome.SOLVED, 0.0, solution=Solution(0.0, ((Column(0.0, {}, structure=bits), 0.5),)))
 
@@ -149,18 +149,18 @@ def test_a_relaxation_that_no_linear_program_solves_is_not_called_optimal():
 
 
 def test_column_generation_needs_a_linear_program():
-    with pytest.raises(FormulationError, match=r"bounding\(\) that brings dual values"):
+    with pytest.raises(FormulationError, match=r"bounding\(\) that sets dual values"):
         solve(LargestMultiple(4, 4), method=Method(bounding=ColumnGeneration()))
 
 
 @pytest.mark.parametrize("wrong", [Prefix, "Prefix", 3])
-def test_what_is_no_bounding_is_refused(wrong):
+def test_an_invalid_bounding_raises_an_error(wrong):
     with pytest.raises(InputError, match="bounding: expected"):
         solve(LargestMultiple(4, 4), method=Method(bounding=wrong))
 
 
 @pytest.mark.parametrize("outcome", [Outcome.INFEASIBLE, Outcome.PRUNED, Outcome.UNBOUNDED])
-def test_nothing_that_a_bounding_says_is_believed(outcome):
+def test_results_of_a_bounding_are_verified(outcome):
     class Boasting(Bounding):
         def bound(self, node, parts):
             return Bounded(outcome, -1e9)
@@ -186,11 +186,11 @@ def test_an_invalid_bound_is_noticed():
 
     with pytest.raises(InvalidBoundError, match="incumbent of objective 12"):
         solve(Gloomy(4, 4, known=(12,)))
-    with pytest.raises(InvalidBoundError, match="proved for all answers"):
+    with pytest.raises(InvalidBoundError, match="better than the proved bound"):
         solve(Gloomy(4, 4))
 
 
-def test_nothing_is_called_optimal_without_a_check():
+def test_optimality_needs_a_check():
     class Trusting(LargestMultiple):
         def check(self, answer):
             return None

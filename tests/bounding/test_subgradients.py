@@ -173,7 +173,7 @@ class Bounded(Problem):
 
 
 @pytest.mark.parametrize("duals", [(1.5, 0.5), (5.0, -0.5), (2.5, -1.0), (3.0, 0.25), (0.5, -2.0)])
-def test_what_no_oracle_answers_for_is_at_its_better_bound_and_rows_have_the_side_that_is_pulled_at(duals):
+def test_own_columns_are_at_their_better_bounds(duals):
     columns = [Column(2.0, {("row", None): 1.0}, "one"), Column(3.0, {("row", None): 1.0, ("wide", None): 1.0}, "two")]
     problem = Bounded(columns)
     master = restricted_master(problem.master())

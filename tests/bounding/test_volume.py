@@ -8,7 +8,7 @@ from colgen.bounding.volume import VolumeAscent
 
 def started(slope=(1.0, 0.0)):
     ascent = VolumeAscent(np.zeros(2), np.full(2, -np.inf), np.full(2, np.inf), unit=1.0)
-    ascent.learn(DualEvaluation(np.zeros(2), 0.0, np.array(slope), "first"))
+    ascent.update(DualEvaluation(np.zeros(2), 0.0, np.array(slope), "first"))
     return ascent
 
 
@@ -19,10 +19,10 @@ def length(ascent):
 def test_steps_grow_while_the_function_is_a_plane_and_shrink_where_that_was_too_far():
     ascent = started()
     before = length(ascent)
-    ascent.learn(DualEvaluation(ascent.point, before, np.array([1.0, 0.0]), "plane"))
+    ascent.update(DualEvaluation(ascent.point, before, np.array([1.0, 0.0]), "plane"))
     assert length(ascent) > 2.0 * before
     long = length(ascent)
-    ascent.learn(DualEvaluation(ascent.point, -1.0, np.array([-1.0, 0.0]), "too far"))
+    ascent.update(DualEvaluation(ascent.point, -1.0, np.array([-1.0, 0.0]), "too far"))
     assert length(ascent) == 0.5 * long
 
 
@@ -30,22 +30,22 @@ def test_green_steps_are_followed_by_longer_ones_and_yellow_ones_are_not():
     factors = []
     for slope in ((0.5, 0.0), (-0.5, 0.0)):
         ascent = started()
-        ascent.learn(DualEvaluation(ascent.point, 0.002, np.array([1.0, 0.0]), "bent"))  # the search is over
+        ascent.update(DualEvaluation(ascent.point, 0.002, np.array([1.0, 0.0]), "bent"))  # the search is over
         before = ascent._factor
-        ascent.learn(DualEvaluation(ascent.point, ascent.best.value + 0.001, np.array(slope), "colour"))
+        ascent.update(DualEvaluation(ascent.point, ascent.best.value + 0.001, np.array(slope), "colour"))
         factors.append(ascent._factor / before)
     assert factors[0] > 1.0 == factors[1]
 
 
-def test_red_steps_change_nothing_at_once():
+def test_a_single_red_step_does_not_change_the_length():
     ascent = started()
-    ascent.learn(DualEvaluation(ascent.point, 0.002, np.array([1.0, 0.0]), "bent"))
+    ascent.update(DualEvaluation(ascent.point, 0.002, np.array([1.0, 0.0]), "bent"))
     before, centre = ascent._factor, ascent.best
-    ascent.learn(DualEvaluation(ascent.point, -1.0, np.array([1.0, 0.0]), "red"))
+    ascent.update(DualEvaluation(ascent.point, -1.0, np.array([1.0, 0.0]), "red"))
     assert ascent._factor == before
     assert ascent.best is centre
     for _ in range(5):
-        ascent.learn(DualEvaluation(ascent.point, -1.0, np.array([1.0, 0.0]), "red"))
+        ascent.update(DualEvaluation(ascent.point, -1.0, np.array([1.0, 0.0]), "red"))
     assert ascent._factor < before
 
 
@@ -54,7 +54,7 @@ def test_opposite_slopes_are_averaged_to_rest():
     ascent = VolumeAscent(np.array([-1.0]), np.array([-9.0]), np.array([9.0]), unit=1.0)
     for _ in range(200):
         point = ascent.point
-        ascent.learn(DualEvaluation(point, -abs(float(point[0])), -np.sign(point), float(np.sign(point[0]))))
+        ascent.update(DualEvaluation(point, -abs(float(point[0])), -np.sign(point), float(np.sign(point[0]))))
         if ascent.converged:
             break
     assert abs(ascent.best.value) < 0.01
@@ -66,9 +66,9 @@ def test_a_solution_from_far_away_counts_little():
     shares = []
     for error in (0.0, 0.9):
         ascent = started()
-        ascent.learn(DualEvaluation(ascent.point, 0.002, np.array([1.0, 0.0]), "bent"))
+        ascent.update(DualEvaluation(ascent.point, 0.002, np.array([1.0, 0.0]), "bent"))
         centre, here, slope = ascent.best, ascent.point, np.array([-1.0, 0.5])
         value = centre.value - (1.0 - error) * float(slope @ (centre.point - here))
-        ascent.learn(DualEvaluation(here, value, slope, "far"))
+        ascent.update(DualEvaluation(here, value, slope, "far"))
         shares.append({solution: weight for weight, solution in ascent.average}["far"])
     assert shares[1] < 0.6 * shares[0]

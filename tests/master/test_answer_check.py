@@ -1,4 +1,4 @@
-"""Claimed answers, recomputed from the rows alone: what is wrong with them, in words."""
+"""Solutions checked by the rows alone, and the messages about violations."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def test_an_answer_is_checked_against_rows_that_its_columns_would_bring():
     ("solution", "fault"),
     [
         (Solution(4.0, ((col((1, 1)), 3.0),)), None),
-        (Solution(4.5, ((col((1, 1)), 3.5),)), "not whole"),
+        (Solution(4.5, ((col((1, 1)), 3.5),)), "fractional"),
         (Solution(3.0, ((col((1, 1)), 2.0),)), r"row \('demand', 0\)"),
         (Solution(5.0, ((col((1, 1)), 3.0),)), "objective"),
         (Solution(4.0, ((col((1, 1), upper=2.0), 3.0),)), "bounds"),
         (Solution(8.0, ((col((1, 1)), 2.0),), {("y", None): 1.0}), None),
-        (Solution(5.5, ((col((1, 1)), 2.0),), {("y", None): 0.5}), "row|whole"),
+        (Solution(5.5, ((col((1, 1)), 2.0),), {("y", None): 0.5}), "row|fraction"),
         (Solution(28.0, ((col((0, 1)), 2.0),), {("y", None): 5.0}), "bounds"),
         (Solution(3.0, ((col((1, 1)), 2.0),), {("unmet", 0): 1.0}), "artificial"),
     ],
@@ -63,7 +63,7 @@ def test_rows_of_decisions_do_not_count_as_violated():
 
 
 class _Counted(RowFamily):
-    """Rows that say how many columns they are asked about at a time."""
+    """Rows that record how many columns they compute at a time."""
 
     def __init__(self):
         super().__init__("counted")
@@ -74,7 +74,7 @@ class _Counted(RowFamily):
         return np.ones((len(columns), len(indices)))
 
 
-def test_rows_are_asked_about_all_columns_of_an_answer_at_once():
+def test_rows_compute_all_columns_of_a_solution_at_once():
     master, family = covering(demands=(3.0, 3.0)), _Counted()
     columns = [col(pattern) for pattern in ((1, 1), (1, 0), (0, 1), (2, 0), (0, 2), (2, 1))]
     master.add(columns)
@@ -117,13 +117,13 @@ def test_one_part_that_accounts_for_the_difference_is_named(stated, said):
 
 
 @pytest.mark.parametrize("stated", [3.5, 1e9, math.inf, math.nan])
-def test_nothing_is_named_that_accounts_for_nothing(stated):
+def test_parts_that_do_not_explain_the_difference_are_not_named(stated):
     words = itemised(stated, PARTS)
     assert "as if" not in words
     assert "the cost 10, block 'demand' -6, block 'cut' -1" in words
 
 
-def test_a_run_says_how_it_comes_about():
+def test_the_message_of_a_run_lists_the_parts():
     class Forgetful(CuttingStock):
         def pricing(self):
             oracle = super().pricing()

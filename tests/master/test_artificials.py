@@ -21,7 +21,7 @@ def bare(entry=1.0):
 
 
 @pytest.mark.parametrize("entry", [1.0, 1024.0])
-def test_rows_without_any_are_softened_where_that_helps_and_count_by_their_size(entry):
+def test_rows_without_artificials_get_scaled_ones(entry):
     master = bare(entry)
     solved = master.solve()
     assert (solved.status, solved.phase) == (MasterStatus.OPTIMAL, 1)
@@ -42,7 +42,7 @@ def test_the_first_entries_of_an_empty_row_tell_its_size():
 
 
 @pytest.mark.parametrize("entry", [1.0, 2.0**25, 2.0**-25])
-def test_what_measures_a_row_costs_as_much_whenever_its_size_is_known(entry):
+def test_artificials_cost_the_same_whenever_the_size_is_known(entry):
     """A violation of a half of the row's size, whatever its unit: what it had cost before the size was known stayed."""
     m = pyo.ConcreteModel()
     m.unmet, m.missing, m.excess = artificial(), artificial(), artificial()
@@ -70,7 +70,7 @@ def test_an_exchange_costs_as_much_when_the_size_of_its_row_is_known(entry):
     assert master.solve().objective == pytest.approx(-10.0 + 3.0 * 4.0)
 
 
-def test_a_row_that_shares_what_measures_it_has_dual_values_once_it_has_entries():
+def test_dual_values_of_rows_that_share_an_artificial():
     """One artificial variable in two rows, one of them without a size of its own: its dual value was taken for zero."""
     m = pyo.ConcreteModel()
     m.unmet, m.both = artificial(), artificial()

@@ -100,7 +100,7 @@ def test_a_batch_and_its_singles_make_the_same_master(parts, rows, decide, maxim
     assert [one.find(part).tolist() for part in parts] == [other.find(part).tolist() for part in parts]
 
 
-def test_what_a_batch_may_not_say():
+def test_invalid_batches_raise_errors():
     linear = master()
     with pytest.raises(FormulationError, match="is a variable of the template"):
         linear.add(Columns([1.0], [0, 0], [], [], keys=[("y", None)]))

@@ -68,14 +68,14 @@ def test_central_duals_of_random_partitionings(sense, seed):
 
 @senses
 @pytest.mark.parametrize("nonsense", [None, [9.0, -50.0, 9.0], [0.0, 0.0, 0.0]], ids=str)
-def test_corner_where_the_interior_method_fails(sense, nonsense, monkeypatch):
+def test_vertex_if_the_interior_method_fails(sense, nonsense, monkeypatch):
     duals = None if nonsense is None else np.array(nonsense)
     master = partitioning(sense, DEGENERATE, central=True)
     monkeypatch.setattr(master.lp, "interior_duals", lambda time_limit: duals)
     assert_optimal_duals(master, master.solve())
 
 
-def test_corner_where_a_dear_column_would_improve_beside_a_cheap_one(monkeypatch):
+def test_vertex_if_an_expensive_column_would_improve(monkeypatch):
     # 0.075 is little beside 2e6, and much beside 1: a bound at these dual values would prove nothing.
     dear = {(0,): 1.0, (1,): 2e6, (2,): 2e6, (1, 2): 4e6 - 0.01}
     master = partitioning(pyo.minimize, dear, central=True)
@@ -83,7 +83,7 @@ def test_corner_where_a_dear_column_would_improve_beside_a_cheap_one(monkeypatch
     assert_optimal_duals(master, master.solve())
 
 
-def test_corner_where_a_slack_row_has_a_dual_value(monkeypatch):
+def test_vertex_if_a_slack_row_has_a_dual_value(monkeypatch):
     # No reduced cost tells that they are not optimal: they pay for five clusters, and one is used.
     m = pyo.ConcreteModel()
     m.item = pyo.RangeSet(0, 2)
@@ -125,7 +125,7 @@ def test_phase_1_takes_the_corner(monkeypatch):
 @senses
 @pytest.mark.parametrize("central", [False, True])
 @pytest.mark.parametrize("power", [28, 30, 33, 40])
-def test_a_penalty_that_nobody_pays_is_in_no_dual_value(sense, power, central):
+def test_unused_penalties_are_in_no_dual_value(sense, power, central):
     # Its column is basic at zero: a bound at dual values of that size is too inexact to prune by.
     costs = {(0,): 3.0, (3,): 2.0, (1, 2, 3): 7.0}
     penalties = dict.fromkeys([(1,), (2,), (0, 2, 3), (0, 1)], 2.0**power)
@@ -147,7 +147,7 @@ def test_columns_of_the_master_improve_by_no_tolerance_of_a_smaller_scale(monkey
 
 
 def choices(gains, count, sign=1.0):
-    """What is chosen in so many solves, if an objective gains so much after a corner and after a middle."""
+    """The choices in a number of solves, given the gains after a vertex and after central values."""
     centrality, objective, found = Centrality("auto"), 1000.0 * sign, []
     for _ in range(count):
         found.append(centrality.next(objective, sign))
@@ -157,7 +157,7 @@ def choices(gains, count, sign=1.0):
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize(("middle", "kept"), [(5.0, True), (1.2, False), (0.0, False)])
-def test_a_trial_of_eight_is_kept_to_and_repeated(middle, kept, sign):
+def test_the_choice_of_a_trial_is_used_until_the_next(middle, kept, sign):
     found = choices({False: 1.0, True: middle}, 8 + 24 + 8 + 48, sign)
     assert found[:8] == [False, True, True, False] * 2
     assert found[8:32] == [kept] * 24
@@ -165,7 +165,7 @@ def test_a_trial_of_eight_is_kept_to_and_repeated(middle, kept, sign):
     assert found[40:] == [kept] * 48
 
 
-def test_an_objective_that_gets_worse_is_nobodys_gain():
+def test_an_objective_that_gets_worse_does_not_count():
     centrality = Centrality("auto")
     for objective in (10.0, 9.0, 50.0, 49.0, 48.0, 47.0, 46.0, 45.0):
         centrality.next(objective, 1.0)
@@ -173,13 +173,13 @@ def test_an_objective_that_gets_worse_is_nobodys_gain():
 
 
 @pytest.mark.parametrize("central", [True, False])
-def test_who_decides_is_not_asked_again(central):
+def test_a_fixed_choice_runs_no_trials(central):
     centrality = Centrality(central)
     assert [centrality.next(float(k), 1.0) for k in range(30)] == [central] * 30
 
 
 @pytest.mark.parametrize("central", ["always", None, 2])
-def test_anything_else_is_refused(central):
+def test_other_values_raise_errors(central):
     with pytest.raises(InputError, match="central: expected True, False or 'auto', not"):
         LinearMaster(covering().formulation, central=central)
 

@@ -32,12 +32,12 @@ def fill(master):
 
 
 def test_the_template_s_variables_come_first(master):
-    assert len(master.table) == 4  # what is unmet of each demand
+    assert len(master.table) == 4  # the unmet part of each demand
     assert (np.asarray(master.table.origins) == TEMPLATE).all()
     assert list(master.table.generated()) == []
 
 
-def test_columns_are_found_where_they_were_put(master):
+def test_columns_are_found_at_their_positions(master):
     columns, table = fill(master), master.table
     assert len(table) == 7
     assert [(k, c.structure) for k, c in table.generated()] == [(4, 1.0), (5, 2.0), (6, 3.0)]
@@ -84,7 +84,7 @@ def test_the_first_column_may_carry_a_key():
     assert master.solve().objective == 0.0
 
 
-def test_a_column_is_not_taken_for_a_variable_of_the_template():
+def test_a_column_with_the_key_of_a_template_variable_raises_an_error():
     master = covering()
     mine = col((1, 0), key=("y", None))
     for look in (master.find, master.add):
@@ -94,7 +94,7 @@ def test_a_column_is_not_taken_for_a_variable_of_the_template():
         master.node.fix({("y", None): 1.0})
 
 
-def test_columns_know_the_pricing_problem_that_they_came_from():
+def test_origins_of_columns():
     master = covering()
     given, found = col((1, 0)), col((0, 1))
     master.add([given])

@@ -133,7 +133,7 @@ def test_dual_bound_without_a_statement_proves_nothing():
 
 
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
-def test_a_cost_that_nothing_bounds_proves_nothing_before_the_first_program(sense):
+def test_unbounded_costs_prove_nothing_before_the_first_solve(sense):
     """Scaled dual values let the other's costs count, of which nothing is known; nor are sizes known yet."""
     m = pyo.ConcreteModel()
     m.unmet = artificial([0, 1])
@@ -164,7 +164,7 @@ def test_a_bound_of_large_numbers_that_cancel_out_is_weaker_by_their_rounding(la
 
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
 @pytest.mark.parametrize("gain", [(10.0**k + 0.1) / 3.0 for k in (14, 15, 16)])
-def test_a_bound_beside_penalties_is_none_that_they_round_away(gain, sense):
+def test_a_bound_is_not_lost_in_the_rounding_of_penalties(gain, sense):
     """While the master knows penalties alone their rounding seems nothing: the bound stays when they are gone."""
     cost = 1000.0
     master = covering(demands=(1.0, 1.0), sense=sense)

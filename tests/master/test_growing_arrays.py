@@ -1,4 +1,4 @@
-"""Arrays that grow, and the index of 64-bit numbers, beside a list and a dictionary."""
+"""Growing arrays and the signature index, compared with a list and a dictionary."""
 
 import numpy as np
 from hypothesis import given
@@ -30,16 +30,16 @@ def test_arrays_that_grow_together_are_lists_of_one_length(parts):
         assert numbers.tolist() == expected
         assert halves.tolist() == [0.5] * len(expected)
         assert positive.tolist() == [number > 0 for number in expected]
-    assert not len(before)  # who holds an array keeps what it was
+    assert not len(before)  # a view of an array stays unchanged
 
 
 def patterns(costs):
-    """Columns without entries, told apart by their costs."""
+    """Columns without entries, distinguished by their costs."""
     return np.array(costs, dtype=float), np.zeros(len(costs) + 1, np.int32), np.empty(0, np.int32), np.empty(0)
 
 
 @given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=120), max_size=6), st.integers(0, 63))
-def test_the_index_finds_what_is_there(parts, shift):
+def test_the_index_finds_present_columns(parts, shift):
     """Numbers that share their low bits crowd into the same slots."""
     signatures = Growing(np.empty(0, dtype=np.uint64))
     index, known = SignatureIndex(signatures), {}
@@ -56,7 +56,7 @@ def test_the_index_finds_what_is_there(parts, shift):
         assert found.tolist() == [known.get(number, -1) for number in asked]
 
 
-def test_equal_numbers_that_mean_different_things_are_told_apart():
+def test_columns_with_equal_signatures_are_distinguished():
     signatures = Growing(np.empty(0, dtype=np.uint64))
     index = SignatureIndex(signatures)
     signatures.extend(np.full(16, 5, dtype=np.uint64), 16)

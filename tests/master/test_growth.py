@@ -1,4 +1,4 @@
-"""Columns and rows that join a linear master, in any order, and what is refused."""
+"""Columns and rows that join a linear master, in any order, and invalid ones."""
 
 import dataclasses
 import math
@@ -19,7 +19,7 @@ from tests.master.programs import (
 from tests.toys import CuttingStock, cutting_column
 
 
-def test_numbers_that_are_not_finite_are_refused():
+def test_infinite_numbers_raise_errors():
     for column in (col((math.nan, 1)), col((-math.inf, 1))):
         with pytest.raises(FormulationError, match="finite"):
             covering().add([column])
@@ -31,12 +31,12 @@ def test_numbers_that_are_not_finite_are_refused():
 @pytest.mark.parametrize(
     "bounds", [(2.0, 1.0), (math.nan, 1.0), (0.0, math.nan), (math.inf, math.inf), (-math.inf, -math.inf)]
 )
-def test_a_column_whose_bounds_leave_no_value_is_refused_where_it_is_made(bounds):
+def test_a_column_with_crossing_bounds_raises_an_error(bounds):
     with pytest.raises(FormulationError, match=r"the column of 'odd' has the bounds .* expected lower ≤ upper"):
         Column(1.0, {}, "odd", lower=bounds[0], upper=bounds[1])
 
 
-def test_unknown_row_is_named_and_guessed():
+def test_unknown_rows_are_named_with_a_suggestion():
     with pytest.raises(UnknownRowError, match=r"demnad.* did you mean 'demand'"):
         covering().add([Column(1.0, {("demnad", 0): 1.0})])
     for key in ("limit", ("limit", 0)):
@@ -77,7 +77,7 @@ def test_rows_reach_columns_before_and_after():
         columns, where, entries = master.table.entry_lists()
         position = master.table.where(column.identity)
         in_lp = {master.rows.names.keys[r]: v for c, r, v in zip(columns, where, entries, strict=True) if c == position}
-        assert found == in_lp  # what is said of a column is what the linear program has
+        assert found == in_lp  # entries match those of the linear program
         return found
 
     for order in ("rows first", "columns first"):
@@ -135,7 +135,7 @@ def test_a_column_keeps_the_rows_that_it_brought():
     assert ("link", 7) in other.rows.names.position
 
 
-def test_what_all_oracles_have_found_joins_at_once():
+def test_columns_of_all_oracles_join_at_once():
     def columns():
         return [[cutting_column((2, 0, 0))], [], [cutting_column((0, 2, 0)), cutting_column((1, 1, 0))]]
 
@@ -152,7 +152,7 @@ def test_what_all_oracles_have_found_joins_at_once():
     assert together.solve().objective == one_by_one.solve().objective
 
 
-def test_rows_as_arrays_are_the_rows_that_single_ones_are():
+def test_rows_as_arrays_equal_single_rows():
     """The same optimum and dual values; rows that are there are passed over, columns that are not are refused."""
     found = []
     for arrays in (True, False):
@@ -166,7 +166,7 @@ def test_rows_as_arrays_are_the_rows_that_single_ones_are():
             )
             master.rows.add_batch(batch)
             master.rows.add_batch(batch)
-            with pytest.raises(FormulationError, match="columns that are not in the master, which has"):
+            with pytest.raises(FormulationError, match=r"column positions .*expected 0 to"):
                 master.rows.add_batch(RowBatch([("most", 2)], [0, 1], [99], [1.0], upper=1.0))
         else:
             master.add(

@@ -21,7 +21,7 @@ def test_an_idle_column_gets_its_coefficients_back():
     master = covering(demands=(3.0, 0.0))
     poor, good = col((1, 0), cost=9.0, key=("x", 0)), col((1, 0), cost=1.0, key=("x", 1))
     master.add([poor, good])
-    # Poor is there when a row speaks of it.
+    # Poor is present when a row has it.
     master.add((), [Row(("cut", 0), upper=100.0, coefficients={("x", 0): 4.0})])
     for _ in range(3):
         master.solve()

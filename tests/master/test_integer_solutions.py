@@ -1,4 +1,4 @@
-"""Columns of a program over a master's rows: asked about in batches, whoever made them."""
+"""Columns of a program over a master's rows: computed in batches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.master.programs import col, covering
 
 
 class Lengths(RowFamily):
-    """Each column's first amount; it remembers how many columns it was asked about at a time."""
+    """Each column's first amount; it records how many columns it computes at a time."""
 
     def __init__(self):
         super().__init__("length")
@@ -39,7 +39,7 @@ def master_and_family():
     return master, family
 
 
-def test_rows_are_asked_about_a_batch_at_a_time(monkeypatch):
+def test_rows_compute_columns_in_batches(monkeypatch):
     monkeypatch.setattr(integer_solutions, "_BATCH", 4)
     master, family = master_and_family()
     columns = [col((k + 1, 2), cost=float(k)) for k in range(10)]
@@ -96,7 +96,7 @@ def test_solve_integer():
     assert found.objective == pytest.approx(1 + 1.8)
     assert bound == pytest.approx(1 + 1.8)
     assert master.rows.violation(found) is None
-    # The linear program is as it was.
+    # The linear program is unchanged.
     assert master.solve().objective == pytest.approx(1 + 1.5)
     assert master.lp.simplex_iterations == 0
 
@@ -107,7 +107,7 @@ def test_solve_integer_without_answer():
     assert master.integer.solve()[0] is None  # still in phase 1
 
 
-def test_what_a_program_leaves_of_zero_is_zero(monkeypatch):
+def test_rounding_errors_of_zero_are_removed(monkeypatch):
     """Row 1 would have that as its only term, and miss its side by all of it."""
     master = covering(demands=(3.0, 0.0))
     master.add([col((2, 0)), Column(1.0, {("demand", 1): 1e7}, "part", integer=False, lower=-1.0)])
@@ -143,7 +143,7 @@ def searched(columns, values, target, **how):
     return master.integer.solve_over(columns, {}, target, 60.0, values=prices, **how)
 
 
-def test_it_says_what_the_mixed_integer_program_says():
+def test_covers_match_the_mixed_integer_program():
     rng = np.random.default_rng(0)
     master = LinearMaster(compile_model(rows(5)))
     seen = set()
@@ -162,7 +162,7 @@ def test_it_says_what_the_mixed_integer_program_says():
     assert {MasterStatus.OPTIMAL, MasterStatus.INFEASIBLE} <= seen
 
 
-def test_a_cover_is_called_best_only_where_any_will_do():
+def test_a_cover_is_optimal_only_if_any_will_do():
     columns = [column([0, 1]), column([2, 3]), column([0, 1, 2, 3])]
     values = [0.5] * 4
     status, solution = searched(columns, [0.25] * 4, 2.0)
@@ -182,9 +182,9 @@ def test_fractions_and_odd_scales_prove_nothing_wrong():
 
 @pytest.mark.parametrize(
     ("lower", "columns", "message"),
-    [(2, [column([0])], "rows of a covering"), (1, [column([0], entry=2.0)], "columns of a covering")],
+    [(2, [column([0])], "values: expected rows"), (1, [column([0], entry=2.0)], "values: expected integer columns")],
 )
-def test_what_is_no_covering_is_refused(lower, columns, message):
+def test_other_programs_raise_errors(lower, columns, message):
     master = LinearMaster(compile_model(rows(2, lower)))
     with pytest.raises(FormulationError, match=message):
         master.integer.solve_over(columns, {}, 3.0, 1.0, values={})
@@ -260,12 +260,12 @@ def test_when_maximising_columns_enter_as_long_as_they_fit():
     assert search(made, target=16.0) is None
 
 
-def test_a_target_that_nothing_meets_ends_without_an_answer():
+def test_an_unreachable_target_ends_without_a_solution():
     assert search(master(), target=9.0) is None
     assert search(master(), target=10.0).objective == 10.0
 
 
-def test_a_start_of_other_columns_is_no_start():
+def test_a_start_with_unknown_columns_is_ignored():
     made = master()
     made.solve(Budget())
     other = Solution(0.0, ((Column(9.0, {("row", 0): 7.0}, "other"), 1.0),))

@@ -21,7 +21,7 @@ def test_bounds_are_added_up(sense):
 
 
 @pytest.mark.parametrize("sense", Sense)
-def test_an_oracle_that_is_silent_leaves_no_bound(sense):
+def test_an_oracle_without_a_bound_gives_no_bound(sense):
     master = LagrangianMaster(sense)
     assert master.bound(None, [Priced(1.0)], [PricingResult()]) == sense.ideal
 
@@ -34,7 +34,7 @@ def test_any_number_of_columns_must_not_improve(sense):
     assert master.bound(None, any_number, [PricingResult(bound=worse)]) == 0.0
 
 
-def test_there_is_nothing_to_solve():
+def test_solving_raises_an_error():
     master = LagrangianMaster(Sense.MINIMIZE)
     assert (master.num_rows, master.num_columns, master.holds_columns) == (0, 0, False)
     with pytest.raises(FormulationError, match=r"bounding\(\)"):

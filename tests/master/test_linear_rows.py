@@ -22,7 +22,7 @@ def test_names_and_sides_are_those_of_the_present_rows():
     assert master.rows.upper[-1] == 5.0
 
 
-def test_dual_values_are_given_signs_that_their_rows_can_have():
+def test_dual_values_with_wrong_signs_become_zero():
     rows = covering(demands=(3.0, 2.0)).rows  # at least so much, minimised: no dual value is negative
     signed = rows.signed({"demand": [1.0, -2.0]})
     assert signed["demand"].tolist() == [1.0, 0.0]
@@ -39,7 +39,7 @@ def test_dual_values_of_the_problems_own_kind_are_handed_on():
     assert rows.guess(messages) is messages
 
 
-def test_a_guess_sets_what_rounding_leaves():
+def test_a_guess_sets_the_rounding_error():
     master = covering(demands=(3.0, 2.0))
     small, large = ({"demand": [size, size]} for size in (1.0, 1024.0))
     found = []
@@ -50,7 +50,7 @@ def test_a_guess_sets_what_rounding_leaves():
     assert found[1] == 1024.0 * found[0] > 0.0
 
 
-def test_entries_of_rows_that_are_missing_are_left_out():
+def test_entries_of_missing_rows_are_ignored():
     rows = covering(demands=(3.0, 2.0)).rows
     column = col((1, 2))
     beyond = dataclasses.replace(column, coefficients={**column.coefficients, ("unknown", 0): 1.0})

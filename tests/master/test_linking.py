@@ -30,7 +30,7 @@ def by_name(linking, array, owner):
 
 
 @pytest.mark.parametrize(("sense", "sign"), [(pyo.minimize, 1.0), (pyo.maximize, -1.0)])
-def test_dual_values_stay_where_no_variable_improves_without_end(sense, sign):
+def test_projected_dual_values_give_finite_bounds(sense, sign):
     owner = master(sense, sign)
     linking = owner.rows.linking()
     low, high = (by_name(linking, side, owner) for side in (linking.lower, linking.upper))
@@ -69,7 +69,7 @@ def test_variables_take_their_better_bounds():
     assert linking.own_cost(values) == 7.0 + 2.0
 
 
-def test_slopes_are_what_rows_lack():
+def test_slopes_are_row_violations():
     owner = master()
     linking = owner.rows.linking()
     activity = np.array([0.0, 6.0, 2.0, 3.0])

@@ -1,4 +1,4 @@
-"""Columns over rows: what rows state of them is asked once, until there are more."""
+"""Columns over rows: entries of rows are computed once, until rows are added."""
 
 import numpy as np
 import pytest
@@ -16,10 +16,10 @@ def lookup():
     return LookUp(names), names
 
 
-def test_rows_are_asked_once_about_a_batch():
+def test_entries_of_a_batch_are_cached():
     here, names = lookup()
     asked = []
-    here.learn(Row(("cut", 0), upper=1.0, coefficient=lambda column: asked.append(column.structure) or 3.0), 4)
+    here.store_row(Row(("cut", 0), upper=1.0, coefficient=lambda column: asked.append(column.structure) or 3.0), 4)
     names.append(("cut", 0))
     columns = [Column(float(i), {("cover", i): 1.0}, i) for i in range(3)]
     batch = here.over(columns)
@@ -31,9 +31,9 @@ def test_rows_are_asked_once_about_a_batch():
     assert asked == [0, 1, 2, 0, 1, 2]
 
 
-def test_what_rows_state_goes_with_the_columns_that_are_taken():
+def test_entries_of_rows_stay_with_selected_columns():
     here, names = lookup()
-    here.learn(Row(("cut", 0), upper=1.0, coefficients={("x", 1): 7.0, ("x", 2): 8.0}), 4)
+    here.store_row(Row(("cut", 0), upper=1.0, coefficients={("x", 1): 7.0, ("x", 2): 8.0}), 4)
     names.append(("cut", 0))
     columns = [Column(1.0, {("cover", i): 1.0}, i, ("x", i)) for i in range(3)]
     _, rows, values = here.over(columns).entries
@@ -42,7 +42,7 @@ def test_what_rows_state_goes_with_the_columns_that_are_taken():
     assert (owners.tolist(), rows.tolist(), values.tolist()) == ([0, 1, 0, 1], [1, 2, 4, 4], [1.0, 1.0, 7.0, 8.0])
 
 
-def test_rows_that_a_column_brings_are_left_out_until_they_are_there():
+def test_brought_rows_are_ignored_until_they_are_added():
     here, names = lookup()
     column = Column(1.0, {("cover", 1): 2.0, ("new", 0): 1.0}, rows=(Row(("new", 0), upper=1.0),))
     batch = Columns.of([Column(2.0, {("cover", 3): 1.0}), column])
@@ -52,7 +52,7 @@ def test_rows_that_a_column_brings_are_left_out_until_they_are_there():
     assert list(batch) == [batch[0], column]
 
 
-def test_rows_that_nobody_brings_are_missing():
+def test_unknown_rows_raise_errors():
     here, _ = lookup()
     brought = (Row(("new", 0), upper=1.0),)
     wrong = Column(1.0, {("cover", 1): 2.0, ("unknown", 0): 1.0}, "wrong", rows=brought)
@@ -68,12 +68,12 @@ def test_a_few_columns_are_priced_as_their_batch_is():
     assert here.products_of_few(columns, duals) == here.over(columns).products(duals).tolist() == [1, -2, 4, 0]
 
 
-def test_columns_that_need_a_closer_look_are_not_priced_term_by_term():
+def test_columns_with_entries_of_rows_are_not_priced_term_by_term():
     here, _ = lookup()
     duals = np.zeros(4)
     spoken_of = Column(1.0, {("cover", 0): 1.0}, key=("named", 1))
     assert here.products_of_few([spoken_of], duals) == [0.0]
-    here.learn(Row(("cut", 0), upper=1.0, coefficients={("named", 1): 3.0}), 4)
+    here.store_row(Row(("cut", 0), upper=1.0, coefficients={("named", 1): 3.0}), 4)
     assert here.products_of_few([spoken_of], duals) is None
     assert here.products_of_few([Column(1.0, {("elsewhere", 0): 1.0})], duals) is None
     assert here.products_of_few([Column(1.0, {("cover", 0): float("nan")})], duals) is None

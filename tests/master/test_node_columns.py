@@ -37,7 +37,7 @@ def test_a_forbidden_column_is_not_used_and_comes_back():
     assert master.solve().objective == pytest.approx(best)
 
 
-def test_a_column_that_comes_below_a_decision_is_judged_too():
+def test_columns_added_below_a_decision_are_screened():
     master = covering()
     dear, cheap = col((2, 2), 9.0), col((1, 1), 1.0)
     master.add([dear])
@@ -48,7 +48,7 @@ def test_a_column_that_comes_below_a_decision_is_judged_too():
 
 
 @pytest.mark.parametrize("count", [3, 40])  # looked at one by one, and as a batch
-def test_a_decision_judges_what_came_while_it_was_out_of_force(count):
+def test_a_decision_screens_columns_added_while_it_was_inactive(count):
     master, first = covering(), Without("first")
     master.node.apply([first])
     master.node.apply(())
@@ -81,7 +81,7 @@ def test_a_decision_judges_a_column_once():
     assert decision.asked == len(columns)
 
 
-def test_a_forbidden_column_between_others_that_come_below_a_decision():
+def test_a_forbidden_column_among_columns_added_below_a_decision():
     master, decision = covering(), Without("bad")
     master.node.apply([decision])
     for number, structure in enumerate(["good", "bad", "better"]):
@@ -94,7 +94,7 @@ def test_a_forbidden_column_between_others_that_come_below_a_decision():
         assert shut == {"bad", "better"} & {each.structure for each in decisions}
 
 
-def test_bounds_of_what_the_master_does_not_have_are_refused_by_name():
+def test_bounds_of_unknown_variables_raise_errors():
     master = covering()
     with pytest.raises(UnknownRowError, match="'nothing'"):
         master.node.apply([Bounding(("nothing", 0), 0.0, 1.0)])

@@ -14,7 +14,7 @@ from tests.master.programs import (
 )
 
 
-def test_decisions_are_applied_and_taken_back():
+def test_decisions_are_applied_and_removed():
     master = covering(demands=(3.0, 2.0))
     both, first, second = col((1, 1)), col((1, 0)), col((0, 1))
     master.add([both, first, second])
@@ -74,7 +74,7 @@ def test_fixing():
     assert master.solve().objective == pytest.approx(4)
 
 
-def test_a_node_that_contradicts_itself_is_infeasible_until_it_is_left():
+def test_contradictory_decisions_are_infeasible():
     master = covering(demands=(1.0, 0.0))
     master.add([col((1, 0))])
     few = Bound(("branch", 0), -math.inf, 1.0, lambda c: 1.0)

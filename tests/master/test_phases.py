@@ -45,7 +45,7 @@ def test_phases(sense):
 
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
 @pytest.mark.parametrize("there", [True, False])
-def test_who_knows_of_a_feasible_point_begins_in_phase_2_and_is_not_believed(sense, there, monkeypatch):
+def test_a_wrong_claim_of_feasibility_falls_back_to_phase_1(sense, there, monkeypatch):
     master, phases = covering(sense=sense), []
     sign = master.sense.sign
     solve = LinearProgram.solve
@@ -61,7 +61,7 @@ def test_who_knows_of_a_feasible_point_begins_in_phase_2_and_is_not_believed(sen
 
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
 def test_a_program_without_a_verdict_is_looked_at_in_phase_1(sense, monkeypatch):
-    """Of a program that is infeasible by a hair a solver may say nothing at all."""
+    """A solver may fail on a program that is barely infeasible."""
     master = covering(sense=sense)
     sign = master.sense.sign
     master.add([col((0, 1), sign * 1.0)])

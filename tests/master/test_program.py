@@ -5,7 +5,7 @@ import pytest
 from tests.master.programs import col, covering
 
 
-def test_nothing_is_built_before_the_first_solve():
+def test_the_program_is_built_at_the_first_solve():
     master = covering()
     master.add([col((1, 1)), col((1, 0))])
     assert not master.is_built

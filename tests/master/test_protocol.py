@@ -51,7 +51,7 @@ def test_defaults_claim_nothing():
     assert master.precision == Precision(scale=1.0, rounding=0.0)
 
 
-def test_named_rows_are_all_that_the_part_of_rows_needs():
+def test_linking_rows_need_only_names():
     rows, solution = Named(), Solution(3.0)
     assert (len(rows), "a" in rows, rows.joined, rows.sides("a"), rows.packing_sides("a")) == (1, True, (), None, {})
     assert rows.guess("messages") is rows.signed("messages") is not None
@@ -62,9 +62,9 @@ def test_named_rows_are_all_that_the_part_of_rows_needs():
     assert list(rows.far_points(None)) == [None]
 
 
-def test_decisions_need_nodes_where_a_master_holds_columns():
+def test_a_master_with_columns_must_apply_decisions():
     switch(Unknowing(), ())
-    with pytest.raises(FormulationError, match="Unknowing has no nodes"):
+    with pytest.raises(FormulationError, match="Unknowing cannot apply branching decisions"):
         switch(Unknowing(), [Together(1, 2)])
     switch(LagrangianMaster(Sense.MINIMIZE), [Together(1, 2)])
 

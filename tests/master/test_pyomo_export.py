@@ -53,7 +53,7 @@ def test_to_pyomo_of_cutting_stock_prints_before_any_column():
     assert "unmet" in text.getvalue()
 
 
-def test_a_program_in_integers_asks_a_solver_for_no_dual_values():
+def test_an_integer_program_has_no_dual_suffix():
     master = covering(demands=(3.0, 2.0))
     master.add([col((1, 1)), col((2, 0))])
     model = master.to_pyomo()

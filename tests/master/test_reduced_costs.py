@@ -7,7 +7,7 @@ from tests.master.programs import col, covering
 
 
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
-def test_the_best_known_is_asked_of_each_pricing_problem(sense):
+def test_best_known_reduced_costs_per_pricing_problem(sense):
     master = covering(sense=sense)
     s = master.sense.sign
     every = [col((1, 0), s), col((0, 1), s), col((1, 1), 9.0 * s)]
@@ -17,7 +17,7 @@ def test_the_best_known_is_asked_of_each_pricing_problem(sense):
     solved = master.solve()
     of_each = master.price(every, solved.duals)
     assert master.rows.best_known(solved.duals, 2) == pytest.approx(of_each[1:])
-    # What was given may be the only pricing problem's own.
+    # Given columns count as the only pricing problem's own.
     assert master.rows.best_known(solved.duals, 1) == pytest.approx([s * min(s * of_each)])
 
 

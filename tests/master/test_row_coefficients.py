@@ -1,4 +1,4 @@
-"""Rows that know their coefficients by function: families say what single rows say, and are asked once."""
+"""Rows with coefficients by function: families match single rows and are called once."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def dense(linear):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_family_says_what_single_rows_say(seed):
+def test_a_family_gives_the_coefficients_of_single_rows(seed):
     rng = np.random.default_rng(seed)
     indices = list(dict.fromkeys(s for s in sets(rng, 9) if s))
     columns = columns_of(sets(rng, 14))
@@ -71,7 +71,7 @@ def test_a_family_says_what_single_rows_say(seed):
     assert both[0][1] == pytest.approx(both[1][1])
 
 
-def test_each_column_is_asked_of_once_in_each_row():
+def test_each_coefficient_is_computed_once():
     family = Overlap("shared")
     rng = np.random.default_rng(1)
     columns, indices = columns_of(sets(rng, 10)), [frozenset({0, 1}), frozenset({2, 3, 4})]
@@ -158,16 +158,16 @@ def test_original_variables_are_looked_up_once_a_column():
 
 def known():
     stated = StatedByRows()
-    stated.learn(Row(("named", 0), upper=1.0, coefficients={"a": 2.0}, coefficient=lambda column: 5.0), 0)
-    stated.learn(Row(("function", 0), upper=1.0, coefficient=lambda column: column.structure), 1)
-    stated.learn(Row(("named", 1), upper=1.0, coefficients={"a": 3.0, "b": 4.0}), 2)
+    stated.store_row(Row(("named", 0), upper=1.0, coefficients={"a": 2.0}, coefficient=lambda column: 5.0), 0)
+    stated.store_row(Row(("function", 0), upper=1.0, coefficient=lambda column: column.structure), 1)
+    stated.store_row(Row(("named", 1), upper=1.0, coefficients={"a": 3.0, "b": 4.0}), 2)
     return stated
 
 
 def stated(rows, column):
     batch = Columns.of([column, Column(2.0, {}, 0.0)])
     batch = batch.over(list(NAMES), {key: k for k, key in enumerate(NAMES)})
-    owners, positions, values = rows.of_batch(batch)
+    owners, positions, values = rows.entries_of_batch(batch)
     return {row: value for owner, row, value in zip(owners, positions, values, strict=True) if owner == 0}
 
 
@@ -179,9 +179,9 @@ def test_a_key_comes_before_a_function():
     assert stated(known(), Column(1.0, {}, 7.0)) == {0: 5.0, 1: 7.0}
 
 
-def test_rows_that_a_column_names_itself_say_nothing_of_it():
+def test_own_coefficients_override_those_of_rows():
     assert stated(known(), Column(1.0, dict.fromkeys(NAMES[:2], 9.0), 7.0, key="a")) == {2: 3.0}
 
 
-def test_without_rows_nothing_is_stated():
-    assert StatedByRows().of_batch(Columns.of([Column(1.0, {}, key="a")])) is None
+def test_without_rows_there_are_no_entries():
+    assert StatedByRows().entries_of_batch(Columns.of([Column(1.0, {}, key="a")])) is None

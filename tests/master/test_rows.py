@@ -60,7 +60,7 @@ def test_every_optimum_is_that_of_all_rows(seed):
         if one.phase == 1:
             continue
         assert one.objective == pytest.approx(other.objective)
-        assert lazy.rows.violation(lazy.solution(one)) is None or "whole" in lazy.rows.violation(lazy.solution(one))
+        assert lazy.rows.violation(lazy.solution(one)) is None or "fraction" in lazy.rows.violation(lazy.solution(one))
         at = [lazy.rows.names.position[key] for key in lazy.rows.idle]
         assert (one.duals.values[at] == 0.0).all()
         assert lazy.bound(one.duals, (), ()) == pytest.approx(one.objective)
@@ -100,10 +100,10 @@ def test_rows_are_counted_by_solves_in_a_row():
     idle.append(2, 3)
     low, high, ones = np.full(3, -math.inf), np.full(3, 5.0), np.ones(3)
     slack, tight = np.array([9.0, 1.0, 1.0]), np.array([9.0, 5.0, 1.0])
-    assert idle.taken_out(slack, low, high, ones).tolist() == []
-    assert idle.taken_out(tight, low, high, ones).tolist() == []
-    assert idle.taken_out(slack, low, high, ones).tolist() == [2]
-    assert idle.taken_out(slack, low, high, ones).tolist() == [1]
+    assert idle.take_out(slack, low, high, ones).tolist() == []
+    assert idle.take_out(tight, low, high, ones).tolist() == []
+    assert idle.take_out(slack, low, high, ones).tolist() == [2]
+    assert idle.take_out(slack, low, high, ones).tolist() == [1]
     assert idle.out.tolist() == [1, 2]
     assert idle.put_back(np.array([0.0, 5.5, 5.0]), low, high, ones).tolist() == [1]
     assert idle.put_back(None, low, high, ones).tolist() == [2]
@@ -134,7 +134,7 @@ class LeavesAtOnce(AsFamily):
 
 @pytest.mark.parametrize("separation", [AsFamily, LeavesAtOnce])
 @pytest.mark.parametrize("seed", range(3))
-def test_whole_runs_prove_the_same(separation, seed):
+def test_complete_runs_prove_the_same(separation, seed):
     class Cut(Partitioning):
         def separation(self):
             return [separation(self)]
@@ -147,7 +147,7 @@ def test_whole_runs_prove_the_same(separation, seed):
     assert result.root_bound == pytest.approx(expected.root_bound)
 
 
-def test_row_whose_sides_cross_is_refused():
+def test_crossing_sides_raise_an_error():
     m = pyo.ConcreteModel()
     m.y = pyo.Var()
     m.row = pyo.Constraint(expr=(0, m.y, 1))
@@ -178,7 +178,7 @@ def test_dual_values_have_the_signs_of_their_sides(sense):
 
 def test_guesses_are_read_by_blocks_and_by_rows():
     here = rows()
-    found = here.guessed({"least": [1.0, 2.0], ("most", None): -3.0, ("unknown", 7): 5.0}, Sense.MINIMIZE)
+    found = here.guess({"least": [1.0, 2.0], ("most", None): -3.0, ("unknown", 7): 5.0}, Sense.MINIMIZE)
     assert {key: found[k] for key, k in here.names.position.items()} == {
         ("least", 0): 1.0,
         ("least", 1): 2.0,
@@ -186,5 +186,5 @@ def test_guesses_are_read_by_blocks_and_by_rows():
     }
     here.names.append(("young", None))
     here.extend(np.array([0.0]), np.array([9.0]), np.array([0.0]))
-    assert here.guessed(Duals(found, here.names), Sense.MINIMIZE).tolist() == [1.0, 2.0, -3.0, 0.0]
+    assert here.guess(Duals(found, here.names), Sense.MINIMIZE).tolist() == [1.0, 2.0, -3.0, 0.0]
     assert (here.sizes[-1], here.unsized.tolist()) == (1.0, [False, False, False, True])

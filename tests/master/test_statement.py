@@ -24,7 +24,7 @@ def test_rows_in_any_form_are_one_program(form):
     assert master.solve().objective == 7.0
 
 
-def test_a_master_without_rows_is_what_it_is():
+def test_a_master_without_rows_is_returned():
     master = LagrangianMaster(Sense.MINIMIZE)
     assert restricted_master(master) is master
     assert stated_rows(master) is None
@@ -35,14 +35,14 @@ class Watched(LinearMaster):
 
 
 @pytest.mark.parametrize("form", [lambda f: f, lambda f: f.pyomo()], ids=["rows", "pyomo"])
-def test_rows_say_what_solves_them(form):
+def test_rows_may_choose_their_master(form):
     found = rows()
     found.solved_by = Watched
     assert type(restricted_master(form(found))) is Watched
 
 
 @pytest.mark.parametrize("nothing", [None, 3, pyo.Var()])
-def test_anything_else_is_refused(nothing):
+def test_other_values_raise_errors(nothing):
     for read in (restricted_master, stated_rows):
         with pytest.raises(FormulationError, match=r"expected master\(\) to return a Pyomo model, Rows or"):
             read(nothing)

@@ -9,7 +9,7 @@ from tests.master.programs import (
 
 
 @pytest.mark.parametrize("dual_first", [False, True])
-def test_it_is_built_as_it_stands_when_it_is_asked_for(dual_first):
+def test_the_program_is_built_with_the_present_data(dual_first):
     table, rows, program, objective = tableau_of(covering().formulation, {"options": {"random_seed": 3}}, dual_first)
     assert (len(table), len(rows), program.is_built) == (3, 2, False)
     objective.enter(1)

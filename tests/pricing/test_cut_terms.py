@@ -1,4 +1,4 @@
-"""Cuts that an oracle cannot price are refused by name; who says that it can is held to it."""
+"""Cuts that an oracle cannot price raise errors, and claims to price a term are checked."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.cuts.test_cut import TRIPLES, WORTH, Packing, Sets, complete
 
 
 class Forgetful(Sets):
-    """Says nothing of cuts, and prices none."""
+    """Declares no terms of cuts, and prices none."""
 
     prices = frozenset()
 
@@ -21,12 +21,12 @@ class Forgetful(Sets):
 
 
 class Liar(Forgetful):
-    """Says that it prices what it does not."""
+    """Declares a term that it does not price."""
 
     prices = frozenset({Count})
 
 
-def test_an_oracle_that_cannot_price_a_cut_is_refused_by_name():
+def test_an_oracle_that_cannot_price_a_cut_raises_an_error():
     with pytest.raises(UnpricedCutError, match=r"Forgetful cannot price the cuts 'subset_row', .* are Count terms"):
         solve(Packing(TRIPLES, Forgetful))
     assert solve(Packing((), Forgetful), relaxation=True).objective == pytest.approx(complete(()))
@@ -34,13 +34,13 @@ def test_an_oracle_that_cannot_price_a_cut_is_refused_by_name():
         solve(Packing(TRIPLES, Liar))
 
 
-def test_stages_price_what_all_of_them_price_and_identical_oracles_what_one_does():
+def test_terms_priced_by_stages_and_identical_oracles():
     assert Stages(Forgetful(), Sets()).prices == frozenset()
     assert Stages(Sets(), Liar()).prices == {Count}
     assert Identical([Sets(), Sets()]).prices == Sets.prices
 
 
-def test_a_cut_among_the_rows_that_a_problem_starts_from_is_refused_as_well():
+def test_an_unpriced_cut_among_the_first_rows_raises_an_error():
     class Started(Packing):
         def warm_start(self, budget):
             return WarmStart(rows=TRIPLES[:1])

@@ -1,4 +1,4 @@
-"""Identical pricing problems are asked once, and prove what all of them would."""
+"""Identical pricing problems are solved once, and prove the bound of all of them."""
 
 import math
 from dataclasses import dataclass
@@ -67,11 +67,11 @@ def test_the_same_object_given_twice_is_one():
         (Machine(SIZES, 1.0, same_as="a"), Machine(SIZES, 1.0)),
     ],
 )
-def test_what_may_differ_stays_apart(pair):
+def test_oracles_that_may_differ_are_not_merged(pair):
     assert grouped(pair) == pair
 
 
-def test_what_the_user_states_is_believed():
+def test_same_as_is_not_verified():
     one, other = Machine([1], 1.0, 1.0, "truck"), Machine([2], 1.0, 2.0, "truck")
     (group,) = grouped([one, other])
     assert (group.oracle, group.multiplicity) == (one, 3.0)
@@ -83,7 +83,7 @@ def test_what_the_user_states_is_believed():
         grouped([one, other])
 
 
-def test_what_one_says_of_all_its_columns_is_said_of_each():
+def test_totals_are_multiplied_by_the_number_of_oracles():
     names = RowNames()
     duals, context = Duals(np.zeros(0), names), PricingContext(Sense.MINIMIZE)
     (group,) = grouped([Machine(SIZES, 1.0, total=-3.0)] * 4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen import Column, PricingResult, Row
-from colgen.bounding.pricing_round import improving
+from colgen.bounding.pricing_round import select_improving
 from colgen.core.errors import RepeatedColumnError
 from colgen.pricing.calls import gather
 from tests.master.test_batches import ITEMS, as_batch, master
@@ -29,7 +29,7 @@ def test_single_columns_of_many_oracles_are_one_batch():
     assert [part.tolist() for part in found.split(np.array([1.0, 2.0, 3.0]))] == [[1.0, 2.0], [], [3.0]]
 
 
-def test_a_batch_alone_stays_what_it_is():
+def test_a_single_batch_is_returned_unchanged():
     linear = master()
     batch = as_batch([demand(1.0, 0)], linear)
     assert whole(linear, (), batch)[0].columns is batch
@@ -54,7 +54,7 @@ def test_batches_and_single_columns_are_one_batch_over_the_master_s_rows(keyed):
     assert linear.origins.tolist() == [0, 0, 1, 2]
 
 
-def test_a_batch_beside_columns_that_bring_rows_goes_over_these_too():
+def test_a_batch_is_defined_over_rows_that_other_columns_bring():
     linear = master()
     link = Row(("link", 7), upper=0.0, coefficients={("y", None): -1.0})
     linked = Column(0.5, {("demand", 0): 1.0, ("link", 7): 1.0}, "linked", rows=(link,))
@@ -79,19 +79,19 @@ def test_columns_improve_that_gain_and_are_not_there():
     linear, present = full()
     batch = as_batch([present[1], demand(0.5, 0), demand(9.0)], linear)
     found, duals = whole(linear, batch)
-    chosen = improving(linear, [Pool([])], found, linear.price(batch, duals), 1e-7)
+    chosen = select_improving(linear, [Pool([])], found, linear.price(batch, duals), 1e-7)
     assert [column.structure for column in chosen.columns] == [(0.5, (0,))]
     assert linear.add(chosen.columns, (), chosen.origins) == 1
     assert linear.add(chosen.columns, (), chosen.origins) == 0
     with pytest.raises(RepeatedColumnError, match=r"the column of \(1.0, \(1,\)\) as improving"):
-        improving(linear, [Pool([])], found, np.array([-1.0, 0.0, 0.0]), 1e-7)
+        select_improving(linear, [Pool([])], found, np.array([-1.0, 0.0, 0.0]), 1e-7)
 
 
 def test_columns_of_many_pricing_problems_improve_as_each_alone():
     linear, present = full()
     first, second, third = (demand(cost, 0) for cost in (0.25, 0.5, 9.0))
     oracles, found = [Pool([])] * 3, whole(linear, [first, present[0]], (), [third, second, first])[0]
-    chosen = improving(linear, oracles, found, np.array([-0.75, 0.0, 8.0, -0.5, -0.75]), 1e-7)
+    chosen = select_improving(linear, oracles, found, np.array([-0.75, 0.0, 8.0, -0.5, -0.75]), 1e-7)
     assert list(chosen.columns) == [first, second, first]
     assert chosen.origins.tolist() == [0, 2, 2]
     assert linear.add(chosen.columns, (), chosen.origins) == 2
@@ -103,6 +103,6 @@ def test_columns_that_join_together_need_not_improve():
     useless = demand(9.0)
     duals = linear.solve().duals
     found = gather([PricingResult([demand(8.0)]), PricingResult([present[0], useless], together=True)], duals)
-    chosen = improving(linear, [Pool([])] * 2, found, np.array([8.0, -1.0, 9.0]), 1e-7)
+    chosen = select_improving(linear, [Pool([])] * 2, found, np.array([8.0, -1.0, 9.0]), 1e-7)
     assert list(chosen.columns) == [useless]
     assert chosen.origins.tolist() == [1]

@@ -1,4 +1,4 @@
-"""Pricing in stages: which run, when a call has enough, and what it then states."""
+"""Pricing in stages: which stages run, when a call ends, and its bound."""
 
 import math
 
@@ -10,7 +10,7 @@ from tests.toys import CuttingStock
 
 
 class Says(Pricing):
-    """Columns of these reduced costs, and whether it was asked."""
+    """Columns of these reduced costs, and whether it was called."""
 
     def __init__(self, *reduced, bound=None, answers=()):
         self.reduced, self.bound, self.answers = reduced, bound, answers
@@ -42,7 +42,7 @@ def test_the_first_stage_that_finds_a_column_ends_a_call():
     assert ran(*stages) == [1, 1, 0, 0]
 
 
-def test_the_exact_stage_runs_where_no_other_has_found_anything():
+def test_the_exact_stage_runs_if_the_heuristics_find_nothing():
     stages = Says(3.0), Says(-1.0), Says(-10.0, bound=-10.0)
     result = Stages(*stages, enough=5).price(None, context(held={-1.0}))
     assert result.bound == -10.0
@@ -77,7 +77,7 @@ def test_answers_of_all_stages_and_the_bound_of_the_last_that_ran_are_kept():
     assert result.bound == -4.0
 
 
-def test_no_more_columns_are_looked_at_than_are_asked_for():
+def test_at_most_enough_columns_are_checked():
     looked = []
     told = PricingContext(
         Sense.MINIMIZE,

@@ -1,4 +1,4 @@
-"""What cuts and decisions say about visits: against the enumeration of all routes."""
+"""Cuts and decisions on visits, compared with the enumeration of all routes."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_terms_of_every_kind_are_priced_as_enumeration_does(seed: int) -> None:
         columns_at(oracle, keys, values)
 
 
-def test_cuts_over_what_labels_do_not_remember_are_refused() -> None:
+def test_cuts_over_rows_of_arcs_raise_errors() -> None:
     oracle = Routing(0).pricing()
     keys = [*oracle.vertex_rows.values(), ("vehicles", None)]
     for term in (Count("arc", ((0, 1),), (1,), 2), Box("vehicles", ((None, 1.0, 1.0),))):

@@ -58,7 +58,7 @@ def test_a_master_and_a_run_take_options():
     master = LinearMaster(stated_rows(problem.master()), options={"random_seed": 3})
     master.set_solver(options={"presolve": "on"})
     assert [master.lp.backend.highs.getOptionValue(name)[1] for name in ("random_seed", "presolve")] == [3, "on"]
-    with pytest.raises(InputError, match="has been solved already"):
+    with pytest.raises(InputError, match="before the first solve"):
         master.set_solver(options={"random_seed": 4})
     plain, seeded = (
         solve(problem),
