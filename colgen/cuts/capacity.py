@@ -1,4 +1,4 @@
-"""Rounded capacity cuts: robust, for problems whose columns are routes."""
+"""Rounded capacity cuts, which are robust, for problems whose columns are routes."""
 
 from __future__ import annotations
 
@@ -23,23 +23,21 @@ Arc = tuple[Hashable, Hashable]
 class RoundedCapacity(Separation):
     """At most ``|S| - ⌈d(S) / Q⌉`` arcs inside a set S of customers that are visited once.
 
-    A :class:`colgen.core.terms.Linear` term over arcs: an oracle that pays for arcs by ``duals.items(block)`` prices it
-    already.
+    The cuts are :class:`colgen.core.terms.Linear` terms over arcs.  An oracle that reads ``duals.items(block)`` prices
+    them without changes.
 
     Parameters
     ----------
     arcs
-        The arcs that a column uses, and how often: ``arcs(column) -> {(from, to): times}``.
+        The arcs of a column and how often it uses each: ``arcs(column) -> {(from, to): times}``.
     demands
-        Of each customer, who is visited once in every answer; what else is on routes (the depot) has none here.
+        Demand of each customer; each is visited once in every feasible solution.  Omit the depot.
     capacity
-        Of a vehicle.
-    block
-        The name that branching rules and oracles have for arcs.
+        Capacity of a vehicle.
+    block, cuts
+        The blocks of arcs, as in branching rules and oracles, and of the cuts.
     limit
-        So many cuts a round.
-    cuts
-        The name of the cuts.
+        Maximum number of cuts per round.
     """
 
     def __init__(
@@ -56,7 +54,7 @@ class RoundedCapacity(Separation):
         idle_after: int | None = 10,
     ) -> None:
         if not demands or any(not 0.0 <= demand <= capacity < math.inf for demand in demands.values()):
-            raise InputError(f"capacity: expected no less than each demand, not {capacity}")
+            raise InputError(f"capacity: expected at least each demand, got {capacity}")
         self.arcs, self.block, self.capacity = arcs, block, capacity
         self.least, self.every, self._most = least, every, limit
         self._names = list(demands)

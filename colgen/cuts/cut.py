@@ -1,4 +1,4 @@
-"""Cuts that change the pricing problem: rows that say what they count in a column."""
+"""Cuts that change the pricing problem: rows whose coefficients are terms of the columns."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from colgen.solvers.cuts.counting import counts_along
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Triples = tuple[Ints, Ints, Floats]
-"""Number of the column, number of the component, amount; what is not named is zero."""
+"""Indices of columns, indices of components, amounts; others are zero."""
 
 _SLACK = 10
-"""A cut that has been slack for so many solves in a row leaves the linear program, if nobody says otherwise."""
+"""Default number of consecutive solves with slack after which a cut leaves the linear program."""
 
 _REMEMBERED = 16
-"""So many lists of terms are remembered with their weights: the rows of a master, and those that were found last."""
+"""Number of lists of terms whose weights are cached: the rows of a master, and those found last."""
 
 
 class Cuts(RowFamily):
     """A family of cuts: rows whose coefficients are terms of the columns.
 
-    The term is the index of the row, so that equal cuts are one row.  Coefficients are computed for a batch of columns
-    at a time, whether the columns come first or the cuts.
+    The term is the index of the row, so that equal cuts are one row.  Coefficients are computed in batches, for columns
+    and cuts in any order of addition.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class Cuts(RowFamily):
         The family's name: the first part of the rows' keys.
     components
         The amounts of a column's components, ``components(column) -> {component: amount}``, as for
-        :class:`colgen.OnOriginalVariable`; None: the column's coefficients in the master's rows of the term's block.
+        :class:`colgen.OnOriginalVariable`.  None: the column's coefficients in rows of the term's block.
     order
-        The components that a column visits, in the order of the visits: for counts with limited memory.
+        The components that a column visits, in order; needed for counts with limited memory.
     idle_after
         See :class:`colgen.core.columns.RowFamily`.
     """
@@ -62,7 +62,7 @@ class Cuts(RowFamily):
         ] = {}
 
     def cut(self, term: Term, lower: float = -math.inf, upper: float = math.inf) -> Row:
-        """The row ``lower ≤ Σ_j term(j) x_j ≤ upper``."""
+        """Return the row ``lower ≤ Σ_j term(j) x_j ≤ upper``."""
         return Row((self.block, term), lower, upper, family=self)
 
     def coefficients(self, columns: Sequence[Column], indices: Sequence[Hashable]) -> Floats:
@@ -83,7 +83,7 @@ class Cuts(RowFamily):
     # --- amounts -----------------------------------------------------------------------------------------------------
 
     def amounts(self, columns: Sequence[Column], block: str, members: Sequence[Hashable]) -> Triples:
-        """The amounts of some components of a block in each column; override it where arrays tell."""
+        """Return the amounts of components of a block in each column; override it for faster array code."""
         if self.components is None and isinstance(columns, Columns) and columns.row_keys is not None:
             return _from_rows(columns, columns.row_keys, block, members)
         number = {member: k for k, member in enumerate(members)}
@@ -118,14 +118,14 @@ class Cuts(RowFamily):
         return found
 
     def _weighted(self, terms: Sequence[Term]) -> tuple[list[Hashable], dict[Hashable, int], sparse.csr_array]:
-        """The members of terms, their numbers, and weights by member and term that sums; remembered for the next ask.
+        """Return the terms' members, their indices, and weights by member and summing term; cached.
 
-        Terms have hundreds of members, and the same ones are asked about column after column.
+        Terms may have hundreds of members, and the same terms are used for column after column.
         """
         which = tuple(map(id, terms))
         known = self._known.get(which)
-        if known is not None and all(mine is asked for mine, asked in zip(known[0], terms, strict=True)):
-            return known[1]  # of these very terms: in a copy from another process the same numbers are others'
+        if known is not None and all(mine is given for mine, given in zip(known[0], terms, strict=True)):
+            return known[1]  # compared by identity, since ids in a copy from another process may be reused
         members = list(dict.fromkeys(member for term in terms for member in _members(term)))
         number = {member: k for k, member in enumerate(members)}
         rows, columns, weights = [], [], []
@@ -137,7 +137,7 @@ class Cuts(RowFamily):
         weighted = sparse.csr_array((np.array(weights, dtype=float), (rows, columns)), shape=shape)
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
-        self._known[which] = (tuple(terms), (members, number, weighted))  # kept, so that their numbers stay theirs
+        self._known[which] = (tuple(terms), (members, number, weighted))  # keeps the terms alive, so ids are unique
         return members, number, weighted
 
     def _sums(self, table: sparse.csr_array, terms: Sequence[Term], weighted: sparse.csr_array) -> Floats:
@@ -147,8 +147,8 @@ class Cuts(RowFamily):
         if counted.any():
             if (table.data != np.floor(table.data)).any() or (table.data < 0.0).any():
                 raise FormulationError(
-                    f"a cut of {self.block!r} counts columns whose amounts are not whole numbers from 0: rank-1 cuts "
-                    "are for such columns"
+                    f"a cut of {self.block!r} counts columns whose amounts are not integers of 0 or more: use rank-1 "
+                    "cuts only for columns with such amounts"
                 )
             sums[:, counted] = np.floor_divide(sums[:, counted], divisors[counted])
         return sums
@@ -156,11 +156,11 @@ class Cuts(RowFamily):
     # --- counts with limited memory ----------------------------------------------------------------------------------
 
     def visits(self, columns: Sequence[Column], members: Sequence[Hashable]) -> tuple[Ints, Ints]:
-        """Where each column begins among the visits, and the visits: numbers of members, -1 for anybody else."""
+        """Return the start of each column among the visits, and the visits: indices of members, -1 for others."""
         if self.order is None:
             raise FormulationError(
-                f"a cut of {self.block!r} has a limited memory, but the family does not know in which order columns "
-                "visit components: give it order="
+                f"a cut of {self.block!r} has a limited memory, which needs the order in which columns visit "
+                "components: pass order="
             )
         number = {member: k for k, member in enumerate(members)}
         routes = [self.order(column) for column in columns]
@@ -192,7 +192,7 @@ def _members(term: Term) -> tuple[Hashable, ...]:
 
 
 def _from_rows(columns: Columns, row_keys: Sequence[Key], block: str, members: Sequence[Hashable]) -> Triples:
-    """The amounts that a batch states in rows."""
+    """Return the amounts that a batch has as coefficients in rows."""
     number = {member: k for k, member in enumerate(members)}
     present = np.unique(columns.rows)
     names = [row_keys[row] for row in present.tolist()]

@@ -20,44 +20,38 @@ from colgen.solvers.cuts.rank_one import RankOneCuts, memories_needed, violated_
 Ints = NDArray[np.int64]
 
 _STEPS = 5
-"""Separation at a node ends when so many rounds have not moved the objective."""
+"""Number of rounds over which the objective must improve for separation at a node to continue."""
 
 
 class RankOne(Separation):
-    """Rank-1 cuts of three, four and five rows that pack: subset rows, and the other vectors that are worth it.
+    """Rank-1 cuts of three, four and five packing rows: subset rows, and other multipliers that are useful.
 
-    For rows ``Σ_j a_ij x_j = b_i`` or ``≤ b_i`` over whole columns, with whole a and b from 0, whatever else is in them
-    not being negative: set packing and partitioning, colouring, assignment, routing.  Every oracle must price
-    :class:`colgen.core.terms.Count`.
+    The rows are ``Σ_j a_ij x_j = b_i`` or ``≤ b_i`` over integer columns, with integers a and b of 0 or more.  Other
+    variables in them must not be negative.  Examples are set packing and partitioning, colouring, assignment and
+    routing.  Every oracle must price :class:`colgen.core.terms.Count`.  A master without such rows raises an
+    :class:`InputError` before the run.
 
     Parameters
     ----------
-    rows
-        The block of the packing rows.
+    rows, block
+        The blocks of the packing rows and of the cuts.
     sizes
-        Over how many rows a cut is; triples are enumerated, others looked for by a local search.
+        Numbers of rows per cut; triples are enumerated, larger sets found by local search.
     order
-        The components that a column visits, in the order of the visits, by the indices of the rows: the cuts then have
-        the least memory that keeps them as violated as they are, which makes them easier to price.
+        The components that a column visits, in order, as indices of the rows.  The cuts then have the smallest memory
+        that keeps their violation, which makes pricing easier.
     least
-        The least violation.
+        Minimum violation.
     limit
-        So many cuts a round.
+        Maximum number of cuts per round.
     progress
-        Separation at a node goes on as long as five rounds together move its objective by this share of what is left to
-        the incumbent (of the objective, as long as there is none); negative: as long as any cut is violated.
-    block
-        The name of the cuts.
+        Separation at a node continues while five rounds improve the objective by this share of the gap to the incumbent
+        (of the objective, without an incumbent).  Negative: while any cut is violated.
     idle_after
         See :class:`colgen.core.columns.RowFamily`.
     sides
-        Whole upper sides by the indices of rows, where answers of interest keep to them, whatever the rows say; cuts
-        are then over these rows alone.
-
-    Raises
-    ------
-    InputError
-        Before any work, if the master has no such rows, or if they do not pack.
+        Integer upper sides by index of the row, if improving solutions satisfy them although the rows may have other
+        sides; cuts then use these rows only.
     """
 
     def __init__(
@@ -88,16 +82,17 @@ class RankOne(Separation):
     def suit(self, master: Any) -> None:
         sides = {} if master.rows is None else master.rows.packing_sides(self.rows)
         if not sides:
-            raise InputError(f"RankOne({self.rows!r}) needs rows to cut, and the master has none of this name")
+            raise InputError(f"RankOne({self.rows!r}): the master has no rows of this block")
         if self._given is not None:
             self._sides = dict(self._given)
             return
         for (_, index), side in sides.items():
             if side is None or side < 0 or side != math.floor(side):
                 raise InputError(
-                    f"RankOne({self.rows!r}) cuts off answers unless its rows pack whole columns: row {index!r} has "
+                    f"RankOne({self.rows!r}): expected rows = b or ≤ b with an integer b and no negative terms, but "
+                    f"row {index!r} has "
                     + ("no upper side" if side is None else f"the upper side {side:g}")
-                    + ", or something negative in it; expected = b or ≤ b, b whole"
+                    + " or negative terms"
                 )
         self._sides = {index: int(side) for (_, index), side in sides.items()}
 
@@ -107,11 +102,11 @@ class RankOne(Separation):
             return None
         if any(member not in self._sides for member in (*term.members, *(term.memory or ()))):
             return None
-        whole = sum(weight * self._sides[member] for member, weight in zip(term.members, term.weights, strict=True))
-        return self.family.cut(term, upper=float(whole // term.divisor))
+        total = sum(weight * self._sides[member] for member, weight in zip(term.members, term.weights, strict=True))
+        return self.family.cut(term, upper=float(total // term.divisor))
 
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
-        if context.whole or not self._goes_on(solution, context):
+        if context.whole or not self._continues(solution, context):
             return ()
         used = [(column, value) for column, value in solution.columns if value > 0.0]
         for column, _ in used:
@@ -155,8 +150,8 @@ class RankOne(Separation):
             rows.append(self.family.cut(term, upper=float(found.sides[k])))
         return rows
 
-    def _goes_on(self, solution: Solution, context: SeparationContext) -> bool:
-        """Whether the last rounds at this node have moved its objective."""
+    def _continues(self, solution: Solution, context: SeparationContext) -> bool:
+        """Return whether the last rounds at this node have improved its objective."""
         if context.node != self._node:
             self._node, self._objectives = context.node, []
         past = self._objectives
@@ -170,20 +165,20 @@ class RankOne(Separation):
     def _check(self, column: Column) -> None:
         if not column.integer or column.lower < 0.0:
             raise InputError(
-                f"RankOne({self.rows!r}) needs whole columns that are not negative: the column of "
-                f"{column.structure!r} is not"
+                f"RankOne({self.rows!r}): expected integer columns with lower bounds of 0 or more, but the column of "
+                f"{column.structure!r} is not one"
             )
         for key, a in column.coefficients.items():
             if key[0] == self.rows and (a < 0.0 or a != round(a)):
                 raise InputError(
-                    f"RankOne({self.rows!r}) expects whole coefficients from 0 in row {key[1]!r}: the column of "
-                    f"{column.structure!r} has {a:g} there"
+                    f"RankOne({self.rows!r}): expected integer coefficients of 0 or more in row {key[1]!r}, but the "
+                    f"column of {column.structure!r} has {a:g}"
                 )
 
     def _memory(
         self, found: RankOneCuts, columns: Sequence[Column], names: Sequence[Hashable]
     ) -> list[tuple[Hashable, ...] | None]:
-        """The memory of each cut, what it has needed before included; None where it forgets nothing."""
+        """Return the memory of each cut, including that of earlier rounds; None if it is not limited."""
         if self.order is None:
             return [None] * len(found.divisors)
         starts, visits = self.family.visits(columns, names)

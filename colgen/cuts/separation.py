@@ -21,27 +21,25 @@ from colgen.core.solution import Solution
 
 @dataclass(frozen=True)
 class SeparationContext:
-    """Everything besides the solution that a separation may want to know.
+    """The data of a separation apart from the solution.
 
     Attributes
     ----------
-    sense
-        Direction of the objective.
     node, depth
-        The branch-and-bound node, and its depth; 0 and 0 at the root.
+        The branch-and-bound node and its depth; both are 0 at the root.
     round
-        Rounds of the run so far.
+        Number of rounds of the run so far.
     whole
-        Whether the solution would be taken for an answer if no row is violated: a separation that defines what an
-        answer is may not miss one then.
+        Whether the solution becomes a feasible solution if no row is violated.  A separation that defines feasibility
+        must then find a violated row if there is one.
     duals
-        The master's dual values at the solution; None where an answer is checked that no master has solved for.
+        The master's dual values at the solution; None if the solution is not from a master.
     bound, incumbent
-        The dual bound of the node, and the objective of the best answer; infinite where there is none.
+        The node's dual bound, and the incumbent's objective; infinite if there is none.
     scale
-        What differences of objectives are relative to.
+        Scale of the objective, to which differences are relative.
     budget
-        What the run may spend: a search that can last looks at ``budget.expired``, or calls ``budget.require()``.
+        The run's limits; long searches check ``budget.expired`` or call ``budget.require()``.
     """
 
     sense: Sense
@@ -57,37 +55,37 @@ class SeparationContext:
 
     @property
     def gap(self) -> float:
-        """Relative gap between the incumbent and the node's bound; infinite where one is not known."""
+        """Relative gap between the incumbent and the node's bound; infinite if one is unknown."""
         gap = self.sense.gap(self.incumbent, self.bound)
         return math.inf if math.isnan(gap) else gap
 
     @property
     def deadline(self) -> float:
-        """Value of ``time.monotonic()`` at which a long search should return what it has."""
+        """Value of ``time.monotonic()`` at which a long search should return."""
         return self.budget.deadline
 
     def seconds_left(self) -> float:
-        """Seconds until the deadline, never negative; infinite if there is none, zero after an interrupt."""
+        """Return the seconds until the deadline: never negative, infinite without one, zero after an interrupt."""
         return self.budget.seconds_left
 
 
 class Separation(ABC):
-    """Finds violated rows.  Subclasses write :meth:`separate`.
+    """Finds violated rows.  Subclasses implement :meth:`separate`.
 
-    Rows must be valid for every answer of the problem.  If answers are *defined* by rows that are too many to write
-    down, then :meth:`separate` must find a violated one for every whole solution that is not an answer: the engine
-    trusts a whole solution once no separation objects.
+    Rows must be valid for every feasible solution.  If feasibility is *defined* by rows that are too many to list, then
+    :meth:`separate` must find a violated row for every infeasible integer solution: the engine accepts an integer
+    solution if no separation finds a violated row.
 
     Attributes
     ----------
     every
-        Separate at the root and then at each ``every``-th level of the tree; 0: at the root alone.  Solutions that
-        would be answers are looked at everywhere.
+        Separate at the root and at each ``every``-th level of the tree; 0: at the root only.  Integer solutions are
+        separated everywhere.
     limit
-        So many rows are added a round at most, those that are violated most first; None: all that are found.
+        Maximum number of rows per round, the most violated first; None: no limit.
     exhaustive
-        Whether every answer satisfies the rows.  False where some answers need not that are no better than the
-        incumbent, or than another answer that does.
+        Whether every feasible solution satisfies the rows.  False if the rows may cut off feasible solutions that are
+        no better than the incumbent or than another feasible solution.
     """
 
     every: int = 1
@@ -96,27 +94,21 @@ class Separation(ABC):
 
     @property
     def name(self) -> str:
-        """What diagnostics call this separation."""
+        """Name of the separation in messages."""
         return type(self).__name__
 
     def applies(self, depth: int) -> bool:
-        """Whether to separate fractional solutions at this depth."""
+        """Return whether to separate fractional solutions at this depth."""
         return depth == 0 or (self.every > 0 and depth % self.every == 0)
 
     def suit(self, master: Any) -> None:
-        """Refuse a restricted master for which the rows are not valid; asked before the first node.
-
-        Raises
-        ------
-        InputError
-            Naming what the separation expects of the master's rows.
-        """
+        """Raise an InputError if the rows are not valid for this restricted master; called before the first node."""
 
     def revived(self, key: Key, lower: float, upper: float) -> Row | None:
-        """A row that this separation has found in another run of the same instance, None if it is none of its own.
+        """Return a row that this separation has found in another run of the same instance; None if it is not its own.
 
-        Asked for rows that state their coefficients by function, which no file holds.  By default a family of rows of
-        that name among the separation's attributes states it.
+        Called for rows with coefficients by function, which files cannot store.  The default uses a family of rows of
+        that name among the separation's attributes.
         """
         for family in vars(self).values():
             if isinstance(family, RowFamily) and family.block == key[0]:
@@ -124,23 +116,23 @@ class Separation(ABC):
         return None
 
     def restated(self, key: Key) -> Row | None:
-        """A row of this name for the present instance, its sides computed anew; None if it is none of this separation.
+        """Return a row of this name for the present instance, with new sides; None if it is not of this separation.
 
-        Asked for the rows of another run, maybe of another instance: what comes back is believed, so that no number of
-        the other run may be in it.
+        Called for rows of another run, perhaps of another instance.  The result is not verified, so it must not use
+        numbers of the other run.
         """
         return None
 
     @abstractmethod
     def separate(self, solution: Solution, context: SeparationContext) -> Sequence[Row]:
-        """Rows that ``solution`` violates, none if there are none.
+        """Return rows that ``solution`` violates, possibly none.
 
-        A method of one argument, the solution, will do where the context is of no interest.
+        Subclasses may omit the argument ``context``.
         """
 
 
 def violated_rows(separator: Separation, solution: Solution, context: SeparationContext) -> Sequence[Row]:
-    """What a separation returns, whether its method takes the context or not."""
+    """Return the rows of a separation, whether its method takes the context or not."""
     method: Callable[..., Sequence[Row] | None] = separator.separate
     takes_context = _takes_context(getattr(method, "__func__", method), hasattr(method, "__self__"))
     rows = method(solution, context) if takes_context else method(solution)
@@ -148,7 +140,7 @@ def violated_rows(separator: Separation, solution: Solution, context: Separation
     found = returned(rows, name, expected)
     if not isinstance(found, Iterable):
         raise InputError(f"{name} returned a {type(found).__name__}, expected {expected}")
-    several = list(found)  # of a generator, too, which can be read only once
+    several = list(found)  # it may be a generator, which can be read only once
     for row in several:
         if not isinstance(row, Row):
             raise InputError(f"{name} returned a {type(row).__name__} among its rows, expected Row objects only")

@@ -1,4 +1,4 @@
-"""Learning around the oracles: means of structures, marginals, losses and trainers for any oracle of one method."""
+"""Learning with structure oracles: sparse means, marginals, losses and trainers."""
 
 from colgen.learning.examples import Example, LinearExample
 from colgen.learning.losses import Loss, Violator, augmented, fenchel_young, hinge, second_best

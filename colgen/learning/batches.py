@@ -1,7 +1,7 @@
-"""Batches of instances in one array, the first axis: cut out by lengths or masks, and put back.
+"""Batches of instances in arrays whose first axis is the instance, with lengths or masks.
 
-Of a chain a length counts tokens; of a tree, words, so that its arrays of N positions are cut to the first n + 1.
-Other oracles' arrays are cut along their first axis, unless they have a method ``crop(length, *scores)`` of their own.
+Lengths count tokens of chains.  For trees they count words, so arrays of N positions are cut to the first n + 1.  The
+arrays of other oracles are cut along their first axis, unless the oracle has a method ``crop(length, *scores)``.
 """
 
 from __future__ import annotations
@@ -33,16 +33,14 @@ class Batch:
 
     Attributes
     ----------
-    arrays
-        Each with the instances along its first axis, or shared by all of them.
-    shared
-        Which of the arrays are the same for all.
+    arrays, shared
+        Arrays with the instances along the first axis, or shared by all of them.
     lengths
-        Of the instances; None where all are whole.
+        Lengths of the instances; None if all have full length.
     workers
-        So many threads work on its instances at once; what comes of it is the same for any number.
+        Number of threads; the results do not depend on it.
     first
-        The number of the first instance, where this is a share of a batch.
+        Index of the first instance, if this is a part of a batch.
     """
 
     oracle: Any
@@ -56,40 +54,28 @@ class Batch:
         return len(self.arrays[0])
 
     def instance(self, k: int, arrays: Sequence[NDArray[Any]] | None = None) -> tuple[NDArray[Any], ...]:
-        """The arrays of one instance, cut to its length: views, of these arrays or of others in their shapes."""
+        """Return views of one instance's arrays, cut to its length; of ``arrays`` if given, in the same shapes."""
         chosen = self.arrays if arrays is None else arrays
         own = tuple(a if shared else a[k] for a, shared in zip(chosen, self.shared, strict=True))
-        return own if self.lengths is None else _cropped(self.oracle, int(self.lengths[k]), own)
+        return own if self.lengths is None else _crop(self.oracle, int(self.lengths[k]), own)
 
     def each(self, function: Callable[..., Any]) -> list[Any]:
-        """What a function makes of the arrays of each instance.
-
-        Raises
-        ------
-        ColgenError
-            As the function does, with the number of the instance.
-        """
+        """Return the results of a function of each instance's arrays; its ColgenError names the instance."""
         return self.over(lambda k: function(*self.instance(k)))
 
     def over(self, function: Callable[[int], Any]) -> list[Any]:
-        """What a function makes of the number of each instance, in their order.
+        """Return the results of a function of each instance's index; its ColgenError names the first such instance."""
 
-        Raises
-        ------
-        ColgenError
-            As the function does, with the number of the first instance at which it does.
-        """
-
-        def told(k: int) -> Any:
+        def call(k: int) -> Any:
             try:
                 return function(k)
             except ColgenError as error:
                 raise type(error)(f"instance {self.first + k} of the batch: {error}") from None
 
-        return self._worked(told, range(len(self)))
+        return self._run(call, range(len(self)))
 
     def shares(self) -> list[Batch]:
-        """Consecutive parts, one a worker."""
+        """Return consecutive parts, one per worker."""
         return [
             dataclasses.replace(
                 self,
@@ -101,12 +87,12 @@ class Batch:
             for own in shares(len(self), self.workers)
         ]
 
-    def _worked(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
+    def _run(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
         with Threads(self.workers) as threads:
             return threads.each(work, pieces)
 
     def add(self, k: int, targets: Sequence[Floats], arrays: Sequence[Floats]) -> None:
-        """Add an instance's arrays to those of the batch, where they were cut out."""
+        """Add an instance's arrays to the corresponding entries of the batch's."""
         for target, array in zip(self.instance(k, targets), arrays, strict=True):
             target += array
 
@@ -120,27 +106,27 @@ def batch_of(
     shared: Sequence[bool] | None = None,
     workers: int = 1,
 ) -> Batch:
-    """Arrays of scores as a batch.
+    """Return arrays of scores as a batch.
 
     Parameters
     ----------
     arrays
-        The first with the instances along its first axis.  Transitions of :class:`~colgen.learning.Chains` in two axes
-        are shared by all chains, in three they are those of each chain, in four also step by step.
+        The first has the instances along its first axis.  Transitions of :class:`~colgen.learning.Chains` with two axes
+        are shared by all chains; with three they are per chain, with four also per step.
     lengths
-        Of the instances.
+        Lengths of the instances.
     mask
-        Instead of lengths: true for the tokens (words) that there are, which come first, shape (instances, longest).
+        Instead of lengths: true for existing tokens (words), which come first, shape (instances, longest).
     shared
-        Which of the arrays have no axis of instances, for oracles of your own; by default none.
+        Which of the arrays have no axis of instances, for custom oracles; by default none.
     workers
-        Threads that work on instances at once: around compiled kernels they are side by side, an oracle in Python
-        waits for the interpreter.  The outcome is the same for any number.
+        Number of threads.  Compiled kernels run in parallel; an oracle in Python is limited by the interpreter lock.
+        The results do not depend on it.
 
     Raises
     ------
     InputError
-        If numbers, shapes or lengths are not what is expected.
+        If numbers, shapes or lengths are invalid.
     """
     checked = check_scores(arrays)
     if not checked or not checked[0].ndim:
@@ -172,27 +158,27 @@ class BatchSums:
     Attributes
     ----------
     log_partition
-        One an instance.
+        One per instance.
     means
-        In the shapes of the batch's arrays, of those that are shared too: there with the instances along a first axis.
+        In the shapes of the batch's arrays; means of shared arrays have the instances along an additional first axis.
     """
 
     log_partition: Floats
     means: tuple[Floats, ...]
     tangent: Callable[..., tuple[Floats, ...]]
-    """Directions in the shapes of the means to the derivatives of the means, likewise."""
+    """Maps directions in the shapes of the means to derivatives of the means."""
 
 
 def batch_sums(batch: Batch) -> BatchSums:
-    """Gibbs distributions of all instances: of chains, and trees by the matrix-tree theorem, in one compiled call.
+    """Return the Gibbs distributions of all instances; for chains and matrix-tree sums in one compiled call.
 
     Raises
     ------
     InputError
-        If the model has no sums over its structures, or every structure of an instance is forbidden, naming it.
+        If the model has no sums over its structures, or every structure of an instance is forbidden.
     """
     if batch.workers > 1 and len(batch) > 1:
-        return _joined(batch)
+        return _in_parallel(batch)
     model = batch.oracle
     try:
         if isinstance(model, Chains) and len(batch.arrays) == 2 and batch.shared[1]:
@@ -200,7 +186,7 @@ def batch_sums(batch: Batch) -> BatchSums:
         elif isinstance(model, Trees) and len(batch.arrays) == 1:
             found = _trees(batch, model)
         else:
-            return _one_by_one(batch, model)
+            return _per_instance(batch, model)
     except ArrayError as error:
         raise InputError(str(error)) from None
     none = np.flatnonzero(np.isneginf(found.log_partition))
@@ -210,21 +196,21 @@ def batch_sums(batch: Batch) -> BatchSums:
     return found
 
 
-def _joined(batch: Batch) -> BatchSums:
-    """Each worker's share of the batch, put together."""
+def _in_parallel(batch: Batch) -> BatchSums:
+    """Compute each worker's part of the batch and concatenate the results."""
     parts = batch.shares()
-    each: list[BatchSums] = batch._worked(batch_sums, parts)
+    each: list[BatchSums] = batch._run(batch_sums, parts)
     ends = np.cumsum([len(part) for part in parts])[:-1]
 
-    def together(found: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
+    def concatenate(found: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
         return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))
 
     def tangent(*directions: Floats) -> tuple[Floats, ...]:
         own = zip(each, *(np.split(direction, ends) for direction in directions), strict=True)
-        return together(batch._worked(lambda one: one[0].tangent(*one[1:]), list(own)))
+        return concatenate(batch._run(lambda one: one[0].tangent(*one[1:]), list(own)))
 
     return BatchSums(
-        np.concatenate([one.log_partition for one in each]), together([one.means for one in each]), tangent
+        np.concatenate([one.log_partition for one in each]), concatenate([one.means for one in each]), tangent
     )
 
 
@@ -262,24 +248,24 @@ def _trees(batch: Batch, model: Trees) -> BatchSums:
     return BatchSums(log_partition, (means,), tangent)
 
 
-def _one_by_one(batch: Batch, model: Summed) -> BatchSums:
+def _per_instance(batch: Batch, model: Summed) -> BatchSums:
     each = batch.each(lambda *arrays: marginals(model, *arrays))
     apart = dataclasses.replace(batch, shared=(False,) * len(batch.shared))
     shapes = [(len(batch), *a.shape) if s else a.shape for a, s in zip(batch.arrays, batch.shared, strict=True)]
 
-    def gathered(parts: list[tuple[Floats, ...]]) -> tuple[Floats, ...]:
+    def gather(parts: list[tuple[Floats, ...]]) -> tuple[Floats, ...]:
         result = tuple(np.zeros(shape) for shape in shapes)
         for k, own in enumerate(parts):
             apart.add(k, result, own)
         return result
 
     def tangent(*directions: Floats) -> tuple[Floats, ...]:
-        return gathered([one.gradient(*apart.instance(k, directions)) for k, one in enumerate(each)])
+        return gather([one.gradient(*apart.instance(k, directions)) for k, one in enumerate(each)])
 
-    return BatchSums(np.array([one.log_partition for one in each]), gathered([one.means for one in each]), tangent)
+    return BatchSums(np.array([one.log_partition for one in each]), gather([one.means for one in each]), tangent)
 
 
-def _cropped(oracle: Any, length: int, arrays: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+def _crop(oracle: Any, length: int, arrays: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
     if hasattr(oracle, "crop"):
         return tuple(oracle.crop(length, *arrays))
     if isinstance(oracle, Chains):
@@ -306,7 +292,7 @@ def _lengths(oracle: Any, first: Floats, lengths: ArrayLike | None, mask: ArrayL
     wrong = ((given != (np.arange(longest) < counted[:, np.newaxis])).any(axis=1)) | (counted == 0)
     if wrong.any():
         raise InputError(
-            f"mask: expected one true entry or more, and all of them before the false ones, not so in instance "
+            f"mask: expected one true entry or more, all before the false ones, which does not hold in instance "
             f"{int(np.argmax(wrong))}"
         )
     return counted

@@ -1,4 +1,4 @@
-"""The averaged perceptron over labelled chains whose tokens have sparse features, compiled."""
+"""A compiled averaged perceptron for labelled chains whose tokens have sparse features."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ Ints = NDArray[np.int64]
 
 
 class ChainPerceptron:
-    """A learner of labels: a chain is an example, a wrong label a loss of 1.
+    """A learner of labels: a chain is an example, a wrong label has a loss of 1.
 
     Parameters
     ----------
     features
-        Of all tokens, one chain after the other, shape (tokens, kinds of features); -1 is no feature.
+        Features of all tokens, chain after chain, shape (tokens, kinds of features); -1 is no feature.
     offsets
-        Where each chain begins, and where the last one ends.
+        Start of each chain, and the end of the last one.
     right
         The right label of each token.
     num_features, num_labels
-        How many there are.
+        Numbers of features and labels.
     kinds, num_kinds
-        Of the chains, if each kind has transitions of its own, and one more for the first token of a chain.  Without
-        it all chains have the same transitions, and nothing is learned about first tokens.
+        Kinds of the chains; each kind has transitions of its own, including those to the first token.  By default all
+        chains share transitions, and first tokens have none.
     """
 
     batch = 1024
@@ -75,7 +75,7 @@ class ChainPerceptron:
         return float(wrong), float((offsets[examples + 1] - offsets[examples]).sum())
 
     def averaged(self) -> tuple[Singles, Singles]:
-        """Weights of shape (features, labels), and transitions of shape (kinds, labels or one more, labels)."""
+        """Return weights, shape (features, labels), and transitions, shape (kinds, labels or one more, labels)."""
         return self._weights.mean(self._steps), self._transitions.mean(self._steps)
 
     def state(self) -> dict[str, NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""Examples that linear models learn from: scores that are products of features and weights."""
+"""Examples for linear models, whose scores are products of features and weights."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from colgen.learning.oracles import Structure, StructureOracle, right_structure
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Features: TypeAlias = tuple[Ints, Floats]
-"""Numbers of features, each once, and their values: a sparse vector."""
+"""Indices of features, each once, and their values: a sparse vector."""
 
 
 class Example(Protocol):
-    """An example as trainers see it; write one of your own where features are no matrices."""
+    """The interface of examples; implement it if features are not matrices."""
 
     @property
     def oracle(self) -> StructureOracle:
-        """Finds structures of largest score."""
+        """Oracle that finds structures of largest score."""
 
     @property
     def right(self) -> Structure:
         """The right structure."""
 
     def scores(self, weights: Floats) -> tuple[Floats, ...]:
-        """The oracle's arrays of scores, linear in the weights."""
+        """Return the oracle's arrays of scores, which are linear in the weights."""
 
     def joint(self, arrays: Sequence[Features]) -> Features:
-        """The features of parts, given places and how often they occur for each array of scores."""
+        """Return the features of parts, given as places and counts for each array of scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +46,11 @@ class LinearExample:
     oracle
         Finds structures of largest score.
     features
-        For each array of scores a matrix (scipy's sparse ones, or arrays) with a row for each of its entries, in order,
-        and a column for each weight.
+        One matrix per array of scores (sparse or dense), with a row per score in C order and a column per weight.
     shapes
-        Of the arrays of scores.
+        Shapes of the arrays of scores.
     right
-        The right structure: labels, or its parts, see :mod:`colgen.learning.oracles`.
+        The right structure: labels or parts, see :mod:`colgen.learning.oracles`.
     """
 
     oracle: StructureOracle
@@ -76,54 +75,48 @@ class LinearExample:
         object.__setattr__(self, "right", right_structure(self.oracle, self.right, scores))
 
     def scores(self, weights: Floats) -> tuple[Floats, ...]:
-        """Scores, each in its shape."""
+        """Return the scores, each array in its shape."""
         if len(weights) != self.features[0].shape[1]:
-            raise InputError(f"expected {self.features[0].shape[1]} weights, as many as features, got {len(weights)}")
+            raise InputError(f"expected {self.features[0].shape[1]} weights, one per feature, got {len(weights)}")
         return tuple((f @ weights).reshape(shape) for f, shape in zip(self.features, self.shapes, strict=True))
 
     def joint(self, arrays: Sequence[Features]) -> Features:
-        """The features of parts."""
+        """Return the features of parts."""
         numbers, values = [], []
         for matrix, (places, counts) in zip(self.features, arrays, strict=True):
             chosen = matrix[places]
             numbers.append(chosen.indices.astype(np.int64))
             values.append(chosen.data * np.repeat(counts, np.diff(chosen.indptr)))
-        return summed(np.concatenate(numbers), np.concatenate(values))
+        return sum_entries(np.concatenate(numbers), np.concatenate(values))
 
 
-def summed(numbers: Ints, values: Floats) -> Features:
-    """A sparse vector, each number once."""
+def sum_entries(numbers: Ints, values: Floats) -> Features:
+    """Return a sparse vector with repeated indices summed."""
     unique, inverse = np.unique(numbers, return_inverse=True)
     return unique, np.bincount(inverse, values, len(unique)).astype(np.float64)
 
 
-def less(example: Example, one: Structure, other: Structure) -> Features:
-    """The features of one structure less those of another."""
+def subtract_features(example: Example, one: Structure, other: Structure) -> Features:
+    """Return the features of one structure minus those of another."""
     parts = [
-        _without_zeros(*summed(np.concatenate([mine, its]), np.concatenate([counts, -other_counts])))
+        _drop_zeros(*sum_entries(np.concatenate([mine, its]), np.concatenate([counts, -other_counts])))
         for (mine, counts), (its, other_counts) in zip(one.parts, other.parts, strict=True)
-    ]  # what they share is not looked up
-    return _without_zeros(*example.joint(parts))
+    ]  # shared parts cancel out and need no features
+    return _drop_zeros(*example.joint(parts))
 
 
-def _without_zeros(numbers: Ints, values: Floats) -> Features:
+def _drop_zeros(numbers: Ints, values: Floats) -> Features:
     kept = values != 0.0
     return numbers[kept], values[kept]
 
 
-def of_arrays(arrays: Sequence[Floats]) -> list[Features]:
-    """Places and values of what is not zero in arrays of parts."""
+def nonzero_entries(arrays: Sequence[Floats]) -> list[Features]:
+    """Return places and values of the nonzero entries of each array."""
     places = [np.flatnonzero(array).astype(np.int64) for array in arrays]
     return [(where, array.ravel()[where]) for where, array in zip(places, arrays, strict=True)]
 
 
 def check_examples(examples: Sequence[Example]) -> None:
-    """Refuse to learn from nothing.
-
-    Raises
-    ------
-    InputError
-        If there is no example.
-    """
+    """Raise an InputError if there is no example."""
     if not len(examples):
-        raise InputError("expected examples to learn from, there are none")
+        raise InputError("examples: expected one example or more, got none")

@@ -18,11 +18,11 @@ def logistic_regression(features: Any, labels: ArrayLike, strengths: ArrayLike) 
     features
         x, an array or a sparse matrix of shape (examples, features).
     labels
-        Which examples have y = 1, the others have -1.
+        True for examples with y = 1; the others have y = -1.
     strengths
-        λ: one for all weights, or one for each; that of an intercept is zero.
+        λ: one for all weights or one per weight; use zero for an intercept.
     """
-    from scipy import optimize  # a quarter of a second that only training needs
+    from scipy import optimize  # takes 0.25 s to import and is needed only in training
 
     right, count = np.asarray(labels, dtype=np.float64), features.shape[1]
     decay = np.broadcast_to(np.asarray(strengths, dtype=np.float64), (count,))

@@ -1,7 +1,7 @@
-r"""Losses of scores against a right structure, with their gradients by the scores.
+r"""Losses of scores against a right structure, with their gradients.
 
-All have the form max_y [s(y) + Δ(y) ...] - s(right): they are convex in the scores, zero only where the scores say what
-is right (with a margin), and their gradient is a mean of structures less the right one.
+All have the form max_y [s(y) + Δ(y) ...] - s(right).  They are convex in the scores, and zero only if the right
+structure wins by the margin.  The gradient is a mean of structures minus the right one.
 
     structured hinge    max_y s(y) + Δ(y) - s(right)              Δ: Hamming loss, given costs, or 0/1 loss
     perceptron          the same without Δ
@@ -28,7 +28,7 @@ from colgen.learning.oracles import (
     Chains,
     Structure,
     StructureOracle,
-    decoded,
+    decode,
     right_structure,
     scores_for,
     structure_from,
@@ -41,25 +41,25 @@ from colgen.solvers.chains.viterbi import two_best
 Floats: TypeAlias = NDArray[np.float64]
 
 Margin: TypeAlias = Literal["hamming", "zero_one", "none"]
-"""What a wrong structure costs: as many as it has wrong parts, 1, nothing."""
+"""Cost of a wrong structure: its number of wrong parts, 1, or 0."""
 
 Regularization: TypeAlias = Literal["sparsemap", "gibbs", "beliefs", "perturbed"]
 
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """A loss at some scores.
+    """A loss at given scores.
 
     Attributes
     ----------
     value
-        Never negative but for rounding, where the right structure is one that the oracle can find.
+        Not negative up to rounding, if the oracle can find the right structure.
     gradients
-        For each array of scores, the derivatives by it, in its shape.
+        Derivatives by each array of scores, in its shape.
     structure
-        Of a hinge: the structure that violates the margin most (the right one, if none does).
+        For a hinge: the structure that violates the margin most (the right one if none does).
     cost
-        Its Δ.
+        Its cost Δ.
     """
 
     value: float
@@ -70,7 +70,7 @@ class Loss:
 
 @dataclass(frozen=True, eq=False)
 class Violator:
-    """The structure of largest score and cost, and its cost."""
+    """The structure of largest score plus cost, and its cost."""
 
     structure: Structure
     cost: float
@@ -79,22 +79,22 @@ class Violator:
 def augmented(
     oracle: StructureOracle, right: Any, *scores: Any, margin: Margin = "hamming", costs: ArrayLike | None = None
 ) -> Violator:
-    """Loss-augmented decoding: a structure of largest score plus cost, by one call of the oracle.
+    """Return a structure of largest score plus cost (loss-augmented decoding), by one call of the oracle.
 
     Parameters
     ----------
     right
-        The right structure: labels, or its parts, see :mod:`colgen.learning.oracles`.
+        The right structure: labels or parts, see :mod:`colgen.learning.oracles`.
     margin
-        ``"hamming"``: the right parts of the first array that are missed count 1 each.  ``"zero_one"``: all that is
-        not the right structure costs 1; then the second best may be asked for, see :func:`second_best`.
+        ``"hamming"``: each missed right part of the first array costs 1.  ``"zero_one"``: every structure but the right
+        one costs 1; this may need the second best, see :func:`second_best`.
     costs
-        What each part of the first array costs, in its shape, instead of the margin.
+        Costs of the parts of the first array, in its shape, instead of the margin.
 
     Raises
     ------
     InputError
-        If something is not what is expected, or every structure is forbidden.
+        If an argument is invalid, or every structure is forbidden.
     """
     theta = scores_for(oracle, scores)
     return _violator(oracle, right_structure(oracle, right, theta), theta, margin, costs)
@@ -103,7 +103,7 @@ def augmented(
 def hinge(
     oracle: StructureOracle, right: Any, *scores: Any, margin: Margin = "hamming", costs: ArrayLike | None = None
 ) -> Loss:
-    """The structured hinge, max_y s(y) + Δ(y) - s(right); parameters as of :func:`augmented`."""
+    """Return the structured hinge, max_y s(y) + Δ(y) - s(right); for parameters see :func:`augmented`."""
     theta = scores_for(oracle, scores)
     gold = right_structure(oracle, right, theta)
     found = _violator(oracle, gold, theta, margin, costs)
@@ -115,8 +115,8 @@ def hinge(
     scale = size(1.0, own, found.cost)
     if value < at_right - TOLERANCES.diagnostic * scale:
         raise OracleBeatenError(
-            f"{type(oracle).__name__}.best found a structure of score and cost {value + own:.9g} where the right one "
-            f"has {own + at_right:.9g}: it is not exact, or the right structure is none that it can find"
+            f"{type(oracle).__name__}.best returned a structure of score and cost {value + own:.9g}, but the right one "
+            f"has {own + at_right:.9g}: the oracle is not exact, or it cannot find the right structure"
         )
     return Loss(value, _difference(found.structure, gold, theta), found.structure, found.cost)
 
@@ -131,23 +131,23 @@ def fenchel_young(
     seed: int = 0,
     rounds: int | None = None,
 ) -> Loss:
-    """A Fenchel-Young loss: its gradient is a mean of structures less the right one.
+    """Return a Fenchel-Young loss; its gradient is a mean of structures minus the right one.
 
     Parameters
     ----------
     oracle
-        Any; for ``"gibbs"`` one whose structures can be summed over.
+        Any oracle; ``"gibbs"`` needs one with sums over its structures.
     regularization
-        ``"sparsemap"``: the mean is a :func:`~colgen.learning.sparsemap.sparsemap`.  ``"gibbs"``: the marginals; the
-        loss is -log P(right).  ``"beliefs"``: of trees with grandchildren (an oracle with a method
-        ``beliefs(*scores)``) the approximate marginals of loopy belief propagation, and Bethe's free energy for the
-        value, which may fall below zero.  ``"perturbed"``: the
-        mean of best structures at perturbed scores; the value is up to a constant, and may be negative.
+        ``"sparsemap"``: the mean is a :func:`~colgen.learning.sparsemap.sparsemap`.  ``"gibbs"``: marginals; the loss
+        is -log P(right).  ``"beliefs"``: approximate marginals of trees with grandchildren by loopy belief propagation
+        (an oracle with a method ``beliefs(*scores)``); the value uses Bethe's free energy and may be negative.
+        ``"perturbed"``: the mean of best structures at perturbed scores; the value has an unknown constant and may be
+        negative.
     samples, spread, seed
-        Of perturbations.
+        Of the perturbations.
     rounds
-        Of SparseMAP, at most: where scores are nearly equal the mean of all rounds has very many structures.  The value
-        is then too small by the mean's gap at most.
+        Maximum number of rounds of SparseMAP, whose mean has very many structures if scores are nearly equal.  The
+        value is then too small by at most the mean's gap.
     """
     theta = scores_for(oracle, scores)
     gold = right_structure(oracle, right, theta)
@@ -173,10 +173,11 @@ def fenchel_young(
 
 
 def second_best(oracle: StructureOracle, first: Structure, *scores: Any) -> Structure | None:
-    """The best structure other than ``first``; None if there is no other.
+    """Return the best structure other than ``first``; None if there is no other.
 
-    By one call for each part of the first array that ``first`` has, which is forbidden there; of chains by two values a
-    label.  No structure may have all of the first one's parts and more, and the oracle must heed -inf.
+    For chains with shared transitions a two-best Viterbi algorithm is used.  Otherwise each part of ``first`` in the
+    first array is forbidden in turn, in one call of the oracle each.  No structure may contain all parts of ``first``
+    and others, and the oracle must respect -inf.
     """
     theta = scores_for(oracle, scores)
     if isinstance(oracle, Chains) and theta[1].ndim == 2:
@@ -204,7 +205,7 @@ def _violator(
     oracle: StructureOracle, gold: Structure, theta: tuple[Floats, ...], margin: Margin, costs: ArrayLike | None
 ) -> Violator:
     if costs is None and margin in ("none", "zero_one"):
-        best = decoded(oracle, theta)
+        best = decode(oracle, theta)
         if margin == "none" or best.key != gold.key:
             return Violator(best, 0.0 if margin == "none" or best.key == gold.key else 1.0)
         other = second_best(oracle, gold, *theta)
@@ -214,13 +215,13 @@ def _violator(
     if costs is None and margin != "hamming":
         raise InputError(f"margin: expected 'hamming', 'zero_one' or 'none', got {str(margin)[:40]!r}")
     cost, constant = _costs(gold, theta, costs)
-    found = decoded(oracle, (theta[0] + cost, *theta[1:]))
+    found = decode(oracle, (theta[0] + cost, *theta[1:]))
     places, counts = found.parts[0]
     return Violator(found, constant + float(cost.ravel()[places] @ counts))
 
 
 def _costs(gold: Structure, theta: tuple[Floats, ...], costs: ArrayLike | None) -> tuple[Floats, float]:
-    """What each part costs, and what every structure does."""
+    """Return the cost of each part, and a constant cost of all structures."""
     if costs is None:
         return -gold.array(0, theta[0].shape), float(gold.parts[0][1] @ gold.parts[0][1])
     try:
@@ -230,7 +231,7 @@ def _costs(gold: Structure, theta: tuple[Floats, ...], costs: ArrayLike | None) 
 
 
 def _beliefs(oracle: Any, theta: tuple[Floats, ...]) -> tuple[float, tuple[Floats, ...]]:
-    """Bethe's log-partition function, and beliefs in the shapes of the scores."""
+    """Return Bethe's log-partition function, and beliefs in the shapes of the scores."""
     if not hasattr(oracle, "beliefs"):
         raise InputError(
             "beliefs: expected ProjectiveTrees('grandchildren') or another oracle with a method beliefs(*scores), not "
@@ -241,14 +242,14 @@ def _beliefs(oracle: Any, theta: tuple[Floats, ...]) -> tuple[float, tuple[Float
     except ArrayError as error:
         raise InputError(str(error)) from None
     if found.log_partition == -np.inf:
-        raise InputError("every structure is forbidden: the scores of -inf leave none")
+        raise InputError("every structure is forbidden by scores of -inf")
     return found.log_partition, (found.arcs, found.grandchildren)
 
 
 def _right_score(gold: Structure, theta: tuple[Floats, ...]) -> float:
     own = gold.score(theta)
     if not np.isfinite(own):
-        raise InputError("the right structure has a part that is forbidden: its score is -inf")
+        raise InputError("the right structure has a forbidden part, of score -inf")
     return own
 
 

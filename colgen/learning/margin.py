@@ -1,12 +1,12 @@
-r"""Support vector machines over structures: one convex program, its optimum proved by a bound from its dual.
+r"""Structured support vector machines: a convex program whose optimum is proved by a dual bound.
 
     min over w   P(w) = λ/2 ‖w‖² + 1/n Σ_i H_i(w),        H_i(w) = max_y Δ_i(y) + wᵀψ_i(y) - wᵀψ_i(right)
 
-Cutting planes generate rows: each pass over the examples gives one, Σ_i H_i(w)/n ≥ b - gᵀw, with the mean g of
-ψ(right) - ψ(y) and the mean cost b of the worst violators.  In the dual these are columns, and the master is the
-quadratic program over the simplex that SparseMAP has: w = Σ_j p_j g_j / λ are its dual values, and its value is a bound
-that no weights fall below.  Block-coordinate Frank-Wolfe keeps a mean for each example instead, and takes the best step
-towards one violator at a time; a pass that looks at all examples gives the bound.
+Each pass of cutting planes over the examples gives a row Σ_i H_i(w)/n ≥ b - gᵀw, with the mean g of ψ(right) - ψ(y) and
+the mean cost b of the worst violators.  In the dual these rows are columns, and the master is SparseMAP's quadratic
+program over the simplex.  Its dual values are w = Σ_j p_j g_j / λ, and its value is a lower bound on P.
+Block-coordinate Frank-Wolfe stores a mean per example instead and takes the best step towards one violator at a time; a
+pass over all examples gives the bound.
 
 Sources: T. Joachims, T. Finley, C.-N. Yu, *Cutting-plane training of structural SVMs*, Machine Learning 77 (2009);
 S. Lacoste-Julien, M. Jaggi, M. Schmidt, P. Pletscher, *Block-coordinate Frank-Wolfe optimization for structural SVMs*,
@@ -26,7 +26,7 @@ from colgen.core.columns import Column
 from colgen.core.errors import InputError
 from colgen.core.stop import AnyOf, GapLimit, IterationLimit, StopRule
 from colgen.core.tolerances import ROUNDING, TOLERANCES
-from colgen.learning.examples import Example, Features, check_examples, less, summed
+from colgen.learning.examples import Example, Features, check_examples, subtract_features, sum_entries
 from colgen.learning.losses import Margin, augmented
 from colgen.learning.training import Trained
 from colgen.master.quadratic_master import QuadraticMaster
@@ -39,7 +39,7 @@ from colgen.stabilization import Wentges
 Floats = NDArray[np.float64]
 
 _SMOOTHING = 0.8
-"""Planes are made between the best weights so far and the master's: 60 passes then leave a fifth of the gap."""
+"""Weight of the best weights so far in the point of the next plane: 60 passes then leave 1/5 of the gap."""
 
 
 def cutting_planes(
@@ -52,10 +52,10 @@ def cutting_planes(
     passes: int = 200,
     **options: Any,
 ) -> Trained[Floats]:
-    """The weights of least P by cutting planes (one slack variable): proved within the gap.
+    """Return weights that minimise P within the gap, by cutting planes (one slack variable).
 
-    A run of the engine over a :class:`~colgen.master.quadratic_master.QuadraticMaster`: a column is a pass's mean
-    plane, pricing is decoding.
+    The engine solves a :class:`~colgen.master.quadratic_master.QuadraticMaster`: columns are the mean planes of passes,
+    pricing is decoding.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ def cutting_planes(
     margin
         Δ: ``"hamming"`` or ``"zero_one"``.
     gap
-        How near to the bound the objective has to come, relative to it.
+        Relative gap between objective and bound at which to stop.
     passes
-        At most so many over the examples.
+        Maximum number of passes over the examples.
     options
-        Of :func:`colgen.solve`: ``progress=True``, say, or ``stop=TimeLimit(60)``.
+        Options of :func:`colgen.solve`, for example ``progress=True`` or ``stop=TimeLimit(60)``.
     """
     _check(examples, regularization, passes)
     pricing = _WorstViolators(examples, size, regularization, margin)
@@ -83,13 +83,13 @@ def cutting_planes(
 
 @dataclass(frozen=True, eq=False)
 class _Plane:
-    """ψ(right) - ψ(y), a mean of the examples', where Δ(y) is the column's cost."""
+    """The mean of ψ(right) - ψ(y) over the examples; the mean of Δ(y) is the column's cost."""
 
     vector: Features
 
 
 class _WorstViolators(Pricing):
-    """Decodes all examples at w = π: the mean plane is the best column, and the mean hinge what it is worth."""
+    """Decodes all examples at w = π: the mean plane is the best column, and the mean hinge gives its reduced cost."""
 
     multiplicity = 1.0
 
@@ -111,7 +111,7 @@ class _WorstViolators(Pricing):
 
 
 class _Planes(Problem[list[tuple[_Plane, float]]]):
-    """The dual of P: the mean of planes that costs most for its length."""
+    """The dual of P: the mean of planes that maximises its cost minus its norm penalty."""
 
     def __init__(self, pricing: _WorstViolators) -> None:
         self._pricing = pricing
@@ -143,14 +143,14 @@ def frank_wolfe(
     blocks: bool = True,
     seed: int = 0,
 ) -> Trained[Floats]:
-    """The weights of least P by Frank and Wolfe's steps, proved within the gap.
+    """Return weights that minimise P within the gap, by Frank-Wolfe steps.
 
     Parameters
     ----------
     blocks
-        A step after each example (block-coordinate, an example drawn at random each time); otherwise one a pass.
+        Step after each example, drawn at random (block-coordinate); otherwise one step per pass.
     regularization, margin, gap, passes
-        As of :func:`cutting_planes`; each tenth pass looks at all examples for the bound.
+        As for :func:`cutting_planes`; every tenth pass computes the bound from all examples.
     """
     _check(examples, regularization, passes)
     count = len(examples)
@@ -182,22 +182,22 @@ def frank_wolfe(
         for k in generator.integers(0, count, count).tolist():
             example = examples[k]
             found = augmented(example.oracle, example.right, *example.scores(weights), margin=margin)
-            numbers, values = less(example, example.right, found.structure)
+            numbers, values = subtract_features(example, example.right, found.structure)
             values = values / (regularization * count)
             old_numbers, old_values = own[k]
-            numbers, change = summed(np.concatenate([old_numbers, numbers]), np.concatenate([old_values, -values]))
+            numbers, change = sum_entries(np.concatenate([old_numbers, numbers]), np.concatenate([old_values, -values]))
             length = _length(change, weights[numbers], found.cost / count - costs[k], regularization)
             if length <= 0.0:
                 continue
             weights[numbers] -= length * change
             joint = np.concatenate([old_numbers, numbers]), np.concatenate([old_values, -length * change])
-            own[k] = summed(*joint)
+            own[k] = sum_entries(*joint)
             costs[k] += length * (found.cost / count - costs[k])
     return Trained(best, tuple(losses), (), objective, min(bound, objective))
 
 
 def _length(change: Floats, weights: Floats, gain: float, regularization: float) -> float:
-    """The best step from w towards w - change, where costs gain so much, at most 1."""
+    """Return the best step length, at most 1, from w towards w - change with this gain of costs."""
     square = regularization * float(change @ change)
     rise = regularization * float(change @ weights) + gain
     if square <= ROUNDING * abs(rise):
@@ -206,19 +206,22 @@ def _length(change: Floats, weights: Floats, gain: float, regularization: float)
 
 
 def _mean_plane(examples: Sequence[Example], weights: Floats, margin: Margin) -> tuple[Features, float]:
-    """The means of ψ(right) - ψ(y) and of Δ(y) over the examples' worst violators y."""
+    """Return the means of ψ(right) - ψ(y) and of Δ(y) over the examples' worst violators y."""
     numbers, values, cost = [], [], 0.0
     for example in examples:
         found = augmented(example.oracle, example.right, *example.scores(weights), margin=margin)
-        plane = less(example, example.right, found.structure)
+        plane = subtract_features(example, example.right, found.structure)
         numbers.append(plane[0])
         values.append(plane[1])
         cost += found.cost
-    mean = summed(np.concatenate(numbers), np.concatenate(values) / len(examples))
+    mean = sum_entries(np.concatenate(numbers), np.concatenate(values) / len(examples))
     return mean, cost / len(examples)
 
 
 def _check(examples: Sequence[Example], regularization: float, passes: int) -> None:
     check_examples(examples)
     if not 0.0 < regularization < np.inf or passes < 1:
-        raise InputError(f"expected a regularization above 0 and one pass or more, got {regularization} and {passes}")
+        raise InputError(
+            f"expected a regularization above 0 and passes of 1 or more, got regularization {regularization} and "
+            f"passes {passes}"
+        )

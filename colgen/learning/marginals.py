@@ -1,8 +1,8 @@
-"""Marginals where a dynamic program has them: log-partition functions, means, entropies, gradients, samples.
+"""Marginals by dynamic programs: log-partition functions, means, entropies, gradients and samples.
 
 The Gibbs distribution of a model gives each structure a probability proportional to exp of its score.  Models are the
-oracles of :mod:`colgen.learning.oracles` whose structures can be summed over: chains, dependency trees by the
-matrix-tree theorem, projective trees with adjacent siblings and grandchildren.
+oracles of :mod:`colgen.learning.oracles` with sums over their structures: chains, dependency trees by the matrix-tree
+theorem, and projective trees with adjacent siblings and grandchildren.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from colgen.solvers.trees.matrix_tree import sample_trees, tree_sums, tree_tange
 Floats: TypeAlias = NDArray[np.float64]
 
 Summed: TypeAlias = Chains | Trees | ProjectiveTrees
-"""Models whose structures can be summed over."""
+"""Models with sums over their structures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +46,9 @@ class StructureMarginals:
     log_partition
         log Σ exp over the scores of all structures.
     means
-        For each array of scores, how often its parts occur on average, in its shape.
+        For each array of scores the mean counts of its parts, in its shape.
     scores
-        What was given.
+        The arrays of scores.
     """
 
     log_partition: float
@@ -59,7 +59,7 @@ class StructureMarginals:
 
     @property
     def marginals(self) -> Floats:
-        """How often the parts of the first array of scores occur on average."""
+        """Mean counts of the parts of the first array of scores."""
         return self.means[0]
 
     @property
@@ -70,12 +70,12 @@ class StructureMarginals:
         return max(self.log_partition - sum(float(t[a] @ m[a]) for t, m, a in triples), 0.0)
 
     def gradient(self, *means: Any) -> tuple[Floats, ...]:
-        """The gradient of a function of the means, given its derivatives by them: its derivatives by the scores.
+        """Return the gradient by the scores of a function of the means, given its derivatives by the means.
 
         Parameters
         ----------
         means
-            An array for each of the means, in its shape; the last may be left out, and None stands for zeros.
+            Derivatives by each of the means, in its shape; trailing ones may be omitted, and None stands for zeros.
         """
         if len(means) > len(self.means):
             raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")
@@ -86,12 +86,12 @@ class StructureMarginals:
         return self._tangent(*given)
 
     def sample(self, generator: np.random.Generator) -> Structure:
-        """A structure drawn with its probability."""
+        """Draw a structure from the distribution."""
         return structure_from(self._draw(generator), self.scores)
 
 
 def marginals(model: Summed, *scores: Any) -> StructureMarginals:
-    """The Gibbs distribution of a model.
+    """Return the Gibbs distribution of a model.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def marginals(model: Summed, *scores: Any) -> StructureMarginals:
     Raises
     ------
     InputError
-        If scores are NaN or +inf or of the wrong shape, or every structure is forbidden.
+        If scores are NaN or +inf or of a wrong shape, or every structure is forbidden.
     """
     theta = scores_for(model, scores)
     try:
@@ -121,7 +121,7 @@ def marginals(model: Summed, *scores: Any) -> StructureMarginals:
     except ArrayError as error:
         raise InputError(str(error)) from None
     if found.log_partition == -np.inf:
-        raise InputError("every structure is forbidden: the scores of -inf leave none")
+        raise InputError("every structure is forbidden by scores of -inf")
     return found
 
 

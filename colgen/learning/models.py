@@ -1,4 +1,4 @@
-"""Files of trained models: one writer and one reader for the models of all templates."""
+"""Files of trained models."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class SavedModel(ABC):
-    """A model that is kept in a file: data for JSON, and arrays, in one ``.npz``, whatever the file is called.
+    """A model that is stored in a file: JSON data and arrays in one ``.npz``, with any file name.
 
     Attributes
     ----------
     kind
-        Which models these are: the template that trains them.
+        Name of the template that trains the model.
     version
-        Of what the model consists of: files of other versions are refused.
+        Version of the model's data; files of other versions raise an error.
     """
 
     kind: ClassVar[str]
@@ -34,14 +34,14 @@ class SavedModel(ABC):
 
     @abstractmethod
     def data(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """All that the model is, as plain data and arrays."""
+        """Return the model's content as plain data and arrays."""
 
     @classmethod
     @abstractmethod
     def from_data(cls, about: Mapping[str, Any], arrays: Arrays) -> Self:
-        """A model of what :meth:`data` returned.
+        """Return a model with the content that :meth:`data` returned.
 
-        Any error that the data is to blame for may be raised: :meth:`load` names the file.
+        Invalid data may raise any error; :meth:`load` adds the name of the file.
         """
 
     def save(self, path: Path | str) -> None:
@@ -58,7 +58,7 @@ class SavedModel(ABC):
         Raises
         ------
         InputError
-            If the file is something else, or of another version.
+            If the file is not such a model, or of another version.
         """
         command = f"`colgen train {cls.kind}`"
         with reading(path, f"a model that {command} wrote") as arrays:
@@ -73,10 +73,10 @@ class SavedModel(ABC):
 
     @classmethod
     def is_model(cls, path: Path | str) -> bool:
-        """Whether a file is a model of this kind, of any version."""
+        """Return whether a file is a model of this kind, of any version."""
         return _head(cls.kind) in arrays_in(path)
 
 
 def _head(kind: str) -> str:
-    """The name of the array that has the plain data."""
+    """Return the name of the array with the plain data."""
     return f"colgen {kind}"

@@ -1,4 +1,4 @@
-"""Trainers of linear models that take a step on one example after the other: perceptron, MIRA, stochastic gradients.
+"""Online trainers of linear models: perceptron, MIRA and stochastic gradients.
 
 Sources: M. Collins, *Discriminative training methods for hidden Markov models*, EMNLP 2002; K. Crammer and others,
 *Online passive-aggressive algorithms*, JMLR 7 (2006); J. Duchi, E. Hazan, Y. Singer, *Adaptive subgradient methods*,
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.examples import Example, Features, less, of_arrays
+from colgen.learning.examples import Example, Features, nonzero_entries, subtract_features
 from colgen.learning.losses import Margin, Regularization, augmented, fenchel_young, hinge
 from colgen.learning.training import Trained, train
 from colgen.learning.weights import AveragedWeights
@@ -23,24 +23,24 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 Step = Callable[[Example, "_LinearLearner"], tuple[float, Features | None]]
-"""From an example and the learner to the loss, and how the weights change, if they do."""
+"""Function of an example and the learner that returns the loss, and the change of the weights or None."""
 
 
 def perceptron(examples: Sequence[Example], size: int, *, epochs: int = 5, seed: int = 0) -> Trained[Floats]:
-    """The averaged structured perceptron.
+    """Train weights by the averaged structured perceptron.
 
     Parameters
     ----------
     size
         Number of weights.
     epochs
-        Passes over the examples, each in an order of its own.
+        Number of passes over the examples, each in a new order.
     """
 
     def step(example: Example, model: _LinearLearner) -> tuple[float, Features | None]:
         scores = example.scores(model.weights)
         found = augmented(example.oracle, example.right, *scores, margin="none").structure
-        change = None if found.key == example.right.key else less(example, example.right, found)
+        change = None if found.key == example.right.key else subtract_features(example, example.right, found)
         return found.score(scores) - example.right.score(scores), change
 
     return train(_LinearLearner(examples, size, step), epochs, seed=seed)
@@ -55,19 +55,19 @@ def mira(
     margin: Margin = "hamming",
     aggressiveness: float = 1.0,
 ) -> Trained[Floats]:
-    """Averaged 1-best MIRA: the smallest step that gives the right structure the margin over the worst violator.
+    """Train weights by averaged 1-best MIRA: the smallest step after which the right structure wins by the margin.
 
     Parameters
     ----------
     aggressiveness
-        The longest step.
+        Maximum step length.
     """
     _check_positive("aggressiveness", aggressiveness)
 
     def step(example: Example, model: _LinearLearner) -> tuple[float, Features | None]:
         loss = hinge(example.oracle, example.right, *example.scores(model.weights), margin=margin)
         if loss.value > 0.0 and loss.structure is not None:
-            numbers, values = less(example, example.right, loss.structure)
+            numbers, values = subtract_features(example, example.right, loss.structure)
             square = float(values @ values)
             if square > 0.0:
                 return loss.value, (numbers, min(aggressiveness, loss.value / square) * values)
@@ -85,7 +85,7 @@ def stochastic_gradient(
     rate: float = 0.2,
     seed: int = 0,
 ) -> Trained[Floats]:
-    """Adaptive stochastic gradients of a loss, averaged.
+    """Train weights by averaged adaptive stochastic gradients of a loss.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def stochastic_gradient(
         A Fenchel-Young loss (``"sparsemap"``, ``"gibbs"``, ``"beliefs"``, ``"perturbed"``) or a hinge (``"hamming"``,
         ``"zero_one"``, ``"none"``).
     rate
-        Of learning.
+        Learning rate.
     """
     _check_positive("rate", rate)
 
@@ -103,7 +103,7 @@ def stochastic_gradient(
             at = fenchel_young(example.oracle, example.right, *scores, regularization=loss, seed=model.steps)
         else:
             at = hinge(example.oracle, example.right, *scores, margin=loss)  # type: ignore[arg-type]
-        numbers, values = example.joint(of_arrays(at.gradients))
+        numbers, values = example.joint(nonzero_entries(at.gradients))
         model.squares[numbers] += values * values
         return at.value, (numbers, -rate * (values / np.sqrt(model.squares[numbers])))
 
@@ -111,7 +111,7 @@ def stochastic_gradient(
 
 
 class _LinearLearner:
-    """Weights of examples whose scores are linear in them; ``squares``: sums of squared gradients."""
+    """Weights for linear examples; ``squares`` are sums of squared gradients."""
 
     batch = 1
 
@@ -121,7 +121,7 @@ class _LinearLearner:
 
     @property
     def weights(self) -> Floats:
-        """Of the moment."""
+        """The present weights."""
         return self._average.weights
 
     def __len__(self) -> int:

@@ -1,16 +1,16 @@
-"""Oracles of structures: what a model's user writes, in one method, and those of chains and trees.
+"""Structure oracles: the interface that users implement in one method, and oracles of chains and trees.
 
-An oracle is any object with ``best(*scores)``: given arrays of scores, a structure of largest score.  The score of a
-structure is a sum over its parts, Σ_k θ_kᵀ a_k, where a_k has the shape of the array θ_k and says how often each part
-occurs in the structure.  ``best`` returns one such array for each of its arguments (itself, where there is but one): of
-floats or truth values and in the shape of the scores, or of integers, the places of the parts in the flattened scores,
-as often as they occur.  It returns None if there is no structure.  Parts whose score is -inf are forbidden.
-An oracle may also have ``check(*scores)``, which refuses shapes that do not fit it before it is asked.
+An oracle is any object with a method ``best(*scores)`` that returns a structure of largest score for arrays of scores.
+The score of a structure is a sum over its parts, Σ_k θ_kᵀ a_k, where a_k has the shape of the array θ_k and counts how
+often each part occurs.  ``best`` returns one array per argument (the array itself if there is only one), in one of two
+forms: floats or truth values in the shape of the scores, or integers that are places of parts in the flattened scores,
+repeated as often as the part occurs.  It returns None if there is no structure.  A score of -inf forbids a part.  An
+optional method ``check(*scores)`` raises an error for scores of wrong shapes before ``best`` is called.
 
-Losses, trainers and layers take the right structure in the forms above.  If the oracle has
-``from_labels(labels, *scores)``, as :class:`Chains`, :class:`Trees` and :class:`ProjectiveTrees` have, an integer for
-each position means labels (heads, numbers of clusters), and only a tuple of arrays means places.  Without that method
-integers are always places.
+Losses, trainers and layers take the right structure in the same forms.  Oracles with a method
+``from_labels(labels, *scores)``, such as :class:`Chains`, :class:`Trees` and :class:`ProjectiveTrees`, take one integer
+per position as labels (heads, cluster numbers), and only a tuple of arrays as places.  Without that method integers are
+always places.
 """
 
 from __future__ import annotations
@@ -38,39 +38,33 @@ from colgen.solvers.trees.eisner import Parts, best_tree
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Occurrences: TypeAlias = tuple[Ints, Floats]
-"""Places of parts in a flattened array of scores, each once, and how often they occur."""
+"""Places of parts in a flattened array of scores, each once, and their counts."""
 
 _VANISHING = 800.0
 
 
 @runtime_checkable
 class StructureOracle(Protocol):
-    """Anything that finds best structures."""
+    """The interface of an oracle of best structures."""
 
     @property
     def best(self) -> Callable[..., Any]:
-        """Arrays of scores to a structure of largest score, as the module says; None if there is none."""
+        """Function from arrays of scores to a structure of largest score, in the module's forms; None if none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A structure by its parts.
-
-    Attributes
-    ----------
-    parts
-        For each array of scores, which of its parts occur and how often.
-    """
+    """A structure: for each array of scores the parts that occur, and their counts."""
 
     parts: tuple[Occurrences, ...]
 
     def score(self, scores: Sequence[Floats]) -> float:
-        """Its score, in contiguous arrays; -inf if it has a forbidden part."""
+        """Return the structure's score for contiguous arrays; -inf if it has a forbidden part."""
         pairs = zip(scores, self.parts, strict=True)
         return sum(float(theta.ravel()[places] @ counts) for theta, (places, counts) in pairs)
 
     def array(self, number: int, shape: tuple[int, ...]) -> Floats:
-        """How often each part of one of the arrays of scores occurs, in its shape."""
+        """Return the counts of the parts of one array of scores, in its shape."""
         result = np.zeros(shape)
         places, counts = self.parts[number]
         result.ravel()[places] = counts
@@ -78,20 +72,14 @@ class Structure:
 
     @cached_property
     def key(self) -> bytes:
-        """The same for the same parts, and for no others."""
+        """Bytes that are equal for equal parts only."""
         return b"".join(
             len(places).to_bytes(8, "little") + places.tobytes() + counts.tobytes() for places, counts in self.parts
         )
 
 
 def check_scores(scores: Sequence[Any], names: Sequence[str] = ()) -> tuple[Floats, ...]:
-    """Arrays of scores as oracles take them: contiguous, of 64 bits, numbers or -inf.
-
-    Raises
-    ------
-    InputError
-        Naming the array and its first entry that is something else.
-    """
+    """Return arrays of scores as contiguous 64-bit floats; raise an InputError for entries neither finite nor -inf."""
     try:
         return tuple(
             as_floats(theta, names[k] if k < len(names) else "scores" if k == 0 else f"scores {k}", minus_infinity=True)
@@ -102,13 +90,7 @@ def check_scores(scores: Sequence[Any], names: Sequence[str] = ()) -> tuple[Floa
 
 
 def scores_for(oracle: Any, scores: Sequence[Any]) -> tuple[Floats, ...]:
-    """Arrays of scores as an oracle takes them, in shapes that fit it: its own ``check(*scores)`` says so, if any.
-
-    Raises
-    ------
-    InputError
-        Naming the array and what was expected.
-    """
+    """Return arrays of scores as an oracle expects them, checked by its method ``check(*scores)`` if it has one."""
     theta = check_scores(scores)
     if not theta:
         raise InputError("scores: expected one array or more")
@@ -118,13 +100,7 @@ def scores_for(oracle: Any, scores: Sequence[Any]) -> tuple[Floats, ...]:
 
 
 def check_shapes(oracle: Any, arrays: Sequence[Floats], shapes: dict[str, tuple[int, ...]]) -> None:
-    """Refuse arrays of scores that are not of these shapes, by name.
-
-    Raises
-    ------
-    InputError
-        Naming the first that is not, or how many there have to be.
-    """
+    """Raise an InputError if arrays of scores do not have these shapes, given by name."""
     if len(arrays) != len(shapes):
         raise InputError(
             f"{type(oracle).__name__}: expected an array for each of {', '.join(shapes)}, got {len(arrays)} arrays"
@@ -135,13 +111,7 @@ def check_shapes(oracle: Any, arrays: Sequence[Floats], shapes: dict[str, tuple[
 
 
 def check_tree_shapes(oracle: Any, arrays: Sequence[Floats], parts: Sequence[str]) -> None:
-    """Refuse what are no scores of arcs, shape (N, N) with N of 2 or more, and of parts, shape (N, N, N).
-
-    Raises
-    ------
-    InputError
-        Naming the first that is not as expected.
-    """
+    """Raise an InputError for scores other than arcs (N, N), N of 2 or more, and parts (N, N, N)."""
     size = len(arrays[0]) if arrays and arrays[0].ndim else 0
     if size < 2:
         raise InputError(f"scores: expected the shape (N, N), the root and one word or more, got {arrays[0].shape}")
@@ -149,13 +119,7 @@ def check_tree_shapes(oracle: Any, arrays: Sequence[Floats], parts: Sequence[str
 
 
 def check_derivative(given: Any, shape: tuple[int, ...]) -> Floats:
-    """Derivatives by a mean, in its shape.
-
-    Raises
-    ------
-    InputError
-        If they are none.
-    """
+    """Return derivatives by a mean as floats, or raise an InputError if they do not have its shape."""
     try:
         found: Floats = as_floats(given, "derivatives", shape=shape)
     except ArrayError as error:
@@ -164,18 +128,18 @@ def check_derivative(given: Any, shape: tuple[int, ...]) -> Floats:
 
 
 def best_structure(oracle: StructureOracle, scores: Sequence[Any]) -> Structure:
-    """What an oracle finds, checked.
+    """Return a structure of largest score, checked.
 
     Raises
     ------
     InputError
-        If scores are not what it expects, it finds no structure, one with a forbidden part, or returns what is none.
+        If scores are invalid, or the oracle returns no structure, a forbidden one, or an invalid result.
     """
-    return decoded(oracle, scores_for(oracle, scores))
+    return decode(oracle, scores_for(oracle, scores))
 
 
-def decoded(oracle: StructureOracle, scores: Sequence[Floats]) -> Structure:
-    """What an oracle finds, checked, at scores that are checked already."""
+def decode(oracle: StructureOracle, scores: Sequence[Floats]) -> Structure:
+    """Return a structure of largest score, checked, for scores that have been checked."""
     answer = oracle.best(*scores)
     name = type(oracle).__name__
     if answer is None:
@@ -187,41 +151,29 @@ def decoded(oracle: StructureOracle, scores: Sequence[Floats]) -> Structure:
             where = np.unravel_index(places[np.argmin(values)], theta.shape)
             raise InputError(
                 f"{name}.best returned the forbidden part {tuple(map(int, where))}, whose score is -inf: every "
-                "structure is forbidden, or the oracle does not heed -inf"
+                "structure is forbidden, or the oracle ignores -inf"
             )
     return found
 
 
 def structure_from(answer: Any, scores: Sequence[Floats], name: str = "the structure") -> Structure:
-    """A structure from its arrays, in either of the forms that the module tells; ``name`` begins what errors say.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Return a structure from arrays in either form of the module, checked; ``name`` is used in messages."""
     if isinstance(answer, Structure):
         sizes = [theta.size for theta in scores]
         if len(answer.parts) != len(sizes) or any(
             len(places) and not 0 <= places.min() <= places.max() < size
             for (places, _), size in zip(answer.parts, sizes, strict=True)
         ):
-            raise InputError(f"{name}: expected a structure of arrays with {sizes} parts, got one of others")
+            raise InputError(f"{name}: expected a structure over arrays with {sizes} parts, got one over others")
         return answer
     arrays = answer if isinstance(answer, tuple) else (answer,)
     if len(arrays) != len(scores):
-        raise InputError(f"{name}: expected {len(scores)} arrays, one for each of scores, got {len(arrays)}")
+        raise InputError(f"{name}: expected {len(scores)} arrays, one per array of scores, got {len(arrays)}")
     return Structure(tuple(_occurrences(array, theta, name) for array, theta in zip(arrays, scores, strict=True)))
 
 
 def right_structure(oracle: Any, given: Any, scores: Sequence[Floats]) -> Structure:
-    """The right structure of an example, from labels or from the arrays of its parts, as the module defines.
-
-    Raises
-    ------
-    InputError
-        If it is neither.
-    """
+    """Return the right structure of an example, from labels or from arrays of its parts, after checking it."""
     if hasattr(oracle, "from_labels") and not isinstance(given, Structure):
         labels = _as_labels(given)
         if labels is not None:
@@ -230,7 +182,7 @@ def right_structure(oracle: Any, given: Any, scores: Sequence[Floats]) -> Struct
 
 
 def _as_labels(given: Any) -> NDArray[Any] | None:
-    """A sequence of integers as an array; None for anything else, a tuple of arrays included."""
+    """Return a sequence of integers as an array; None for anything else, such as a tuple of arrays."""
     if isinstance(given, tuple) and not all(isinstance(entry, (int, np.integer)) for entry in given):
         return None
     try:
@@ -241,13 +193,7 @@ def _as_labels(given: Any) -> NDArray[Any] | None:
 
 
 def check_labels(labels: Any, size: int, low: int | None = None, high: int | None = None) -> Ints:
-    """Labels of a right structure: ``size`` integers in a range.
-
-    Raises
-    ------
-    InputError
-        If there are fewer or more, or one is out of the range.
-    """
+    """Return the labels of a right structure, or raise an InputError unless they are ``size`` integers in a range."""
     bounds = "" if low is None else f" of {low} or more" if high is None else f" from {low} to {high}"
     try:
         found: Ints = as_integers(labels, "right", shape=(size,), low=low, high=high)
@@ -257,13 +203,7 @@ def check_labels(labels: Any, size: int, low: int | None = None, high: int | Non
 
 
 def check_heads(heads: Any, size: int) -> Ints:
-    """The head of each position of a right tree; that of position 0, the root, is ignored.
-
-    Raises
-    ------
-    InputError
-        If they are not ``size`` positions, or form a cycle.
-    """
+    """Return the heads of a right tree by position, ignoring that of the root 0; raise an InputError for a cycle."""
     given = check_labels(heads, size).copy()
     given[:1] = 0
     found = check_labels(given, size, 0, size - 1)
@@ -272,7 +212,7 @@ def check_heads(heads: Any, size: int) -> Ints:
         above = above[above]
     if above.any():
         raise InputError(
-            f"right: expected the heads of a tree, those above position {int(np.argmax(above > 0))} form a cycle"
+            f"right: expected the heads of a tree, but those above position {int(np.argmax(above > 0))} form a cycle"
         )
     return found
 
@@ -282,8 +222,8 @@ def _occurrences(answer: Any, theta: Floats, name: str) -> Occurrences:
     if array.dtype.kind in "iu":
         if array.ndim != 1 or (array.shape == theta.shape and array.size > 1):
             raise InputError(
-                f"{name}: expected integers to be places in the flattened scores, in one axis and not as many as there "
-                "are scores; an array that says how often each part occurs must be of floats or truth values"
+                f"{name}: integers must be places in the flattened scores, in one axis and not as many as there are "
+                "scores; an array of counts must be of floats or truth values"
             )
         if array.size and not (array.min() >= 0 and array.max() < theta.size):
             raise InputError(f"{name}: expected places from 0 to {theta.size - 1}, got {array.min()} to {array.max()}")
@@ -291,8 +231,8 @@ def _occurrences(answer: Any, theta: Floats, name: str) -> Occurrences:
         return places.astype(np.int64), counts.astype(np.float64)
     if array.dtype.kind not in "bf" or array.shape != theta.shape:
         raise InputError(
-            f"{name}: expected floats or truth values in the shape of the scores, {theta.shape}, or integers that are "
-            f"places in them, got {array.dtype} of shape {array.shape}"
+            f"{name}: expected floats or truth values in the shape of the scores, {theta.shape}, or integers as places "
+            f"in them, got {array.dtype} of shape {array.shape}"
         )
     flat = array.ravel()
     places = np.flatnonzero(flat).astype(np.int64)
@@ -308,12 +248,12 @@ def _occurrences(answer: Any, theta: Floats, name: str) -> Occurrences:
 class Chains:
     """Labellings of a chain: scores of labels, shape (tokens, labels), and of transitions, shape (labels, labels).
 
-    Transitions may also be given step by step, shape (tokens, labels, labels), that of the last token not looked at.
-    Scores of starting and ending with a label are added to the first and the last token's.
+    Transitions may also be given per step, shape (tokens, labels, labels), of which the last is ignored.  Add scores of
+    starting and ending with a label to those of the first and last token.
     """
 
     def best(self, scores: Floats, transitions: Floats) -> tuple[Ints, Ints] | None:
-        """Viterbi's algorithm."""
+        """Return a labelling of largest score by Viterbi's algorithm."""
         tokens, num = scores.shape
         labels, values = viterbi(scores, np.array([0, tokens]), transitions)
         if values[0] == -np.inf:
@@ -321,7 +261,7 @@ class Chains:
         return self.structure(labels.astype(np.int64), num, transitions.ndim == 3)
 
     def check(self, *arrays: Floats) -> None:
-        """Refuse scores of other shapes."""
+        """Check the shapes of scores."""
         tokens, num = arrays[0].shape if arrays[0].ndim == 2 else (0, 0)
         if not tokens or not num:
             raise InputError(f"scores: expected the shape (tokens, labels), one or more of each, got {arrays[0].shape}")
@@ -330,13 +270,13 @@ class Chains:
         check_shapes(self, arrays, {"scores": (tokens, num), "transitions": transitions})
 
     def from_labels(self, labels: Any, scores: Floats, transitions: Floats) -> tuple[Ints, Ints]:
-        """Places of the parts of a labelling, which is checked."""
+        """Return places of the parts of a labelling, after checking it."""
         tokens, num = scores.shape
         return self.structure(check_labels(labels, tokens, 0, num - 1), num, transitions.ndim == 3)
 
     @staticmethod
     def structure(labels: Ints, num: int, stepwise: bool = False) -> tuple[Ints, Ints]:
-        """Places of a labelling's parts."""
+        """Return places of a labelling's parts."""
         tokens = np.arange(len(labels))
         steps = labels[:-1] * num + labels[1:]
         return tokens * num + labels, steps + tokens[:-1] * num * num if stepwise else steps
@@ -355,42 +295,42 @@ class Trees:
         self.single_root = single_root
 
     def best(self, scores: Floats) -> tuple[Ints] | None:
-        """Chu, Liu and Edmonds' algorithm."""
+        """Return a tree of largest score by the algorithm of Chu, Liu and Edmonds."""
         found = arborescence(scores, single_root=self.single_root)
         return None if found is None else self.structure(found[0])
 
     def check(self, *arrays: Floats) -> None:
-        """Refuse scores of other shapes."""
+        """Check the shapes of scores."""
         check_tree_shapes(self, arrays, ())
 
     def from_labels(self, labels: Any, scores: Floats) -> tuple[Ints]:
-        """Places of the arcs of a tree, given the head of each position; they are checked."""
+        """Return places of the arcs of a tree given by the head of each position, after checking it."""
         return self.structure(check_heads(labels, len(scores)))
 
     @staticmethod
     def structure(heads: Ints) -> tuple[Ints]:
-        """Places of a tree's arcs; ``heads[0]`` is ignored."""
+        """Return places of a tree's arcs; ``heads[0]`` is ignored."""
         words = np.arange(1, len(heads))
         return (heads[1:] * len(heads) + words,)
 
 
 class SecondOrder:
-    """What oracles of trees share that score adjacent siblings or grandchildren beside arcs: shapes, parts, beliefs.
+    """Base class of oracles of trees that also score adjacent siblings or grandchildren.
 
-    Shapes (N, N), (N, N, N) by head, modifier and sibling, (N, N, N) by grandparent, head and modifier, as
-    :class:`colgen.solvers.trees.eisner.Parts` tells.  Subclasses write ``best``.
+    Shapes are (N, N) for arcs, (N, N, N) by head, modifier and sibling, and (N, N, N) by grandparent, head and
+    modifier, as in :class:`colgen.solvers.trees.eisner.Parts`.  Subclasses implement ``best``.
 
     Parameters
     ----------
     parts
-        Names of what is scored beside the arcs, in the order of the scores: ``"siblings"``, ``"grandchildren"``.
+        Names of the scored parts other than arcs, in the order of the scores: ``"siblings"``, ``"grandchildren"``.
     single_root
         Whether exactly one arc leaves the root.
 
     Raises
     ------
     InputError
-        If parts are others than these, or one is there twice.
+        If a name is unknown or repeated.
     """
 
     projective = False
@@ -401,15 +341,15 @@ class SecondOrder:
         self.parts, self.single_root = parts, single_root
 
     def check(self, *arrays: Floats) -> None:
-        """Refuse scores of other shapes."""
+        """Check the shapes of scores."""
         check_tree_shapes(self, arrays, self.parts)
 
     def from_labels(self, labels: Any, scores: Floats, *others: Floats) -> tuple[Ints, ...]:
-        """Places of the parts of a tree, given the head of each position; they are checked."""
+        """Return places of the parts of a tree given by the head of each position, after checking it."""
         return self.structure(check_heads(labels, len(scores)))
 
     def structure(self, heads: Ints) -> tuple[Ints, ...]:
-        """Places of a tree's arcs, and of its parts in the order of their names."""
+        """Return places of a tree's arcs, and of its parts in the order of their names."""
         size = len(heads)
         places: dict[str, list[int]] = {"siblings": [], "grandchildren": []}
         for m in range(1, size):
@@ -422,62 +362,55 @@ class SecondOrder:
         return *Trees.structure(heads), *(np.array(places[name]) for name in self.parts)
 
     def beliefs(self, scores: Floats, *others: Floats) -> Beliefs:
-        """Approximate sums over all trees by loopy belief propagation, of grandchildren alone."""
+        """Return approximate sums over all trees with grandchildren, by loopy belief propagation."""
         if self.parts != ("grandchildren",):
             raise InputError(f"beliefs: expected trees whose parts are ('grandchildren',), got {self.parts}")
         return tree_beliefs(scores, *others, projective=self.projective, single_root=self.single_root)
 
 
 class ProjectiveTrees(SecondOrder):
-    """Projective dependency trees: scores of arcs, and, where given, of adjacent siblings and of grandchildren.
+    """Projective dependency trees: scores of arcs, and optionally of adjacent siblings and grandchildren.
 
-    Shapes (N, N), (N, N, N) by head, modifier and sibling, (N, N, N) by grandparent, head and modifier, as
-    :class:`colgen.solvers.trees.eisner.Parts` tells.
-
-    Parameters
-    ----------
-    parts
-        Names of what is scored beside the arcs, in the order of the scores: ``"siblings"``, ``"grandchildren"``.
-    single_root
-        Whether exactly one arc leaves the root.
+    For shapes and parameters see :class:`SecondOrder`: (N, N) by head and modifier, (N, N, N) by head, modifier and
+    sibling, (N, N, N) by grandparent, head and modifier.
     """
 
     projective = True
 
     def best(self, scores: Floats, *others: Floats) -> tuple[Ints, ...] | None:
-        """Eisner's algorithm, or one of its higher orders."""
+        """Return a tree of largest score by Eisner's algorithm or one of its higher-order variants."""
         given: dict[str, Any] = dict(zip(self.parts, penalized(scores, others)[0], strict=True))
         found = best_tree(Parts(scores, **given), single_root=self.single_root)
         return None if found is None else unless_forbidden(self.structure(found[1]), (scores, *others))
 
 
 def penalized(scores: Floats, others: Sequence[Floats]) -> tuple[tuple[Floats, ...], float]:
-    """Scores of trees' parts where -inf is as bad as it takes, and what it has become (-inf where there was none).
+    """Return scores of trees' parts with -inf replaced by a finite penalty, and the penalty (-inf if not needed).
 
-    Any tree without a forbidden part is better than all others, and in sums over all trees these vanish: a sum that is
-    below half of the penalty is one of forbidden trees alone.
+    Any tree without a forbidden part is better than all others, which vanish in sums over all trees.  A sum below half
+    of the penalty consists of forbidden trees only.
     """
     if not any(np.isneginf(theta).any() for theta in others):
         return tuple(others), -np.inf
     size = len(scores)
     largest = sum(float(np.abs(theta[theta > -np.inf]).max(initial=0.0)) for theta in (scores, *others))
-    # a tree is worth size * largest at most, there are fewer than size ** size of them, and exp(-_VANISHING) is zero
+    # A tree scores at most size * largest, there are fewer than size ** size trees, and exp(-_VANISHING) is zero.
     worst = -2.0 * size * (largest + np.log(size)) - _VANISHING
     return tuple(np.maximum(theta, worst) for theta in others), worst
 
 
 def unless_forbidden(places: tuple[Ints, ...], scores: Sequence[Floats]) -> tuple[Ints, ...] | None:
-    """Places of a best tree at :func:`penalized` scores; None if a part of it is forbidden, as then one of each is."""
+    """Return places of a best tree at :func:`penalized` scores; None if a part is forbidden, as then all trees are."""
     if any(np.isneginf(theta.ravel()[own]).any() for theta, own in zip(scores, places, strict=True)):
         return None
     return places
 
 
 class PricedStructures:
-    """A pricing problem's oracle as one of structures: scores by row are dual values, a structure is a column.
+    """Structures of a pricing problem: scores are dual values of rows, a structure is a column.
 
-    The best structure maximises θᵀa - c, with a its column's coefficients in the rows and c its cost; the score of the
-    cost is given as a second array of one entry, 1 where costs count.
+    The best structure maximises θᵀa - c, where a are its column's coefficients and c its cost.  A second array of one
+    entry scores the cost: 1 if costs count.
 
     Parameters
     ----------
@@ -493,7 +426,7 @@ class PricedStructures:
         self._names.extend(list(rows))
 
     def best(self, scores: Floats, weight: Floats) -> tuple[Floats, Floats] | None:
-        """The column of least reduced cost, where the scores are dual values."""
+        """Return the column of least reduced cost with the scores as dual values."""
         context = PricingContext(Sense.MINIMIZE, cost_weight=float(weight[0]))
         best = self.pricing.best(Duals(scores.copy(), self._names), context)
         found = returned(best, f"{type(self.pricing).__name__}.best()", "a structure, or NO_STRUCTURE if there is none")
@@ -510,17 +443,17 @@ class PricedStructures:
 
 
 class EnumeratedStructures:
-    """Structures given one by one, for tests and for models with few of them: each an array in the scores' shape."""
+    """Structures given one by one, each an array in the scores' shape; for tests and small models."""
 
     def __init__(self, structures: Sequence[Any]) -> None:
         self.structures = [np.asarray(structure, dtype=np.float64) for structure in structures]
 
     def best(self, scores: Floats) -> Floats | None:
-        """The first of the best."""
+        """Return the first structure of largest score."""
         values = [float(scores[a != 0.0] @ a[a != 0.0]) for a in self.structures]
         k = int(np.argmax(values)) if values else -1
         return self.structures[k] if k >= 0 and values[k] > -np.inf else None
 
     def check(self, *arrays: Floats) -> None:
-        """Refuse scores that are in another shape than the structures."""
+        """Check that scores have the shape of the structures."""
         check_shapes(self, arrays, {"scores": self.structures[0].shape if self.structures else arrays[0].shape})

@@ -1,4 +1,4 @@
-"""Perturb and MAP: means of best structures at perturbed scores, for any oracle.
+"""Perturb-and-MAP: means of best structures at perturbed scores, for any oracle.
 
 Sources: G. Papandreou, A. Yuille, *Perturb-and-MAP random fields*, ICCV 2011; Q. Berthet and others, *Learning with
 differentiable perturbed optimizers*, NeurIPS 2020.
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.core.errors import InputError
-from colgen.learning.oracles import Structure, StructureOracle, check_derivative, decoded, scores_for
+from colgen.learning.oracles import Structure, StructureOracle, check_derivative, decode, scores_for
 
 Floats = NDArray[np.float64]
 
@@ -25,11 +25,11 @@ class Perturbed:
     Attributes
     ----------
     means
-        For each array of scores, how often its parts occur on average.
+        For each array of scores the mean counts of its parts.
     value
         The mean of the best perturbed scores; its gradient is the means.
     structures
-        What was found, one a sample.
+        One per sample.
     """
 
     means: tuple[Floats, ...]
@@ -39,10 +39,10 @@ class Perturbed:
     _spread: float
 
     def gradient(self, *means: Any) -> tuple[Floats, ...]:
-        """The gradient of a function of the first mean, given its derivatives by it: by the first array of scores.
+        """Return the gradient by the scores of a function of the first mean, given its derivatives by that mean.
 
-        An estimate from the same samples, E[Z (a(θ + σ Z)ᵀ g)] / σ, with the mean of aᵀg taken off, which only lowers
-        its variance; of normal perturbations alone.
+        The same samples estimate it as E[Z (a(θ + σ Z)ᵀ g)] / σ, for normal noise only.  Subtracting the mean of aᵀg
+        lowers the variance.
         """
         derivative = check_derivative(means[0], self.means[0].shape).ravel()
         values = np.array([derivative[places] @ counts for places, counts in (s.parts[0] for s in self.structures)])
@@ -60,24 +60,24 @@ def perturbed(
     noise: Literal["normal", "gumbel"] = "normal",
     generator: np.random.Generator,
 ) -> Perturbed:
-    """Best structures where the first array of scores is perturbed.
+    """Return best structures at perturbations of the first array of scores.
 
     Parameters
     ----------
     samples
-        How many.
+        Number of samples.
     spread
-        What the noise is multiplied by.
+        Factor of the noise.
     noise
-        ``"normal"``; or ``"gumbel"``, by which best structures are samples of a distribution near to the Gibbs one.
+        ``"normal"``, or ``"gumbel"``, with which the structures are samples of a distribution near the Gibbs one.
     generator
-        Draws the noise.
+        Random generator of the noise.
     """
     theta = scores_for(oracle, scores)
     if samples < 1 or not spread > 0.0 or noise not in ("normal", "gumbel"):
         raise InputError(
-            f"expected one sample or more, a spread above 0, and noise 'normal' or 'gumbel', "
-            f"got {samples}, {spread} and {str(noise)[:40]!r}"
+            f"expected samples of 1 or more, a spread above 0, and noise 'normal' or 'gumbel', got {samples}, "
+            f"{spread} and {str(noise)[:40]!r}"
         )
     shape = theta[0].shape
     drawn = tuple(
@@ -87,7 +87,7 @@ def perturbed(
     structures, value = [], 0.0
     for each in drawn:
         at = (theta[0] + spread * each, *theta[1:])
-        structures.append(decoded(oracle, at))
+        structures.append(decode(oracle, at))
         value += structures[-1].score(at) / samples
     means = tuple(
         sum((s.array(k, t.shape) for s in structures), np.zeros(t.shape)) / samples for k, t in enumerate(theta)

@@ -1,14 +1,14 @@
-r"""SparseMAP: the structures' mean nearest to the scores, by column generation with a quadratic master.
+r"""SparseMAP: the mean of structures that is nearest to the scores, by column generation with a quadratic master.
 
     max  θᵀ μ + ηᵀ ν - ½ ‖μ‖²        over (μ, ν) in the convex hull of the structures' arrays (a, b)
 
-Where the best structure is a vertex, this is a mean of few structures, and a function of the scores that has a gradient
-almost everywhere.  The first array of scores θ is penalised; others, η, are not: of transitions or pairs of arcs, say.
+Where MAP returns one structure, this returns a mean of few.  It is a function of the scores with a gradient almost
+everywhere.  The first array of scores θ is penalised; others, η, are not, for example transitions or pairs of arcs.
 
 The master is a quadratic program over the weights of the structures seen, a point of the simplex
-(:mod:`colgen.solvers.quadratic.over_simplex`).  Its dual values are θ - μ: the oracle is asked for a structure of
-largest score (θ - μ)ᵀa + ηᵀb, and if none is better than those in the mean then the mean is optimal.  How much better
-it is bounds what the objective lacks, and with it the distance: ½ ‖μ - μ*‖² ≤ gap.
+(:mod:`colgen.solvers.quadratic.over_simplex`).  Its dual values are θ - μ.  The oracle returns a structure of largest
+score (θ - μ)ᵀa + ηᵀb; if none is better than those in the mean, the mean is optimal.  The difference bounds the
+objective's gap, and with it the distance: ½ ‖μ - μ*‖² ≤ gap.
 
 Source: V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*,
 ICML 2018.
@@ -33,7 +33,7 @@ from colgen.learning.oracles import (
     StructureOracle,
     Trees,
     check_derivative,
-    decoded,
+    decode,
     scores_for,
 )
 from colgen.solvers.arrays import ArrayError, as_integer
@@ -44,7 +44,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _ROUNDINGS = 16.0
-"""Of a structure's score, how many count as none: a gain below that is no gain."""
+"""Multiple of a structure's rounding error up to which a gain does not count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,18 +54,18 @@ class SparseMean:
     Attributes
     ----------
     means
-        For each array of scores, how often its parts occur on average, in its shape; the first is μ.
+        For each array of scores the mean counts of its parts, in its shape; the first is μ.
     weights
-        Of the structures of the mean: positive, their sum 1.
+        Positive weights of the structures, with sum 1.
     value
         The objective.
     gap
-        By how much an exact oracle, asked last, can improve on the mean: the objective is within it of the optimum, and
-        μ within the square root of twice the gap.
+        Upper bound on the improvement left, from the last call of an exact oracle.  The objective is within it of the
+        optimum, and μ within the square root of twice the gap.
     rounds
-        How often the oracle was asked.
+        Number of calls of the oracle.
     is_exact
-        Whether the last structure found improved nothing beyond rounding; False where ``rounds`` ended the search.
+        Whether the last structure improved nothing beyond rounding; False if ``rounds`` ended the search.
     """
 
     means: tuple[Floats, ...]
@@ -85,19 +85,19 @@ class SparseMean:
 
     @property
     def marginals(self) -> Floats:
-        """μ: how often the parts of the first array of scores occur on average."""
+        """μ: mean counts of the parts of the first array of scores."""
         return self.means[0]
 
     def gradient(self, *means: Any) -> tuple[Floats, ...]:
-        """The gradient of a function of the means, given its derivatives by them: its derivatives by the scores.
+        """Return the gradient by the scores of a function of the means, given its derivatives by the means.
 
-        Where the set of structures is about to change (a tie) it is that of the set held: one of the limits of
-        gradients nearby, since the mean is linear between such places.
+        At a tie, where the set of structures changes, it is the gradient for the present set.  The mean is linear
+        between such points, so this is a limit of gradients nearby.
 
         Parameters
         ----------
         means
-            An array for each of the means, in its shape; the last may be left out, and None stands for zeros.
+            Derivatives by each of the means, in its shape; trailing ones may be omitted, and None stands for zeros.
         """
         if len(means) > len(self.means):
             raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")
@@ -112,7 +112,7 @@ class SparseMean:
 def sparsemap(
     oracle: StructureOracle, *scores: Any, rounds: int | None = None, warm: SparseMean | None = None
 ) -> SparseMean:
-    """The mean of structures that is nearest to the scores, exact but for rounding.
+    """Return the mean of structures that is nearest to the scores, exact up to rounding.
 
     Parameters
     ----------
@@ -121,18 +121,18 @@ def sparsemap(
     scores
         θ, penalised, and further arrays that are not; -inf forbids a part.
     rounds
-        The oracle is asked at most so often; by default until nothing improves.
+        Maximum number of calls of the oracle; by default until nothing improves.
     warm
-        A mean of the same instance at other scores: its structures are there from the start, so that the oracle is
-        asked less often where scores have changed little.  Of :class:`~colgen.learning.Chains` and
-        :class:`~colgen.learning.Trees` it counts for nothing: where all rounds are compiled, to begin anew is faster.
+        A mean of the same instance at other scores, whose structures are used from the start.  This saves calls if
+        scores change little.  It is ignored for :class:`~colgen.learning.Chains` and :class:`~colgen.learning.Trees`,
+        where all rounds are compiled and a new start is faster.
 
     Raises
     ------
     InputError
-        If scores are NaN or +inf, if every structure is forbidden, or the oracle returns what is no structure.
+        If scores are NaN or +inf, every structure is forbidden, or the oracle's result is invalid.
     OracleBeatenError
-        If a structure seen before beats what the oracle calls best: it is not exact.
+        If an earlier structure beats the oracle's best one, so that the oracle is not exact.
     """
     if rounds is not None:
         try:
@@ -142,11 +142,11 @@ def sparsemap(
     theta = scores_for(oracle, scores)
     if (type(oracle) is Chains and len(theta) == 2) or (type(oracle) is Trees and len(theta) == 1):
         return _compiled(oracle, theta, rounds)
-    return _by_calls(oracle, theta, rounds, () if warm is None else _still_allowed(warm, theta))
+    return _by_calls(oracle, theta, rounds, () if warm is None else _allowed_structures(warm, theta))
 
 
-def _still_allowed(warm: SparseMean, theta: tuple[Floats, ...]) -> list[Structure]:
-    """Structures of a mean that have no forbidden part at these scores."""
+def _allowed_structures(warm: SparseMean, theta: tuple[Floats, ...]) -> list[Structure]:
+    """Return the structures of a mean without a forbidden part at these scores."""
     shapes = [array.shape for array in warm.means]
     if shapes != [array.shape for array in theta]:
         raise InputError(f"warm: expected a mean of scores of shapes {[a.shape for a in theta]}, got one of {shapes}")
@@ -154,7 +154,7 @@ def _still_allowed(warm: SparseMean, theta: tuple[Floats, ...]) -> list[Structur
 
 
 def _compiled(oracle: Chains | Trees, theta: tuple[Floats, ...], rounds: int | None) -> SparseMean:
-    """Where the oracle is a kernel all rounds are one."""
+    """Return the mean for an oracle that is a kernel, with all rounds compiled."""
     name = type(oracle).__name__
     try:
         found: NearestMean | None
@@ -186,14 +186,14 @@ def _compiled(oracle: Chains | Trees, theta: tuple[Floats, ...], rounds: int | N
 def _by_calls(
     oracle: StructureOracle, theta: tuple[Floats, ...], rounds: int | None, known: Sequence[Structure]
 ) -> SparseMean:
-    """Column generation by calls of any oracle."""
-    master, seen = ActiveSet(), list(known) or [decoded(oracle, theta)]
+    """Return the mean for any oracle, by column generation."""
+    master, seen = ActiveSet(), list(known) or [decode(oracle, theta)]
     numbers = {structure.key: place for place, structure in enumerate(seen)}
     rows = np.zeros((max(8, len(seen)), theta[0].size))
     scale = 0.0
     for place, structure in enumerate(seen):
         scale = _enlist(master, structure, theta, rows, place, scale)
-    asked, gap, exact = 0 if known else 1, np.inf, False
+    calls, gap, exact = 0 if known else 1, np.inf, False
     reduced = theta[0].copy()
     while True:
         members, weights = master.members, master.weights
@@ -201,17 +201,17 @@ def _by_calls(
         np.subtract(theta[0], mean.reshape(reduced.shape), out=reduced)
         held = master.gains
         average = float(weights @ held[members])
-        if gap < np.inf and (exact or asked == rounds):
+        if gap < np.inf and (exact or calls == rounds):
             break
         at = (reduced, *theta[1:])
-        new = decoded(oracle, at)
-        asked += 1
+        new = decode(oracle, at)
+        calls += 1
         score = new.score(at)
         zero = _ROUNDINGS * ROUNDING * scale
         if score < float(held.max()) - max(TOLERANCES.diagnostic * scale, zero):
             raise OracleBeatenError(
-                f"{type(oracle).__name__}.best returned a structure of score {score:.9g} where one that it had "
-                f"returned before has {float(held.max()):.9g}: it is not exact, and what it finds proves nothing"
+                f"{type(oracle).__name__}.best returned a structure of score {score:.9g}, but an earlier one has "
+                f"{float(held.max()):.9g}: the oracle is not exact, so there is no bound"
             )
         gap = max(score - average, 0.0)
         before, place = numbers.get(new.key), len(seen)
@@ -227,16 +227,16 @@ def _by_calls(
             entered = bool((master.members == place).any())
         else:
             entered = master.enter(before)
-        exact = not entered  # it improves by rounding alone
+        exact = not entered  # it improves only within rounding errors
     parts = tuple(_Parts.of_structures([seen[j].parts[k] for j in members]) for k in range(len(theta)))
     means = _means(parts, weights, theta)
-    return SparseMean(means, weights.copy(), master.value, gap, asked, exact, parts, master)
+    return SparseMean(means, weights.copy(), master.value, gap, calls, exact, parts, master)
 
 
 def _enlist(
     master: ActiveSet, new: Structure, theta: tuple[Floats, ...], rows: Floats, place: int, scale: float
 ) -> float:
-    """Hand a structure to the master and note its row; the scale of scores seen so far."""
+    """Add a structure to the master and to the rows; return the scale of scores seen so far."""
     places, counts = new.parts[0]
     rows[place, places] = counts
     products = rows[: place + 1, places] @ counts
@@ -248,7 +248,7 @@ def _enlist(
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """Parts of several structures among those of one array of scores: the rows of a sparse matrix."""
+    """Parts of several structures in one array of scores: the rows of a sparse matrix."""
 
     owners: Ints
     places: Ints
@@ -257,7 +257,7 @@ class _Parts:
 
     @classmethod
     def of_rows(cls, places: Ints) -> _Parts:
-        """Structures with the same number of parts; one that occurs twice is there twice."""
+        """Return structures with equally many parts, including repeated ones."""
         owners = np.repeat(np.arange(len(places)), places.shape[1])
         return cls(owners, places.ravel(), np.ones(places.size), len(places))
 
@@ -268,17 +268,17 @@ class _Parts:
         return cls(np.repeat(np.arange(len(parts)), lengths), places, counts, len(parts))
 
     def products(self, array: Floats) -> Floats:
-        """Of each structure with an array in the shape of the scores."""
+        """Return the product of each structure with an array in the shape of the scores."""
         values = array.ravel()[self.places] * self.counts
         return np.bincount(self.owners, values, self.count).astype(np.float64)
 
     def mean(self, weights: Floats, shape: tuple[int, ...]) -> Floats:
-        """Σ_s w_s a_s."""
+        """Return Σ_s w_s a_s."""
         size = int(np.prod(shape))
         return np.bincount(self.places, weights[self.owners] * self.counts, size).astype(np.float64).reshape(shape)
 
     def by_structure(self) -> list[Occurrences]:
-        """Of each structure, each part once and how often it occurs."""
+        """Return for each structure its distinct parts and their counts."""
         result = []
         for k in range(self.count):
             own = self.owners == k

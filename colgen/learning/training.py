@@ -1,8 +1,7 @@
 """The trainer: passes over examples in random order, for any learner.
 
-A learner takes steps on examples that it is given by number; everything else is here: the order of the examples, the
-passes, progress, the choice of the best pass on development data, and the file from which an interrupted training
-continues.
+The learner takes steps on numbered examples.  The trainer does the rest: order of the examples, passes, progress,
+choice of the best pass on development data, and the file from which an interrupted training continues.
 """
 
 from __future__ import annotations
@@ -26,47 +25,47 @@ M = TypeVar("M")
 M_co = TypeVar("M_co", covariant=True)
 
 _SECONDS = 10.0
-"""Between two lines of progress within a pass."""
+"""Seconds between two lines of progress within a pass."""
 
 
 class Learner(Protocol[M_co]):
-    """Weights that learn from numbered examples."""
+    """The interface of weights that are trained on numbered examples."""
 
     @property
     def batch(self) -> int:
-        """How many examples one call of :meth:`learn` takes."""
+        """Number of examples per call of :meth:`learn`."""
 
     def __len__(self) -> int:
-        """The number of examples."""
+        """Return the number of examples."""
 
     def learn(self, examples: Ints) -> tuple[float, float]:
-        """Take steps on these examples in turn; return their loss before the steps, and of how many parts it is."""
+        """Take steps on these examples in turn; return their loss before the steps, and their number of parts."""
 
     def averaged(self) -> M_co:
-        """The averaged weights."""
+        """Return the averaged weights."""
 
     def state(self) -> Mapping[str, NDArray[Any]]:
-        """Arrays from which :meth:`restore` continues."""
+        """Return arrays from which :meth:`restore` continues."""
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Continue from what :meth:`state` returned."""
+        """Continue from the arrays of :meth:`state`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trained(Generic[M]):
-    """Weights, and how training went.
+    """Trained weights, with losses and scores of each pass.
 
     Attributes
     ----------
     weights
-        Averaged over all steps where the trainer does that.
+        Averaged over all steps if the trainer averages.
     losses
         The mean loss of each pass, before each step.
     scores
-        Of each pass on the development data; none without such data.
+        Scores of each pass on the development data; empty without such data.
     objective, bound
-        Of trainers that minimise one function of the weights over all examples: its value, and a lower bound on it;
-        nan of others.
+        Value and lower bound of the objective, for trainers that minimise one function over all examples; otherwise
+        nan.
     """
 
     weights: M
@@ -77,24 +76,24 @@ class Trained(Generic[M]):
 
     @property
     def passes(self) -> int:
-        """The number of passes over the examples."""
+        """Number of passes over the examples."""
         return len(self.losses)
 
     @property
     def gap(self) -> float:
-        """By how much the objective can still fall, at most."""
+        """Upper bound on how much the objective can still fall."""
         return self.objective - self.bound
 
 
 class SavedTraining:
-    """The file from which an interrupted training continues; the best weights so far are in a file beside it.
+    """The file from which an interrupted training continues; the best weights so far are in a second file next to it.
 
     Parameters
     ----------
     path
         The file; None: nothing is saved.
     fingerprint
-        Of examples and settings: a file with another fingerprint is ignored.
+        Identifies examples and settings; a file with another fingerprint is ignored.
     load
         Reads weights that their method ``save(path)`` wrote.
     """
@@ -105,13 +104,7 @@ class SavedTraining:
         self._fingerprint = np.frombuffer(fingerprint.encode(), dtype=np.uint8)
 
     def read(self) -> dict[str, NDArray[Any]]:
-        """Return what was saved; nothing if there is no file, or one of other examples or settings.
-
-        Raises
-        ------
-        InputError
-            If the file is something else.
-        """
+        """Return the saved arrays; empty if there is no file, or one of other examples or settings."""
         if self.path is None or not self.path.is_file():
             return {}
         with reading(self.path, "the state of an interrupted training") as arrays:
@@ -119,7 +112,7 @@ class SavedTraining:
         return dict(arrays) if ours else {}
 
     def write(self, state: Callable[[], Mapping[str, NDArray[Any]]]) -> None:
-        """Replace what was saved; the arrays are only made if there is a file for them."""
+        """Replace the saved arrays; ``state`` is called only if there is a file."""
         if self.path is not None:
             with writing(self.path, "wb") as file:
                 np.savez(file, **{**state(), "fingerprint": self._fingerprint})  # type: ignore[arg-type]
@@ -142,25 +135,25 @@ def train(
     stage: int = 0,
     say: Say | None = None,
 ) -> Trained[M]:
-    """Let a learner pass over its examples, each time in another random order.
+    """Train a learner by passes over its examples, each in a new random order.
 
     Parameters
     ----------
     passes
-        Over the examples.
+        Number of passes.
     seed
-        Of the order of the examples.
+        Seed of the order of the examples.
     name
-        Of what is learned, for progress.
+        Name of the training in progress lines.
     validate
-        How good averaged weights are on development data: those of the first of the best passes are returned.
-        Without it the weights of the last pass are.
+        Scores averaged weights on development data; the weights of the first of the best passes are returned.  Without
+        it, those of the last pass.
     saved
-        Where the state is saved after each pass.  It is not removed at the end: other stages may follow.
+        File for the state after each pass.  It is not removed at the end, because other stages may follow.
     stage
-        Number of this training among several that share ``saved``, in their order.
+        Index of this training among several that share ``saved``, in order.
     say
-        Called with a line of text for each pass, and now and then within one.
+        Called with a line of text for each pass, and regularly within a pass.
 
     Raises
     ------
@@ -168,7 +161,7 @@ def train(
         If there are no examples or no passes.
     """
     if not len(learner):
-        raise InputError("expected examples to learn from, there are none")
+        raise InputError("examples: expected one example or more, got none")
     if passes < 1:
         raise InputError(f"epochs: expected 1 or more, got {passes}")
     say = say or (lambda line: None)
@@ -203,7 +196,7 @@ def train(
                 saved.write(lambda reached=reached: {**learner.state(), **reached})  # type: ignore[misc]
     except KeyboardInterrupt:
         if saved is not None and saved.path is not None and saved.path.is_file():
-            say(f"{saved.path} has what was learned so far: the same command continues from there")
+            say(f"{saved.path} has the state after the last pass: repeat the command to continue from there")
         raise
     return Trained(learner.averaged() if best is None else best, tuple(losses), tuple(scores))
 

@@ -1,4 +1,4 @@
-"""Weights that learn, with their average over all steps; and weights that have been learned, as models keep them."""
+"""Weights in training, with their average over all steps, and trained weights as models store them."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Ints = NDArray[np.int64]
 
 
 class AveragedWeights:
-    """Weights that are changed in place, and the sums that their average needs.
+    """Weights that are changed in place, with the sums for their average.
 
-    A step is put together in ``marks`` (:mod:`colgen.solvers.averaging`): :meth:`begin`, then kernels write marks and
-    return how many there are, which is assigned to ``count``; then :meth:`settle` and :meth:`step`.
+    A step is collected in ``marks`` (:mod:`colgen.solvers.averaging`): call :meth:`begin`, let kernels write marks, and
+    assign their number to ``count``; then call :meth:`settle` and :meth:`step`.
 
     Parameters
     ----------
     weights
-        Of any shape; places of marks are those in the flattened array.  An array of one axis may be made longer in
-        place, together with the sums.
+        Of any shape; marks refer to places in the flattened array.  A one-dimensional array may be extended in place,
+        together with the sums.
 
     Attributes
     ----------
     weights, sums
-        Flat.
+        Flattened.
     """
 
     def __init__(self, weights: NDArray[Any]) -> None:
@@ -43,64 +43,62 @@ class AveragedWeights:
         self.count = self._kept = 0
 
     def begin(self, most: int) -> None:
-        """Begin a step that has so many marks at most."""
+        """Begin a step with at most this many marks."""
         if len(self.marks) < 2 * most:
             self.marks = np.empty(3 * most, dtype=np.int64)
         self.count = 0
 
     def settle(self) -> float:
-        """Add up the marks, and return the squared norm of the step."""
+        """Add up the marks and return the squared norm of the step."""
         self._kept = settle_marks(self.marks, self.count)
         return float(norm_of_marks(self.marks, self._kept))
 
     def step(self, length: float, number: float) -> None:
-        """Take a step along the marks that were added up; ``number``: of the step."""
+        """Take a step along the marks; ``number`` is the number of the step."""
         step_of_marks(self.weights, self.sums, self.marks, self._kept, length, number)
 
     def add(self, places: Ints, changes: NDArray[Any], number: float) -> None:
-        """Add changes at different places; ``number``: of the step."""
+        """Add changes at distinct places; ``number`` is the number of the step."""
         self.weights[places] += changes
         self.sums[places] += number * changes
 
     def mean(self, steps: float) -> NDArray[Any]:
-        """Return the average of the weights over so many steps, in their shape."""
+        """Return the average of the weights over ``steps`` steps, in their shape."""
         average: NDArray[Any] = self.sums / self.sums.dtype.type(-max(steps, 1.0))
         average += self.weights
         return average.reshape(self.shape) if len(self.shape) > 1 else average
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Arrays from which :meth:`restore` continues."""
+        """Return arrays from which :meth:`restore` continues."""
         return {"weights": self.weights, "sums": self.sums}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Continue from what :meth:`state` returned."""
+        """Continue from the arrays of :meth:`state`."""
         self.weights[:], self.sums[:] = arrays["weights"], arrays["sums"]
 
 
 def prefixed(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Arrays under names that begin with ``name.``."""
+    """Return the arrays with names prefixed by ``name.``."""
     return {f"{name}.{key}": array for key, array in arrays.items()}
 
 
 def part(name: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The arrays whose names begin with ``name.``, without that."""
+    """Return the arrays whose names begin with ``name.``, with this prefix removed."""
     return {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureWeights:
-    """Weights by feature and label, those that are not zero: the form in which models keep what they have learned.
+    """Nonzero weights by feature and label, as models store them.
 
     Attributes
     ----------
     keys
-        Of the features, ascending.
+        Keys of the features, ascending.
     starts
-        Where the weights of each feature begin, and where the last ones end.
+        Start of each feature's weights, and the end of the last ones.
     labels, weights
-        For each weight its label, and the weight.
-    num_labels
-        How many labels there are.
+        Label and value of each weight.
     """
 
     keys: Ints
@@ -110,18 +108,12 @@ class FeatureWeights:
     num_labels: int
 
     def __len__(self) -> int:
-        """The number of features."""
+        """Return the number of features."""
         return len(self.keys)
 
     @staticmethod
     def of_dense(keys: Ints, weights: NDArray[Any], *, compact: bool = True) -> FeatureWeights:
-        """From weights of shape (features, labels).
-
-        Parameters
-        ----------
-        compact
-            Leave out features without weights.
-        """
+        """Return the nonzero weights of an array, shape (features, labels); ``compact`` omits features without any."""
         features, labels = np.nonzero(weights)
         values = weights[features, labels].astype(np.float32)
         kept = np.unique(features) if compact else np.arange(len(weights))
@@ -129,28 +121,22 @@ class FeatureWeights:
         return FeatureWeights(keys[kept], starts, labels.astype(np.int32), values, weights.shape[1])
 
     def dense(self) -> Singles:
-        """Weights of shape (features, labels)."""
+        """Return weights of shape (features, labels)."""
         result = np.zeros((len(self.keys), self.num_labels), dtype=np.float32)
         result[np.repeat(np.arange(len(self.keys)), np.diff(self.starts)), self.labels] = self.weights
         return result
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that it is, as arrays for a file."""
+        """Return the content as arrays for a file."""
         return {"keys": self.keys, "starts": self.starts, "labels": self.labels, "weights": self.weights}
 
     @staticmethod
     def from_arrays(arrays: Mapping[str, NDArray[Any]], name: str, num_labels: int) -> FeatureWeights:
-        """What :meth:`arrays` gave, among arrays under names that begin with ``name.``.
-
-        Raises
-        ------
-        InputError
-            If they are something else.
-        """
+        """Return the weights that :meth:`arrays` returned, checked, from arrays whose names begin with ``name.``."""
         keys = as_integers(arrays[f"{name}.keys"], f"{name}.keys", shape=("features",), low=0)
         weights = as_floats(arrays[f"{name}.weights"], f"{name}.weights", shape=("weights",), dtype=np.float32)
         starts = as_offsets(arrays[f"{name}.starts"], f"{name}.starts", total=len(weights))
         if len(starts) != len(keys) + 1 or (np.diff(keys) <= 0).any():
-            raise InputError(f"{name}: expected keys in ascending order, and where the weights of each begin")
+            raise InputError(f"{name}: expected keys in ascending order, and starts with one more entry than keys")
         labels = as_indices(arrays[f"{name}.labels"], f"{name}.labels", upper=num_labels, shape=weights.shape)
         return FeatureWeights(keys, starts, labels.astype(np.int32), weights, num_labels)

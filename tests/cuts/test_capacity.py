@@ -19,7 +19,7 @@ def route(*stops):
     return Column(1.0, {("visit", v): 1.0 for v in stops}, (0, *stops, 0))
 
 
-def test_a_set_that_too_few_routes_enter_is_cut_off_and_no_answer_is():
+def test_violated_capacity_is_cut_off_but_no_feasible_solution():
     # A vehicle carries two customers: two routes of three, one half of each rotation, cannot be served.
     solution = Solution(2.0, tuple((route(*stops), 0.5) for stops in ("abc", "bca", "d", "d")))
     separator = RoundedCapacity(arcs, DEMANDS, 8.0)
@@ -39,8 +39,8 @@ def test_a_set_that_too_few_routes_enter_is_cut_off_and_no_answer_is():
     assert not separator.separate(solution, SeparationContext(Sense.MINIMIZE, whole=True))
 
 
-def test_a_customer_that_no_vehicle_serves_is_refused():
-    with pytest.raises(InputError, match="no less than each demand"):
+def test_a_demand_above_the_capacity_raises_an_error():
+    with pytest.raises(InputError, match="capacity: expected at least each demand"):
         RoundedCapacity(arcs, DEMANDS, 3.0)
 
 

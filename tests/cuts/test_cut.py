@@ -1,4 +1,4 @@
-"""Cuts that change pricing: what they count, who may price them, and that the optimum with their duals is right."""
+"""Cuts that change pricing: their coefficients, the oracles that may price them, and the optimum with their duals."""
 
 import itertools
 
@@ -15,7 +15,7 @@ from colgen.core.terms import Box, Count, Linear
 from colgen.cuts.cut import Cuts
 
 ROWS = range(7)
-"""Of a set packing problem whose columns are the sets of two or three rows."""
+"""A set packing problem whose columns are the sets of two or three rows."""
 
 SETS = [s for size in (2, 3) for s in itertools.combinations(ROWS, size)]
 WORTH = dict(zip(SETS, np.random.default_rng(5).integers(5, 30, len(SETS)).tolist(), strict=True))
@@ -153,7 +153,7 @@ def naive(term, amounts, route=None):
     return count
 
 
-def test_terms_of_a_batch_are_what_their_definition_says_of_each_column():
+def test_terms_of_a_batch_match_their_definition():
     rng = np.random.default_rng(3)
     routes = [tuple(rng.integers(0, 8, rng.integers(1, 9)).tolist()) for _ in range(40)]
     amounts = [{v: route.count(v) for v in set(route)} for route in routes]
@@ -192,20 +192,20 @@ def test_terms_of_a_batch_are_what_their_definition_says_of_each_column():
         (lambda: Cuts("cut").coefficients([Column(1.0, {})], [7]), "the index 7, expected a term"),
         (
             lambda: Cuts("cut").coefficients([Column(1.0, {("row", 1): 0.5})], [Count("row", (1,), (1,), 2)]),
-            "not whole numbers",
+            "not integers",
         ),
         (
             lambda: Cuts("cut").coefficients([Column(1.0, {})], [Count("row", (1,), (1,), 2, memory=(1,))]),
-            "give it order=",
+            "pass order=",
         ),
     ],
 )
-def test_what_no_cut_counts_is_refused(make, message):
+def test_invalid_terms_raise_errors(make, message):
     with pytest.raises(FormulationError, match=message):
         make()
 
 
-def test_terms_are_known_by_what_they_are_and_not_by_where_they_lie():
+def test_cached_terms_are_compared_by_identity():
     family = Cuts("cut", components=lambda column: dict(column.structure))
     terms = [Linear("x", ("a", "b"), (1.0, 2.0)), Count("x", ("a", "b", "c"), (1, 1, 1), 2)]
     others = [Linear("x", ("b",), (7.0,)), Count("x", ("a", "c"), (1, 1), 2)]

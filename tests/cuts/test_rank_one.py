@@ -46,7 +46,7 @@ def test_the_relaxation_is_no_weaker_than_with_all_triples_and_the_optimum_stays
     assert solve(Separated()).objective == pytest.approx(whole)
 
 
-def test_cuts_with_the_memory_that_they_need_do_as_well():
+def test_cuts_with_minimal_memory_give_the_same_bound():
     problem = Separated(order=lambda column: column.structure[::-1], oracle=InOrder)
     relaxed = solve(problem, relaxation=True)
     assert relaxed.rows_generated
@@ -57,12 +57,12 @@ def test_cuts_with_the_memory_that_they_need_do_as_well():
     ("rule", "message"),
     [
         (lambda m, i: m.idle[i] >= 1, "no upper side"),
-        (lambda m, i: m.idle[i] - m.more[i] == 1, "something negative in it"),
+        (lambda m, i: m.idle[i] - m.more[i] == 1, "negative terms"),
         (lambda m, i: m.idle[i] == 1.5, "upper side 1.5"),
         (lambda m, i: m.idle[i] - m.missing[i] == 1, None),
     ],
 )
-def test_rows_that_do_not_pack_are_refused(rule, message):
+def test_rows_that_do_not_pack_raise_errors(rule, message):
     class Other(Separated):
         def master(self):
             m = pyo.ConcreteModel()
@@ -79,12 +79,12 @@ def test_rows_that_do_not_pack_are_refused(rule, message):
         solve(Other())
 
 
-def test_rows_that_are_not_there_are_refused():
+def test_missing_rows_raise_an_error():
     class Elsewhere(Packing):
         def separation(self):
             return [RankOne("visit")]
 
-    with pytest.raises(InputError, match=r"RankOne.* the master has none of this name"):
+    with pytest.raises(InputError, match=r"RankOne.* the master has no rows"):
         solve(Elsewhere())
 
 
@@ -111,7 +111,7 @@ def test_a_cut_of_another_run_has_the_side_of_this_instance():
         assert separator.restated(key) is None
 
 
-def test_sides_that_are_given_count_whatever_the_rows_say():
+def test_given_sides_override_those_of_rows():
     separator = RankOne("row", sizes=(3,), sides={0: 1, 1: 1, 2: 1})
     separator.suit(Sides(None, 2, 1.5, None))
     term = Count("row", (0, 1, 2), (1, 1, 1), 2)
@@ -122,5 +122,5 @@ def test_sides_that_are_given_count_whatever_the_rows_say():
     solution = Solution(1.5, tuple((column, 0.5) for column in columns))
     (row,) = separator.separate(solution, SeparationContext(Sense.MINIMIZE))
     assert (row.key[1], row.upper) == (term, 1.0)  # no row without a side is in a cut
-    with pytest.raises(InputError, match="the master has none of this name"):
+    with pytest.raises(InputError, match="the master has no rows"):
         separator.suit(Sides())

@@ -1,4 +1,4 @@
-"""What separations are told, when they are asked, and how many of their rows are taken."""
+"""The context of separations, when they are called, and how many of their rows are added."""
 
 import dataclasses
 import math
@@ -35,7 +35,7 @@ def seen(separation, solution, context):
     return row.key[1]
 
 
-def test_methods_of_one_argument_and_of_two_are_called_as_they_are():
+def test_separate_with_one_or_two_arguments():
     solution, context = Solution(7.0), SeparationContext(Sense.MINIMIZE, depth=3)
     assert seen(OfTheSolution(), solution, context) == 7.0
     assert seen(OfTheContext(), solution, context) == 3
@@ -57,7 +57,7 @@ def test_methods_of_one_argument_and_of_two_are_called_as_they_are():
         (1.0, "a float, expected a list of rows"),
     ],
 )
-def test_what_is_no_list_of_rows_is_refused_by_name(returned, words):
+def test_an_invalid_list_of_rows_raises_an_error(returned, words):
     separation = OfTheSolution()
     separation.separate = lambda solution: returned
     with pytest.raises(InputError, match=rf"OfTheSolution\.separate\(\) returned {words}"):
@@ -105,7 +105,7 @@ def run(every=1, limit=None, seed=4, *, method=Method(), **settings):
     return problem, solve(problem, method=dataclasses.replace(method, heuristics=()), **settings)
 
 
-def test_the_engine_says_where_it_is():
+def test_the_context_has_node_and_depth():
     problem, result = run(stop=TimeLimit(60.0))
     assert result.is_optimal
     seen = [context for context in problem.watched.seen if context.duals is not None]
@@ -139,7 +139,7 @@ def test_no_more_rows_than_the_limit_are_added_a_round():
     assert result.objective == pytest.approx(expected.objective)
 
 
-def test_whole_solutions_are_looked_at_on_every_level():
+def test_integer_solutions_are_separated_at_every_level():
     """A separation that defines what an answer is, and asks for fractional solutions at the root alone."""
 
     class Few(Separation):

@@ -40,7 +40,7 @@ def test_sums_are_those_of_instances_alone(model, arrays, lengths):
     assert not beyond.any()
 
 
-def test_masks_say_the_same_as_lengths():
+def test_masks_are_equivalent_to_lengths():
     mask = np.arange(4) < LENGTHS[:, np.newaxis]
     assert batch_of(*CASES[0], mask=mask).lengths.tolist() == LENGTHS.tolist()
     assert batch_of(*CASES[3], mask=mask).lengths.tolist() == LENGTHS.tolist()
@@ -60,16 +60,16 @@ def test_oracles_of_ones_own_are_cut_along_their_first_axis_or_as_they_say():
         ("lengths: expected whole numbers from 1 to 4, got 5 at", {"lengths": [4, 5, 1]}),
         ("lengths: expected", {"lengths": [4, 1]}),
         ("expected lengths or a mask, not both", {"lengths": [4, 1, 1], "mask": np.ones((3, 4))}),
-        ("mask: expected one true entry or more, .* not so in instance 1", {"mask": [[1] * 4, [0, 1, 0, 0], [1] * 4]}),
+        ("mask: expected one true entry or more, .* in instance 1", {"mask": [[1] * 4, [0, 1, 0, 0], [1] * 4]}),
         ("shared: expected a truth value for each of 2 arrays", {"shared": [True]}),
     ],
 )
-def test_what_does_not_fit_is_refused(said, arguments):
+def test_wrong_shapes_raise_errors(said, arguments):
     with pytest.raises(InputError, match=said):
         batch_of(*CASES[0], **arguments)
 
 
-def test_scores_that_are_no_batch_are_refused():
+def test_invalid_scores_raise_errors():
     with pytest.raises(InputError, match=r"expected three axes, .* shape \(4, 2\)"):
         batch_of(Chains(), [np.zeros((4, 2)), np.zeros((2, 2))])
     with pytest.raises(InputError, match="scores 1: expected 3 instances as in the first array, got 2"):
@@ -77,7 +77,7 @@ def test_scores_that_are_no_batch_are_refused():
 
 
 @pytest.mark.parametrize("number", [0, 2, 3, 4])
-def test_an_instance_where_all_is_forbidden_is_named(number):
+def test_an_instance_without_allowed_structures_is_named(number):
     model, arrays = CASES[number]
     forbidden = arrays[0].copy()
     forbidden[1] = -np.inf
@@ -97,7 +97,7 @@ def test_any_number_of_workers_finds_the_same(number, workers):
 
 
 @pytest.mark.parametrize("number", [0, 2, 3, 4])
-def test_workers_name_the_first_wrong_instance_of_the_whole_batch(number):
+def test_workers_name_the_first_invalid_instance_of_the_batch(number):
     model, arrays = CASES[number]
     forbidden = arrays[0].copy()
     forbidden[1:] = -np.inf

@@ -5,7 +5,7 @@ import pytest
 
 from colgen.core.errors import InputError
 from colgen.learning import EnumeratedStructures, LinearExample, best_structure
-from colgen.learning.examples import less, of_arrays
+from colgen.learning.examples import nonzero_entries, subtract_features
 from tests.learning.small_examples import chain_examples
 
 
@@ -16,14 +16,14 @@ def test_scores_are_products_of_joint_features_and_weights():
     best = best_structure(example.oracle, scores)
     numbers, values = example.joint(best.parts)
     assert values @ weights[numbers] == pytest.approx(best.score(scores))
-    numbers, values = less(example, example.right, best)
+    numbers, values = subtract_features(example, example.right, best)
     assert values @ weights[numbers] == pytest.approx(example.right.score(scores) - best.score(scores))
     arrays = [best.array(k, theta.shape) for k, theta in enumerate(scores)]
-    numbers, values = example.joint(of_arrays(arrays))
+    numbers, values = example.joint(nonzero_entries(arrays))
     assert values @ weights[numbers] == pytest.approx(best.score(scores))
 
 
-def test_features_that_do_not_fit_are_refused():
+def test_features_of_wrong_shapes_raise_errors():
     with pytest.raises(InputError, match="features: expected 3 rows"):
         LinearExample(EnumeratedStructures(np.eye(3)), [np.zeros((2, 4))], [(3,)], np.array([0]))
     with pytest.raises(InputError, match="expected a shape for each matrix"):

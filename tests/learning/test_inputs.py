@@ -110,7 +110,7 @@ def scores_of(scores):
 
 
 @pytest.mark.parametrize(("name", "function"), CASES)
-def test_arrays_of_all_kinds_are_taken_alike(name, function):
+def test_arrays_of_all_types_give_the_same_results(name, function):
     oracle, scores, right = drawn(name)
     for kind, make in TAKEN.items():
         given = [make(theta) for theta in scores]
@@ -120,7 +120,7 @@ def test_arrays_of_all_kinds_are_taken_alike(name, function):
 
 
 @pytest.mark.parametrize(("name", "function"), CASES)
-def test_what_are_no_scores_is_refused_in_one_sentence(name, function):
+def test_invalid_scores_raise_one_error(name, function):
     oracle, scores, right = drawn(name)
     for number in range(len(scores)):
         for kind, (make, said) in REFUSED.items():
@@ -135,10 +135,10 @@ def test_what_are_no_scores_is_refused_in_one_sentence(name, function):
 
 
 @pytest.mark.parametrize(("name", "function"), [case for case in CASES if case[0] != "clusterings"])
-def test_every_structure_forbidden_is_said(name, function):
+def test_all_structures_forbidden_raises_an_error(name, function):
     oracle, scores, right = drawn(name)
     forbidden = [np.full(scores[0].shape, -np.inf), *scores[1:]]
-    with pytest.raises(InputError, match=r"every structure is forbidden|the right structure has a part that is"):
+    with pytest.raises(InputError, match=r"every structure is forbidden|the right structure has a forbidden part"):
         FUNCTIONS[function](oracle, right, forbidden)
 
 
@@ -185,12 +185,12 @@ def test_sums_over_projective_trees_leave_forbidden_pairs_out(single_root):
 
 def test_a_structure_of_another_size_is_refused():
     structure = Structure(((np.array([20]), np.ones(1)),))
-    with pytest.raises(InputError, match=r"expected a structure of arrays with \[9\] parts"):
+    with pytest.raises(InputError, match=r"expected a structure over arrays with \[9\] parts"):
         hinge(Trees(), structure, np.zeros((3, 3)))
     assert second_best(Trees(), best_structure(Trees(), [np.zeros((3, 3))]), np.zeros((3, 3))) is not None
 
 
-def test_batches_are_checked_before_anything_is_computed():
+def test_batches_are_checked_first():
     for model, arrays in (
         (Trees(), [np.zeros((1, 0, 0))]),
         (Trees(), [np.zeros((2, 3, 4))]),
@@ -243,18 +243,18 @@ def test_labels_are_a_right_structure_everywhere(name):
 @pytest.mark.parametrize(
     ("oracle", "labels", "said"),
     [
-        (Trees(), [0, 0, 3, 2], "expected the heads of a tree, those above position 2 form a cycle"),
+        (Trees(), [0, 0, 3, 2], "above position 2 form a cycle"),
         (Trees(), [0, 0, 1], "expected 4 numbers, got"),
         (Trees(), [0, 0, 1, 4], "expected 4 numbers from 0 to 3"),
-        (ProjectiveTrees(), [0, 1, 1, 2], "those above position 1 form a cycle"),
+        (ProjectiveTrees(), [0, 1, 1, 2], "above position 1 form a cycle"),
         (SecondOrderTrees(), [0, 0, -1, 2], "expected 4 numbers from 0 to 3"),
         (Clusterings(), [0, 0, -1, 2], "expected 4 numbers of 0 or more"),
         (Clusterings(), [0, 1], "expected 4 numbers of 0 or more"),
-        (Clusterings(), [[0, 1, 1, 2]], "expected integers to be places"),
+        (Clusterings(), [[0, 1, 1, 2]], "integers must be places"),
         (Clusterings(), [2**70, 0, 0, 0], "right: expected"),
     ],
 )
-def test_labels_that_are_none_are_refused(oracle, labels, said):
+def test_invalid_labels_raise_errors(oracle, labels, said):
     for function in (augmented, hinge, fenchel_young):
         with pytest.raises(InputError, match=said):
             function(oracle, labels, np.zeros((4, 4)))

@@ -102,7 +102,7 @@ def test_second_best_is_the_best_other(seed):
     assert second_best(Trees(), best_structure(Trees(), [arcs]), arcs).score([arcs]) == pytest.approx(values[-2])
 
 
-def test_where_there_is_no_other_there_is_no_second_best():
+def test_no_second_best_without_another_structure():
     lone = np.array([[0.0, -np.inf], [0.0, -np.inf]])
     best = best_structure(Chains(), (lone, np.zeros((2, 2))))
     assert second_best(Chains(), best, lone, np.zeros((2, 2))) is None
@@ -114,9 +114,9 @@ class Worst:
         return np.eye(3)[int(np.argmin(scores))]
 
 
-def test_what_cannot_be_meant_is_refused():
+def test_invalid_arguments_raise_errors():
     oracle, scores = EnumeratedStructures(np.eye(3)), np.array([1.0, 0.0, -np.inf])
-    with pytest.raises(InputError, match="the right structure has a part that is forbidden"):
+    with pytest.raises(InputError, match="the right structure has a forbidden part"):
         hinge(oracle, np.array([2]), scores)
     with pytest.raises(InputError, match="margin: expected 'hamming'"):
         hinge(oracle, np.array([0]), scores, margin="f1")
@@ -124,7 +124,7 @@ def test_what_cannot_be_meant_is_refused():
         hinge(oracle, np.array([0]), scores, costs=np.zeros(2))
     with pytest.raises(InputError, match="regularization: expected 'sparsemap'"):
         fenchel_young(oracle, np.array([0]), scores, regularization="l2")
-    with pytest.raises(OracleBeatenError, match=r"Worst\.best found a structure"):
+    with pytest.raises(OracleBeatenError, match=r"Worst\.best returned a structure"):
         hinge(Worst(), np.array([0]), np.array([9.0, 0.0, 0.0]), margin="none")
 
 

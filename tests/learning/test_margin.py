@@ -31,7 +31,7 @@ def test_the_optimum_is_proved(make, margin):
         assert objective(examples, near, 0.05, margin) >= planes.bound
 
 
-def test_whole_passes_get_nearer():
+def test_full_passes_reduce_the_gap():
     examples, size = choices(1)
     exact = cutting_planes(examples, size)
     found = frank_wolfe(examples, size, blocks=False, passes=300, gap=2e-2)
@@ -39,12 +39,12 @@ def test_whole_passes_get_nearer():
     assert found.bound <= exact.objective * (1.0 + 1e-9) <= found.objective * (1.0 + 1e-8)
 
 
-def test_what_cannot_be_meant_is_refused():
+def test_invalid_arguments_raise_errors():
     examples, size = choices(0, 2)
     for trainer in (cutting_planes, frank_wolfe):
         with pytest.raises(InputError, match="expected a regularization above 0"):
             trainer(examples, size, regularization=0.0)
-        with pytest.raises(InputError, match="there are none"):
+        with pytest.raises(InputError, match="examples: expected one example"):
             trainer([], size)
 
 

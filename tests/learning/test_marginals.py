@@ -31,14 +31,14 @@ def test_means_are_derivatives_and_have_derivatives(model, shapes):
 
 
 @pytest.mark.parametrize(("model", "shapes"), MODELS)
-def test_entropy_is_that_of_how_many_there_are_where_all_are_alike(model, shapes):
+def test_entropy_of_equal_scores(model, shapes):
     found = marginals(model, *(np.zeros(shape) for shape in shapes))
     assert found.entropy == pytest.approx(found.log_partition)
     certain = marginals(model, *(1e4 * np.random.default_rng(1).normal(size=shape) for shape in shapes))
     assert certain.entropy == pytest.approx(0.0, abs=1e-6)
 
 
-def test_what_has_no_sums_is_refused():
+def test_oracles_without_sums_raise_an_error():
     with pytest.raises(InputError, match=r"expected a model with sums over its structures .* not Enumerated"):
         marginals(EnumeratedStructures(np.eye(2)), np.zeros(2))
     with pytest.raises(InputError, match="every structure is forbidden"):

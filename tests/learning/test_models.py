@@ -1,4 +1,4 @@
-"""The file of a trained model: written, read, told from other files, and refused in a sentence."""
+"""The file of a trained model: writing, reading, recognition, and errors."""
 
 import json
 import zipfile
@@ -34,7 +34,7 @@ class Line(SavedModel):
 
 
 def changed(path, kind, **about):
-    """Write a model's file once more, with other things said about it."""
+    """Write a model's file again with changed data."""
     with np.load(path) as file:
         arrays = dict(file)
     head = json.loads(bytes(arrays.pop(f"colgen {kind}")).decode())

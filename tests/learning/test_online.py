@@ -1,4 +1,4 @@
-"""Trainers: what can be told apart is, and the averages are averages."""
+"""Trainers: separable examples are learned, and averages are correct."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def right(examples, weights):
 
 
 @pytest.mark.parametrize("name", TRAINERS)
-def test_what_can_be_told_apart_is_learned(name):
+def test_separable_examples_are_learned(name):
     examples, size = chain_examples(0)
     trained = TRAINERS[name](examples, size, epochs=15)
     assert right(examples, trained.weights) >= len(examples) - 1
@@ -37,9 +37,9 @@ def test_the_same_seed_learns_the_same():
     assert (perceptron(examples, size).weights != perceptron(examples, size, seed=1).weights).any()
 
 
-def test_what_cannot_be_meant_is_refused():
+def test_invalid_arguments_raise_errors():
     examples, size = chain_examples(0, 2)
-    with pytest.raises(InputError, match="there are none"):
+    with pytest.raises(InputError, match="examples: expected one example"):
         perceptron([], 3)
     with pytest.raises(InputError, match="epochs: expected 1 or more"):
         perceptron(examples, size, epochs=0)

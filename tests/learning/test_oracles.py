@@ -1,4 +1,4 @@
-"""Oracles of structures: what they may return, and what is refused."""
+"""Structure oracles: valid and invalid results."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from colgen.learning import Chains, EnumeratedStructures, PricedStructures, Proj
 
 
 class Answering:
-    """Returns whatever it is told."""
+    """Returns a given value."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -23,7 +23,7 @@ SCORES = np.array([3.0, -1.0, 2.0])
 
 
 @pytest.mark.parametrize("answer", [np.array([True, False, True]), np.array([1.0, 0.0, 1.0]), np.array([0, 2])])
-def test_arrays_and_places_say_the_same(answer):
+def test_arrays_and_places_are_equivalent(answer):
     found = best_structure(Answering(answer), [SCORES])
     assert found.score([SCORES]) == 5.0
     assert found.array(0, (3,)).tolist() == [1.0, 0.0, 1.0]
@@ -46,7 +46,7 @@ def test_a_place_counts_as_often_as_it_occurs():
         (None, "every structure is forbidden"),
     ],
 )
-def test_what_is_no_structure_is_refused(answer, said):
+def test_invalid_structures_raise_errors(answer, said):
     with pytest.raises(InputError, match=said):
         best_structure(Answering(answer), [SCORES])
 
@@ -81,7 +81,7 @@ def model_score(model, heads, scores):
     return sum(float(theta.ravel()[places].sum()) for theta, places in zip(scores, model.structure(heads), strict=True))
 
 
-def test_every_structure_forbidden_is_said():
+def test_all_structures_forbidden_raises_an_error():
     with pytest.raises(InputError, match=r"every structure is forbidden: Chains\.best found none"):
         best_structure(Chains(), [np.full((2, 2), -np.inf), np.zeros((2, 2))])
     with pytest.raises(InputError, match="every structure is forbidden"):
@@ -92,7 +92,7 @@ def test_every_structure_forbidden_is_said():
         best_structure(EnumeratedStructures([[1.0, 0.0]]), [np.array([-np.inf, 0.0])])
 
 
-def test_parts_that_no_parser_has_are_refused():
+def test_unknown_parts_raise_an_error():
     with pytest.raises(InputError, match="expected parts among"):
         ProjectiveTrees("cousins")
 
@@ -118,7 +118,7 @@ def test_a_pricing_oracle_finds_structures():
 
 
 class Shy(Pairs):
-    """Its column has a row that nobody scores."""
+    """Its column has a row without a score."""
 
     def best(self, duals, context):
         return [0, 1]

@@ -25,6 +25,6 @@ def test_gradients_are_estimated():
 
 
 @pytest.mark.parametrize("wrong", [{"samples": 0}, {"spread": 0.0}, {"noise": "uniform"}])
-def test_what_cannot_be_meant_is_refused(wrong):
-    with pytest.raises(InputError, match="expected one sample or more"):
+def test_invalid_arguments_raise_errors(wrong):
+    with pytest.raises(InputError, match="expected samples of 1 or more"):
         perturbed(EnumeratedStructures(np.eye(2)), np.zeros(2), generator=np.random.default_rng(0), **wrong)

@@ -66,7 +66,7 @@ def test_is_the_mean_nearest_to_the_scores(name, seed):
 
 
 class Called:
-    """An oracle that is called round by round: what is compiled must find what calls do."""
+    """An oracle that is called round by round, for comparison with the compiled one."""
 
     def __init__(self, oracle):
         self.best = oracle.best
@@ -84,7 +84,7 @@ class Called:
 )
 @pytest.mark.parametrize("seed", seeds(6))
 @pytest.mark.parametrize("rounds", [None, 1, 4])
-def test_what_is_compiled_is_what_calls_of_the_oracle_find(oracle, shapes, seed, rounds):
+def test_compiled_rounds_match_calls_of_the_oracle(oracle, shapes, seed, rounds):
     rng = np.random.default_rng(seed)
     scores = [rng.normal(size=shape) for shape in shapes]
     if seed % 2:
@@ -144,7 +144,7 @@ def test_scores_of_any_size_end(scale):
 @pytest.mark.parametrize("scale", [1e6, 1e8, 1e10, 1e12, 1e13, 1e20])
 @pytest.mark.parametrize("seed", range(12))
 def test_weights_of_large_scores_sum_to_one(scale, seed):
-    """What the scores of structures have in common drowns no weight, be they compiled or called one by one."""
+    """A common part of all scores loses no weight to rounding, compiled or not."""
     rng = np.random.default_rng(seed)
     draw = (lambda shape: rng.integers(-1, 2, shape)) if seed % 2 else (lambda shape: rng.normal(size=shape))
     chain, arcs = (scale * draw((4, 3)), scale * draw((3, 3))), scale * draw((5, 5))
@@ -185,7 +185,7 @@ class Wavering:
         return np.eye(3)[{1: 0, 2: 1}.get(self.calls, 2)]
 
 
-def test_an_oracle_that_is_not_exact_is_found_out():
+def test_an_inexact_oracle_raises_an_error():
     with pytest.raises(OracleBeatenError, match=r"Wavering\.best returned a structure of score"):
         sparsemap(Wavering(), np.array([5.0, 4.9, -9.0]))
 
@@ -199,12 +199,12 @@ def test_an_oracle_that_is_not_exact_is_found_out():
         ([["a"]], "scores: expected numbers"),
     ],
 )
-def test_what_are_no_scores_is_refused(scores, said):
+def test_invalid_scores_raise_errors(scores, said):
     with pytest.raises(InputError, match=said):
         sparsemap(EnumeratedStructures(np.eye(2)), *scores)
 
 
-def test_what_cannot_be_meant_is_refused():
+def test_invalid_arguments_raise_errors():
     with pytest.raises(InputError, match="rounds: expected a whole number of at least 1"):
         sparsemap(EnumeratedStructures(np.eye(2)), np.zeros(2), rounds=0)
     found = sparsemap(EnumeratedStructures(np.eye(2)), np.zeros(2))
@@ -215,7 +215,7 @@ def test_what_cannot_be_meant_is_refused():
 
 
 class Counted:
-    """An oracle that counts how often it is asked."""
+    """An oracle that counts its calls."""
 
     def __init__(self, oracle):
         self.oracle, self.calls = oracle, 0
@@ -247,7 +247,7 @@ def test_a_warm_start_finds_the_same_mean(name, change):
         assert counted.calls == 1  # the proof alone
 
 
-def test_a_warm_start_forgets_what_is_forbidden_now():
+def test_a_warm_start_drops_forbidden_structures():
     rng = np.random.default_rng(6)
     oracle, scores = Counted(Trees()), rng.normal(size=(5, 5))
     held = sparsemap(oracle, scores)

@@ -8,7 +8,7 @@ from colgen.learning import SavedTraining, train
 
 
 class Coins:
-    """Learns nothing but how often it was asked: averaged weights whose quality rises, then falls."""
+    """Counts its calls: averaged weights whose quality rises, then falls."""
 
     batch = 2
 
@@ -59,7 +59,7 @@ def test_each_pass_has_all_examples_in_an_order_of_its_own():
     assert lines[0] == "coins, pass 1 of 4: mean loss 0.25"
 
 
-def test_the_first_of_the_best_passes_on_development_data_is_kept():
+def test_the_first_of_the_best_passes_on_development_data_is_returned():
     lines = []
     trained = train(Coins(), 4, validate=quality, say=lines.append)
     assert trained.weights.passes == 2
@@ -81,7 +81,7 @@ def test_an_interrupted_training_continues(tmp_path, stopped):
     saved = SavedTraining(tmp_path / "state", "coins", load)
     with pytest.raises(KeyboardInterrupt):
         train(Interrupted(), 4, validate=quality, saved=saved, say=lines.append)
-    assert lines[-1].endswith("has what was learned so far: the same command continues from there")
+    assert lines[-1].endswith("has the state after the last pass: repeat the command to continue from there")
     again = Coins()
     trained = train(again, 4, validate=quality, saved=saved)
     assert again.seen == whole.seen
@@ -89,7 +89,7 @@ def test_an_interrupted_training_continues(tmp_path, stopped):
     assert trained.weights.passes == 2
     later = train(Coins(), 2, saved=saved, stage=1)  # another stage begins afresh
     assert later.passes == 2
-    assert train(Coins(), 4, saved=saved).passes == 0  # what is behind it is passed over
+    assert train(Coins(), 4, saved=saved).passes == 0  # a finished stage is skipped
     assert train(Coins(), 1, saved=SavedTraining(tmp_path / "state", "others", load)).passes == 1
     saved.remove()
     assert not list(tmp_path.iterdir())

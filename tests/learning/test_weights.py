@@ -63,7 +63,7 @@ def test_weights_are_kept_as_they_are(compact):
         ("weights", lambda a: a * np.nan),
     ],
 )
-def test_arrays_of_something_else_are_refused(name, value):
+def test_invalid_arrays_raise_errors(name, value):
     arrays = FeatureWeights.of_dense(*random_weights()).arrays()
     with pytest.raises((InputError, ArrayError), match="some"):
         FeatureWeights.from_arrays(prefixed("some", {**arrays, name: value(arrays[name])}), "some", 3)

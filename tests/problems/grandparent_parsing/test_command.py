@@ -238,7 +238,7 @@ def test_an_interrupted_training_goes_on(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(MiraLearner, "learn", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(learn, settings, tune=tune, state=tmp_path / "state", say=told.append)
-    assert told[-1].endswith("state has what was learned so far: the same command continues from there")
+    assert told[-1].endswith("state has the state after the last pass: repeat the command to continue from there")
     monkeypatch.setattr(MiraLearner, "learn", learn_some)
     resumed = train(learn, settings, tune=tune, state=tmp_path / "state", say=told.append)
     assert any(line == "trees: continuing after pass 2 of 3" for line in told)

@@ -210,7 +210,7 @@ def test_an_interrupted_training_goes_on(last, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         train(SENTENCES, settings, state=state, say=stop)
-    assert passes[-1].endswith("has what was learned so far: the same command continues from there")
+    assert passes[-1].endswith("has the state after the last pass: repeat the command to continue from there")
     assert state.is_file()
     said = []
     again = train(SENTENCES, settings, state=state, say=said.append)
