@@ -20,7 +20,7 @@ from colgen.core.errors import InputError
 from colgen.core.sense import Sense
 from colgen.core.tolerances import TOLERANCES, size
 from colgen.master.dual_bound import factor, increases
-from colgen.pricing.oracles import PricedMarginals, Pricing, PricingContext, priced
+from colgen.pricing.oracles import PricedMarginals, Pricing, PricingContext, call_oracle
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class ReducedCostFixing(Reduction):
         slack = context.slack + rounding
         told = replace(context.pricing, slack=slack + rounding)  # what is only just worse is not told from the slack
         try:
-            results = [priced(oracle, context.duals, told) for oracle in self.oracles]
+            results = [call_oracle(oracle, context.duals, told) for oracle in self.oracles]
             theta = factor(sense, self.oracles, results, clean)
             if theta is None or any(result.cut_off for result in results):
                 return ()

@@ -49,7 +49,7 @@ from colgen.parallel.clusters import Cluster, cluster_of
 from colgen.parallel.node_batches import InBatches
 from colgen.parallel.subtrees import WIDTH, OnCluster, packed
 from colgen.parallel.threads import Threads
-from colgen.pricing.derived import Unlimited, grouped
+from colgen.pricing.derived import Unlimited, merge_identical
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem, codec_of, method_of
 from colgen.stabilization import Stabilization
@@ -430,7 +430,7 @@ def _search(
     recording: _Recording | None,
 ) -> BranchAndPrice:
     problem = claims.problem
-    oracles = grouped(parts_of(problem.pricing(), Pricing, problem, "pricing"))
+    oracles = merge_identical(parts_of(problem.pricing(), Pricing, problem, "pricing"))
     branching: tuple[BranchingRule, ...] = parts_of(problem.branching(), BranchingRule, problem, "branching")
     left_out: list[str] = []
     if not claims.extend("pricing"):

@@ -28,7 +28,7 @@ from colgen.core.tolerances import ROUNDING, SUMMED, TOLERANCES, size
 from colgen.cuts.separation import Separation, SeparationContext, violated_rows
 from colgen.master.column_pool import NOWHERE
 from colgen.master.protocol import MasterSolution, RestrictedMaster
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, call_oracle
 
 Floats = NDArray[np.float64]
 
@@ -218,12 +218,12 @@ def probe_infeasibility(
     large = solved.duals.replace(1e6 * solved.duals.values)
     opposite = master.rows.signed(solved.duals.replace(-solved.duals.values))
     for oracle in pricing:
-        claimed = priced(oracle, solved.duals, context).bound
+        claimed = call_oracle(oracle, solved.duals, context).bound
         if claimed is None:
             continue
         _check_overlooked(
             oracle,
-            priced(oracle, large, context).columns,
+            call_oracle(oracle, large, context).columns,
             claimed,
             solved.duals,
             context,
@@ -233,7 +233,7 @@ def probe_infeasibility(
             continue
         _check_overlooked(
             oracle,
-            priced(oracle, opposite, context).columns,
+            call_oracle(oracle, opposite, context).columns,
             claimed,
             solved.duals,
             context,

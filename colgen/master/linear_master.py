@@ -231,5 +231,5 @@ class LinearMaster(RestrictedMaster):
 
 
 def as_linear(master: RestrictedMaster | None) -> LinearMaster | None:
-    """Return the master if it is a linear one, otherwise None; for checks of tables outside the engine."""
+    """Return the master if it is a :class:`LinearMaster`, otherwise None."""
     return master if isinstance(master, LinearMaster) else None

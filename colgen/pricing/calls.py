@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from colgen.core.column_batch import FEW, Columns
 from colgen.core.columns import Column
 from colgen.core.duals import OwnDuals
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, call_oracle
 
 
 def call_oracles(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingContext) -> list[PricingResult]:
@@ -22,7 +22,7 @@ def call_oracles(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingCo
 
     def call(oracle: Pricing) -> tuple[PricingResult, float, bool]:
         began = time.monotonic()
-        return priced(oracle, duals, context), began, time.monotonic() > budget.deadline
+        return call_oracle(oracle, duals, context), began, time.monotonic() > budget.deadline
 
     calls = budget.workers.each(call, oracles)
     for oracle, (_, began, late) in zip(oracles, calls, strict=True):

@@ -15,7 +15,7 @@ import numpy as np
 
 from colgen.core.duals import Duals
 from colgen.core.errors import InputError
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, check_oracle, priced
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, call_oracle, check_oracle
 
 
 class Identical(Pricing):
@@ -32,13 +32,13 @@ class Identical(Pricing):
         return f"{self.oracle.name} (of {self.count})"
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        result = priced(self.oracle, duals, context)
+        result = call_oracle(self.oracle, duals, context)
         if result.total is None:
             return result
         return dataclasses.replace(result, total=self.count * result.total)  # a total covers one of the problems
 
 
-def grouped(oracles: Sequence[Pricing]) -> tuple[Pricing, ...]:
+def merge_identical(oracles: Sequence[Pricing]) -> tuple[Pricing, ...]:
     """Return the pricing problems, with identical ones merged.
 
     Two are identical if their ``same_as`` are equal, or if both have the same class and equal attributes.  Identical
@@ -100,4 +100,4 @@ class Unlimited(Pricing):
         return self.oracle.name
 
     def price(self, duals: Duals, context: PricingContext) -> PricingResult:
-        return dataclasses.replace(priced(self.oracle, duals, context), total=None, attained=None, answers=())
+        return dataclasses.replace(call_oracle(self.oracle, duals, context), total=None, attained=None, answers=())

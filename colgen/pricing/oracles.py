@@ -296,7 +296,7 @@ def check_terms_supported(oracles: Sequence[Pricing], rows: Iterable[Row]) -> No
                 )
 
 
-def priced(oracle: Pricing, duals: Duals, context: PricingContext) -> PricingResult:
+def call_oracle(oracle: Pricing, duals: Duals, context: PricingContext) -> PricingResult:
     """Return an oracle's result at dual values, after checking its type and the oracle's attributes."""
     result = oracle.price(duals, context)
     if not isinstance(result, PricingResult):
@@ -455,7 +455,7 @@ class Stages(Pricing):
         results: list[PricingResult] = []
         count = 0
         for stage in heuristics:
-            result = priced(stage, duals, context)
+            result = call_oracle(stage, duals, context)
             reduced_costs = context.reduced_costs(result.columns, duals)
             new = (
                 column
@@ -469,7 +469,7 @@ class Stages(Pricing):
             if count >= self.enough:
                 break
         if not results:
-            return priced(last, duals, context)
+            return call_oracle(last, duals, context)
         if len(results) == 1:
             return results[0]
         found = {column.identity: column for result in results for column in result.columns}

@@ -15,7 +15,7 @@ import numpy as np
 from colgen.core.budget import Budget
 from colgen.core.hooks import check_hooks
 from colgen.core.warm_start import NOTHING, WarmStart
-from colgen.pricing.derived import grouped
+from colgen.pricing.derived import merge_identical
 from colgen.pricing.oracles import Pricing
 from colgen.problem import Problem
 from colgen.stabilization import NoStabilization
@@ -126,5 +126,5 @@ def _ask_for_parts(evidence: Evidence) -> WarmStart:
             getattr(problem, method)()
     with findings.guard("parts", f"{name}.pricing()"):
         oracles = problem.pricing()
-        evidence.watch((oracles,) if isinstance(oracles, Pricing) else grouped(tuple(oracles)))
+        evidence.watch((oracles,) if isinstance(oracles, Pricing) else merge_identical(tuple(oracles)))
     return warm

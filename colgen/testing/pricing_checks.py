@@ -9,7 +9,7 @@ from colgen.core.columns import Column
 from colgen.core.decision import Decision
 from colgen.core.duals import Duals
 from colgen.master.linear_master import LinearMaster
-from colgen.pricing.oracles import PricingContext, priced
+from colgen.pricing.oracles import PricingContext, call_oracle
 from colgen.testing.column_checks import NOT_EXACT, Claim, PricedColumns, beaten, forgetful, misstated, products
 from colgen.testing.dual_points import DualPoints
 from colgen.testing.evidence import Evidence
@@ -63,7 +63,7 @@ def ask_all(
     context = PricingContext(master.sense, cost_weight=weight, decisions=decisions, price=reduced_costs)
     for number, oracle in enumerate(evidence.oracles):
         try:
-            result = priced(oracle, duals, context)
+            result = call_oracle(oracle, duals, context)
         except OutOfBudget:  # the time of the check, which says nothing of the oracle
             continue
         except Exception as error:

@@ -21,7 +21,7 @@ from colgen.master.linear_master import as_linear
 from colgen.master.protocol import RestrictedMaster
 from colgen.master.statement import restricted_master
 from colgen.method import Method
-from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, priced
+from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, call_oracle
 from colgen.problem import Problem, method_of
 from colgen.solving import solve
 from colgen.stabilization import Stabilization
@@ -126,7 +126,7 @@ class WatchedRuns:
     def _told(self, number: int, oracle: Pricing, duals: OwnDuals, context: PricingContext) -> PricingResult:
         """A price call of the engine."""
         evidence = self._evidence
-        result = priced(oracle, duals, context)
+        result = call_oracle(oracle, duals, context)
         self._round += 1
         label = self._label.format(self._round)
         linear = as_linear(self._master)

@@ -10,7 +10,7 @@ from colgen import InputError, Method, Pricing, PricingContext, PricingResult, S
 from colgen.core.columns import Column
 from colgen.core.duals import Duals, RowNames
 from colgen.core.solution import Solution
-from colgen.pricing.derived import Identical, Unlimited, grouped
+from colgen.pricing.derived import Identical, Unlimited, merge_identical
 from colgen.testing.conformance import check_problem
 from tests.amounts import examples
 from tests.zoo import Listed, Partitioning
@@ -31,13 +31,13 @@ SIZES = np.array([3, 1, 2])
 def test_equal_objects_are_one():
     one, other = Machine(SIZES, 1.0, 2.0), Machine(SIZES.copy(), 1.0, 3.0)
     different = Machine(SIZES, 2.0)
-    assert [type(oracle) for oracle in grouped([one, other, different])] == [
+    assert [type(oracle) for oracle in merge_identical([one, other, different])] == [
         Machine,
         Machine,
         Machine,
     ]  # multiplicities
     other.multiplicity = 2.0
-    group, rest = grouped([one, different, other])
+    group, rest = merge_identical([one, different, other])
     assert isinstance(group, Identical)
     assert (group.count, group.multiplicity, group.name) == (2, 4.0, "Machine (of 2)")
     assert rest is different
@@ -49,11 +49,11 @@ def test_the_same_object_given_twice_is_one():
             return PricingResult()
 
     bare = Bare()
-    (group,) = grouped([bare, bare, bare])
+    (group,) = merge_identical([bare, bare, bare])
     assert group.count == 3
     assert group.multiplicity == math.inf
     # Two objects that have nothing to be equal in may still be different.
-    assert len(grouped([Bare(), Bare()])) == 2
+    assert len(merge_identical([Bare(), Bare()])) == 2
 
 
 @pytest.mark.parametrize(
@@ -68,25 +68,25 @@ def test_the_same_object_given_twice_is_one():
     ],
 )
 def test_oracles_that_may_differ_are_not_merged(pair):
-    assert grouped(pair) == pair
+    assert merge_identical(pair) == pair
 
 
 def test_same_as_is_not_verified():
     one, other = Machine([1], 1.0, 1.0, "truck"), Machine([2], 1.0, 2.0, "truck")
-    (group,) = grouped([one, other])
+    (group,) = merge_identical([one, other])
     assert (group.oracle, group.multiplicity) == (one, 3.0)
-    assert len(grouped([Machine((SIZES, 1), 1.0), Machine((SIZES, 1), 1.0)])) == 1
+    assert len(merge_identical([Machine((SIZES, 1), 1.0), Machine((SIZES, 1), 1.0)])) == 1
     other.cost_bound = 4.0
     with pytest.raises(
         InputError, match=r"same_as 'truck', but state cost_bound = None and 4\.0: expected the same columns"
     ):
-        grouped([one, other])
+        merge_identical([one, other])
 
 
 def test_totals_are_multiplied_by_the_number_of_oracles():
     names = RowNames()
     duals, context = Duals(np.zeros(0), names), PricingContext(Sense.MINIMIZE)
-    (group,) = grouped([Machine(SIZES, 1.0, total=-3.0)] * 4)
+    (group,) = merge_identical([Machine(SIZES, 1.0, total=-3.0)] * 4)
     result = group.price(duals, context)
     assert (result.bound, result.total) == (-2.0, -12.0)
 
