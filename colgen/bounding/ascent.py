@@ -1,8 +1,8 @@
 """Maximise a concave function of dual values; base class of subgradient, volume and bundle methods.
 
 Minimisation and maximisation are both mapped to this (:mod:`colgen.bounding.lagrangian_dual`).  The methods are scale
-invariant: multiplying the function or the dual values by a power of two multiplies every step exactly.  The engine
-verifies their results, so they may use rules of thumb.
+invariant: a factor of a power of two on values or points scales every step exactly.  The engine verifies their results,
+so they may use rules of thumb.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from colgen.core.tolerances import TOLERANCES, size
 Floats = NDArray[np.float64]
 
 _LEVEL = 0.05
-"""Without a target, the level lies above the best value by this share of its size (Barahona and Anbil)."""
+"""Without a target, distance of the level from the best value, relative to its size (Barahona and Anbil)."""
 
 _RETREATS = 20
 """Number of times that a step is halved if the function is not finite at its end."""
 
 STRAIGHT, FASTER = 0.9, 4.0
-"""If a step gains ``STRAIGHT`` times what its slope predicts, the function is linear so far and the step grows."""
+"""A step that gains ``STRAIGHT`` times its prediction is multiplied by ``FASTER``: the function is linear so far."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ _COLUMNS_PER_ROW = 4
 
 
 class AscentBounding(Bounding):
-    """Bound a node by an ascent of the Lagrangian dual: one call of each oracle per round, no linear program.
+    """Bound a node by an ascent of the Lagrangian dual, without a linear program.
 
     The ascent direction is the violation of the linking rows by the oracles' best columns.  All oracles must be exact.
-    Each ``multiplicity`` must be finite, or the results must have a ``total``; a positive ``cost_bound`` suffices if
-    there is an incumbent, which then limits the number of columns.  The bound approaches that of the linear program.
+    Each ``multiplicity`` must be finite, or the results must have a ``total``. With an incumbent, a positive
+    ``cost_bound`` suffices, because both limit the number of columns.  The bound approaches that of the linear program.
     The averaged solution of the oracles approximates its solution and serves branching and heuristics.  Column
     generation may continue from the columns and dual values: ``Chain(Volume(200), ColumnGeneration())``.
 

@@ -31,16 +31,16 @@ _INNER, _NEAR = 200, 0.05
 
 
 class BundleAscent(Ascent):
-    """State of the proximal bundle method, with at most ``most`` pieces; those of least weight are merged into one.
+    """State of the proximal bundle method with at most ``most`` pieces.
 
     With linear pieces q_i + g_i·(p - p_i) ≥ q(p) the next point is
 
         argmax over the box of   min_i [q_i + g_i·(p - p_i)] - ‖p - ĉ‖² / 2t,
 
     where ĉ is the centre.  The dual problem is over weights λ of the pieces (λ ≥ 0, Σ λ_i = 1).  For given weights the
-    best point is ĉ + t Σ λ_i g_i, clipped to the box, and the gradient is the pieces' values there.  Accelerated
-    projected gradients solve it (Nesterov's, restarted).  Any λ gives a valid aggregate piece, and the weights define
-    the averaged solution.
+    best point is ĉ + t Σ λ_i g_i, clipped to the box.  The gradient is the pieces' values there.  Accelerated projected
+    gradients solve it (Nesterov's, restarted).  Any λ gives a valid aggregate piece, and the weights define the
+    averaged solution.
     """
 
     def __init__(

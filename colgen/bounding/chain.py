@@ -13,9 +13,9 @@ from colgen.core.numbers import returned
 class Chain(Bounding):
     """Bound a node by several methods in sequence: ``Chain(Volume(200), ColumnGeneration())``.
 
-    Each method starts from the dual values and columns of the one before.  The chain ends once a method decides the
-    node (it is pruned or infeasible, or the run must stop); otherwise the last result counts.  A method that does not
-    apply to the problem is skipped, with a note in the result.
+    Each method starts from the dual values and columns of the one before.  The chain ends once a node is pruned or
+    infeasible, or the run must stop.  Otherwise the last result counts.  A method that does not apply to the problem is
+    skipped, with a note in the result.
     """
 
     def __init__(self, *boundings: Bounding) -> None:

@@ -207,11 +207,10 @@ def check_weak_duality(
 def probe_infeasibility(
     master: RestrictedMaster, pricing: Sequence[Pricing], solved: MasterSolution, context: PricingContext
 ) -> None:
-    """Check, before a node is declared infeasible, that no oracle misses a column in phase 1 that it finds elsewhere.
+    """Check before a node is declared infeasible that no oracle misses a column in phase 1.
 
     Duals multiplied by a large number reveal an oracle that ignores the cost weight.  At the root, duals of the
-    opposite sign, if the rows allow them, reveal a wrong sign convention, and zero duals an oracle that returns the
-    worst column.
+    opposite sign reveal a wrong sign convention.  Zero duals reveal an oracle that returns the worst column.
     """
     if not isinstance(solved.duals, Duals) or master.rows is None:
         return
@@ -312,7 +311,7 @@ class Objection:
 
 
 def objection(separation: Sequence[Separation], solution: Solution, context: SeparationContext) -> Objection | None:
-    """Return a separated row that a solution violates by more than rounding; None if there is none."""
+    """Return a separated row that a solution violates by more than rounding, or None."""
     if not separation:
         return None  # iterating over the columns is expensive
     whole = all(column.integer for column, _ in solution.columns) and solution.variables.keys() <= solution.integer

@@ -152,9 +152,9 @@ class ColumnGeneration(Bounding):
     Parameters
     ----------
     branch_early
-        Below the root, stop once the gap between bound and restricted master is at most this share of the gap between
-        master and incumbent.  Such a node is branched on anyway, so its last rounds decide nothing.  0: never.  A node
-        with an integral master solution, or with separations, is solved to the end.
+        Below the root, stop once the gap from bound to master is at most this share of the gap from master to
+        incumbent.  Such a node is branched on anyway, so its last rounds decide nothing.  0: never.  A node with an
+        integral master solution, or with separations, is solved to the end.
     """
 
     def __init__(self, *, branch_early: float = 0.0) -> None:
@@ -246,7 +246,7 @@ def column_generation(node: NodeState, parts: Parts, branch_early: float = 0.0) 
 
 
 def _handle_no_optimum(node: NodeState, solved: MasterSolution, progress: NodeProgress, parts: Parts) -> Bounded | None:
-    """Return the result of a node whose master has no optimum; None if another round may have one."""
+    """Return the result of a node whose master has no optimum, or None to try another round."""
     if solved.status is MasterStatus.UNBOUNDED:
         if parts.master.node is not None and parts.master.node.end_exchanges():
             return None
@@ -261,7 +261,7 @@ def _handle_no_optimum(node: NodeState, solved: MasterSolution, progress: NodePr
 def _continue_without_exchanges(
     outcome: Outcome | None, solved: MasterSolution, progress: NodeProgress, context: PricingContext, parts: Parts
 ) -> Outcome | None:
-    """End the exchanges if the round would end the node while they are in use; the rounds then continue."""
+    """End exchanges instead of the node, so that the rounds continue without them."""
     if not _must_end_exchanges(outcome, solved, progress, context):
         return outcome
     assert parts.master.node is not None  # it has exchanges
@@ -276,8 +276,8 @@ def _continue_without_exchanges(
 def _add_bounding_rows(node: NodeState, parts: Parts) -> bool | None:
     """Add separated rows that bound an unbounded master; return whether there are any, None if unknown.
 
-    It is unknown if time ran out or there is no solution to separate.  Points ever farther out are separated, because
-    nearby points do not violate a row with a large side.
+    It is unknown if time ran out or there is no solution to separate.  The points move farther and farther out, until
+    they violate rows with large sides too.
     """
     if not parts.separation:
         return False
@@ -337,7 +337,7 @@ def _initial_centre(node: NodeState, master: RestrictedMaster, phase: int) -> Fl
 
 
 def _context_in_phase(context: PricingContext, solved: MasterSolution, parts: Parts) -> PricingContext:
-    """Return the oracles' context in this phase and scale of the objective; the same object if nothing changed."""
+    """Return the oracles' context in this phase and scale, the same object if nothing changed."""
     master, settings, phase = parts.master, parts.settings, solved.phase
     present, scale = master.precision, 1.0  # phase 1 counts violations, and rows are scaled
     if phase == 2:
@@ -425,8 +425,8 @@ def _can_branch_early(
 ) -> bool:
     """Return whether the node will be branched on anyway and further rounds would hardly change its bound.
 
-    The relaxation's value lies between the bound and the master's objective; if the latter does not prune, neither does
-    the relaxation.
+    The relaxation's value lies between the bound and the master's objective.  If the latter does not prune, neither
+    does the relaxation.
     """
     run, settings = parts.run, parts.settings
     if not share or not node.depth or solved.phase == 1 or parts.separation:
@@ -445,8 +445,8 @@ def _must_end_exchanges(
 ) -> bool:
     """Return whether exchanges must end: nothing else is left to do, or a bound contradicts them.
 
-    With exchanges the master's objective does not bound the relaxation from the primal side, so it solves nothing.  A
-    bound that prunes the node does not depend on exchanges and stays valid.
+    With exchanges the master's objective is no primal bound on the relaxation.  A bound that prunes the node does not
+    depend on exchanges and stays valid.
     """
     if outcome is Outcome.PRUNED:
         return False
@@ -481,7 +481,7 @@ def _add(master: RestrictedMaster, priced: PricedRound, rows: Sequence[Row]) -> 
 
 
 def _optimal_duals(solved: MasterSolution, priced: PricedRound, stabilization: Stabilization) -> DualPoint:
-    """Return optimal dual values of the round's master for its record; those used in pricing if they are optimal."""
+    """Return optimal dual values of the master, preferably those used in pricing."""
     return priced.duals if stabilization.complementary else solved.duals
 
 

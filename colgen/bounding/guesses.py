@@ -85,7 +85,7 @@ def guess_context(master: RestrictedMaster, context: PricingContext, settings: S
 
 
 def _select_new(master: RestrictedMaster, found: GatheredColumns, improving: NDArray[np.bool_]) -> Improving:
-    """Return the improving columns that are not in the master; held ones may improve at guessed dual values too."""
+    """Return the improving columns that are not in the master."""
     if not improving.any():
         return NONE_IMPROVING
     columns, origins = select(found.columns, improving), found.origins[improving]

@@ -4,10 +4,11 @@ For dual values π, when minimising, with a_j the column of x_j in the rows and 
 
     q(π) = πᵀr + Σ_j (c_j - πᵀa_j) x_j(π),
 
-where x(π) is the best solution of the pricing problems: for each, at most U_k columns (its multiplicity) of the best
-reduced cost, and none if that does not improve.  The template's variables are at their better bounds.  q is concave and
-bounds all feasible solutions; the violation of the rows at x(π) is a supergradient.  All this is computed from the
-oracles' results.  The maximum over π is the value of the linear program that column generation solves.
+where x(π) is the best solution of the pricing problems.  Each contributes at most U_k columns (its multiplicity) of the
+best reduced cost, and none if that does not improve.  The template's variables are at their better bounds.  The
+function q is concave and bounds all feasible solutions.  Its supergradient is the violation of the rows at x(π). All
+this is computed from the oracles' results.  The maximum over π is the value of the linear program that column
+generation solves.
 """
 
 from __future__ import annotations
@@ -52,7 +53,6 @@ class SubproblemSolution:
 
     @property
     def size(self) -> int:
-        """Number of columns."""
         return sum(len(columns) for columns, _ in self.used)
 
 
@@ -79,7 +79,7 @@ class LagrangianDual:
     Parameters
     ----------
     objective
-        The incumbent's objective, infinite if there is none.
+        The incumbent's objective, possibly infinite.
 
     Attributes
     ----------
@@ -171,7 +171,6 @@ class LagrangianDual:
         return result.columns[best : best + 1], np.array([amount])
 
     def cost(self, answer: SubproblemSolution) -> float:
-        """Return the cost of a solution."""
         used = sum(float(self.linking.costs_of(columns) @ values) for columns, values in answer.used if len(columns))
         return self.linking.own_cost(answer.own) + used
 
@@ -234,8 +233,8 @@ def _merge(parts: Sequence[tuple[Sequence[Column], Floats]]) -> list[tuple[Seque
 def _multiplicity(oracle: Pricing, result: PricingResult, sense: Sense, objective: float) -> float:
     """Return the maximum number of a pricing problem's columns in the relaxation.
 
-    With a positive cost bound γ, a solution no worse than the incumbent z uses at most z / γ columns.  Variables of the
-    template with negative costs may invalidate this; then steps are worse, but the oracles' bound stays valid.
+    With a positive cost bound γ, a solution as good as the incumbent z uses at most z / γ columns.  Template variables
+    with negative costs may invalidate this.  Then steps are worse, but the bound stays valid.
     """
     if math.isfinite(oracle.multiplicity) or result.total is not None:
         return oracle.multiplicity

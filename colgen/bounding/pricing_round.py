@@ -49,7 +49,7 @@ class PricedRound:
     found, reduced_costs
         The oracles' last results, and their columns' reduced costs at the master's dual values, one array per result.
     real
-        In phase 1: the best bound on the real objective proved on the way, and its dual values; None if there is none.
+        In phase 1: the best bound on the real objective and its dual values, if proved on the way.
     """
 
     new: Improving
@@ -63,12 +63,10 @@ class PricedRound:
 
     @property
     def num_columns(self) -> int:
-        """Number of improving columns."""
         return len(self.new)
 
     @property
     def results(self) -> Sequence[PricingResult]:
-        """The oracles' last results."""
         return self.found.results
 
     def cut_off(self, context: PricingContext) -> Termination | None:
@@ -103,7 +101,7 @@ class Pricer:
     """Prices the rounds of a node: at smoothed dual values first, closer to the master's after each misprice.
 
     In phase 1 it may first price at real costs along the master's dual values (:class:`colgen.stabilization.Ray`).  A
-    column still joins only if it improves in phase 1, so that each round makes progress or ends as usual.
+    column still joins only if it improves in phase 1, so each round makes progress or is the last.
     """
 
     def __init__(
@@ -132,7 +130,7 @@ class Pricer:
         return dataclasses.replace(priced, misprices=priced.misprices + 1, real=ahead.real)
 
     def _price_ahead(self, ray: Ray, solved: MasterSolution, context: PricingContext) -> PricedRound | None:
-        """Price at real costs along the dual values of phase 1; None if the step length is unknown.
+        """Price at real costs along the dual values of phase 1, or return None if the step length is unknown.
 
         Columns that improve in phase 1 are returned as new.
         """
@@ -211,7 +209,7 @@ class Pricer:
     def _call(self, duals: OwnDuals, context: PricingContext, all_oracles: bool) -> list[PricingResult]:
         """Call the oracles part by part, until one finds a new column that improves at ``duals``.
 
-        An oracle that is not called proves nothing, so there is no bound until all have been called.
+        There is no bound until all have been called.
         """
         oracles, count = self._oracles, len(self._oracles)
         if all_oracles:
@@ -273,7 +271,7 @@ def select_improving(
     reduced_costs: Floats,
     tolerance: float,
 ) -> Improving:
-    """Return the columns that improve the master and are not in it, by their reduced costs at its own dual values.
+    """Return the columns that improve at the master's own dual values and are not in it.
 
     A held column below its upper bound that still seems to improve raises a :class:`RepeatedColumnError`.
     """
@@ -301,7 +299,7 @@ def select_improving(
 def _attained(sense: Sense, results: Sequence[PricingResult], found: Sequence[Floats]) -> list[Answer | None]:
     """Return the columns at which each oracle's bound is attained: ``attained()``, or the best returned column.
 
-    An oracle of several pricing problems has a best column for each, and must return them by ``attained``.
+    An oracle of several pricing problems must return a best column for each by ``attained``.
     """
     solutions: list[Answer | None] = []
     for result, mine in zip(results, found, strict=True):

@@ -76,7 +76,7 @@ class NodeState:
     bound
         The parent's dual bound; the ideal value at the root.
     duals
-        Initial dual values, from the parent or guessed; None if there are none.
+        Initial dual values, from the parent or guessed, or None.
     start
         ``Bounded.start`` of the parent.
     proved
@@ -107,7 +107,7 @@ class Bounded:
     termination
         Why the run must stop, if the outcome is ``STOPPED``.
     weakness
-        Names of oracles whose bounds leave a gap to the restricted master, with the numbers; empty if there is none.
+        Oracles whose bounds leave a gap to the restricted master, with the numbers; possibly empty.
     solution
         A solution of the relaxation, fractional or approximate, for branching and heuristics; None: the master's.
     columns
@@ -171,13 +171,13 @@ class Parts:
 class Bounding(ABC):
     """A method that bounds nodes.  Subclasses implement :meth:`bound`.
 
-    The returned bound is a guess, like a warm start: the engine prices all oracles at ``Bounded.duals`` and uses the
+    The returned bound is a guess, like a warm start.  The engine prices all oracles at ``Bounded.duals`` and uses the
     bound that they prove there.  The node's decisions are in force in the master and in ``parts.context(node)``.
     """
 
     @abstractmethod
     def bound(self, node: NodeState, parts: Parts) -> Bounded:
-        """Return the bound of a node; once ``parts.run.budget`` is spent, return early with the best bound so far."""
+        """Return the bound of a node.  Return early once ``parts.run.budget`` is spent."""
 
 
 class OneRound(Bounding):

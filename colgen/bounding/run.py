@@ -39,7 +39,7 @@ class Run:
     budget
         The run's limits; made from ``stop`` by default.  Time since its start counts as set-up.
     check
-        Recomputes the objective of a solution from the problem's data, or raises; returns None if there is no check.
+        Recomputes the objective of a solution from the problem's data, or raises; None without a check.
     scale
         The scale that tolerances on objectives are relative to; 0 while it is unknown.
     offset
@@ -81,7 +81,7 @@ class Run:
         self._stated = scale > 0.0
         self._offset = offset
         self._least = rounding / TOLERANCES.optimality
-        """Least size that differences are relative to; if an optimum is zero, its terms cancel out and set the size."""
+        """Least size that differences are relative to.  For a zero optimum it is the size of its terms."""
         self._terms = 0.0
         """Sum of the magnitudes of the terms of the incumbent's objective."""
         self.known: list[Solution] = []
@@ -93,7 +93,7 @@ class Run:
         self.trusted: Complete | None = None
         """Bound of another solver on the complete model, if one was used."""
         self.root_bound = sense.ideal
-        """Bound of the root in its rounds so far; if only the relaxation is wanted, it counts once that is solved."""
+        """Bound of the root so far.  If only the relaxation is wanted, it counts once that is solved."""
         self.node_bound = sense.ideal
         """Bound of the present node in its rounds so far."""
         self.reason: Termination | None = None
@@ -142,14 +142,14 @@ class Run:
             self.stage_seconds[name] += working_clock() - started - inside
 
     def state_scale(self, scale: float) -> None:
-        """Set the scale of differences of objectives, for callers that know the problem's numbers."""
+        """Set the scale of differences of objectives, as a problem that states its scale does."""
         self.scale, self._stated = scale, True
 
     # --- bounds and solutions ----------------------------------------------------------------------------------------
 
     @property
     def objective(self) -> float:
-        """Objective of the incumbent; the worst value if there is none."""
+        """Objective of the incumbent; without one, the worst value."""
         return self.sense.hopeless if self.incumbent is None else self.incumbent.objective
 
     def round_bound(self, bound: float) -> float:
@@ -192,16 +192,16 @@ class Run:
         return not self.sense.is_better(bound, objective, TOLERANCES.optimality * self._size(objective, self._terms))
 
     def contradicts(self, bound: float, objective: float) -> bool:
-        """Return whether an objective is so much better than a dual bound that one of them must be wrong."""
+        """Return whether an objective is far better than a dual bound, so that one must be wrong."""
         return self.sense.is_better(objective, bound, _MISSING * TOLERANCES.diagnostic * self._size(objective))
 
     @property
     def target(self) -> float:
-        """The worst objective still of interest: a step better than the incumbent's, or equal if there is no step."""
+        """The worst objective still of interest: a step better than the incumbent's, or equal without a step."""
         return self.objective - self.sense.sign * (self.step or 0.0)
 
     def offer(self, solution: Solution, fault: str | None, source: str, *, checked: bool = False) -> bool:
-        """Make a solution the incumbent if it is better and passes the problem's check; return whether it is.
+        """Return whether a solution becomes the incumbent: it is better and passes the problem's check.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class Run:
             raise InfeasibleAnswerError(f"{source} returned an infeasible solution: {fault}")
         steps = 0.0 if self.step is None else solution.objective / self.step
         steps = steps if math.isfinite(steps) else 0.0  # the number of steps overflows: nothing to check
-        # As in rounding bounds: skip if a step is below the rounding error of the objective or of its terms.
+        # As in rounding bounds: a step below the rounding error of objective or terms cannot be checked.
         rounding = max(
             TOLERANCES.pruning * abs(solution.objective), SUMMED * ROUNDING * (abs(self._offset) + solution.terms)
         )
@@ -251,8 +251,8 @@ class Run:
         """Return the size that a difference to an objective is relative to.
 
         ``terms`` is the sum of the magnitudes of the objective's terms, which may cancel out.  An offset and the terms
-        count only with their rounding error.  If the problem states its scale, the objective may have a common part
-        that the engine cannot detect, so the objective counts only with its rounding error too.
+        count only with their rounding error.  If the problem states its scale, the same holds for the objective, which
+        may have an unknown constant part.
         """
         rounding = max(COMMON * max(abs(objective), terms), self._least)
         return size(self.scale, rounding) if self._stated else size(self.scale, rounding, objective - self._offset)
@@ -321,7 +321,7 @@ MASTER, PRICING, SEPARATION = range(3)
 
 
 class Recorder:
-    """Clock and record of the rounds at a node, both 0 at the root; for ``proves`` see :meth:`Run.record`.
+    """Clock and record of the rounds at a node; for ``proves`` see :meth:`Run.record`.
 
     The first round began at ``started`` of :func:`working_clock`, by default now.
     """
@@ -364,7 +364,7 @@ class Recorder:
         duals: DualPoint = None,
         values: Solution | None = None,
     ) -> Termination | None:
-        """Record the round with the node's best dual bound so far; return a reason to stop, if any rule has one."""
+        """Record the round with the node's best dual bound; return a reason to stop, if any."""
         run, sense = self._run, self._run.sense
         incumbent = run.objective
         live = sense.ideal

@@ -24,8 +24,8 @@ _PATIENCE = 10
 class SubgradientAscent(Ascent):
     """State of the subgradient method.
 
-    A round moves from the present point along the slope g by f (T - q) / ‖g‖².  T is the target, or a level above the
-    best value if there is none.  f is halved if nothing improves, and grows while the function is linear.
+    A round moves from the present point along the slope g by f (T - q) / ‖g‖².  T is the target, or else a level above
+    the best value.  The factor f is halved if nothing improves, and grows while the function is linear.
     """
 
     def __init__(self, start: Floats, lower: Floats, upper: Floats, *, unit: float, target: float = math.inf) -> None:

@@ -35,12 +35,12 @@ _ROUNDS, _SLOW, _LESS = 20, 0.01, 0.9
 class VolumeAscent(Ascent):
     """State of the volume algorithm.
 
-    The *centre* is the best point so far.  A round steps from there along v, the slope of the averaged solution, by
-    s = f (T - q) / ‖v‖².  It evaluates the function and blends the new solution into the average.  The share is the one
-    whose piece is lowest near the centre (at most ``_MOST_BLENDED``), so that distant solutions count little.  The
-    colour of the step sets f: *green* if it improves and its slope agrees with v, *yellow* if it improves and its slope
-    opposes v, *red* if it does not improve.  In addition to the sources, the first steps search for the size of dual
-    values: f is multiplied while steps gain what they predict, and halved after a step that was too long.
+    The *centre* is the best point so far.  A round steps from there along v, the slope of the averaged solution, by s =
+    f (T - q) / ‖v‖². It evaluates the function and blends the new solution into the average.  The share (at most
+    ``_MOST_BLENDED``) minimises the mixed piece near the centre, so that distant solutions count little.  The colour of
+    the step sets f.  A *red* step does not improve; an improving step is *green* if its slope agrees with v, otherwise
+    *yellow*. In addition to the sources, the first steps search for the size of dual values.  They multiply f while
+    steps gain their prediction, and halve it after a step beyond.
     """
 
     def __init__(self, start: Floats, lower: Floats, upper: Floats, *, unit: float, target: float = math.inf) -> None:
@@ -72,7 +72,6 @@ class VolumeAscent(Ascent):
         self._step()
 
     def _search(self, here: DualEvaluation) -> None:
-        """Search for the step length."""
         assert self.best is not None
         gain = here.value - self.best.value
         self._searching = gain <= 0.0 or gain >= STRAIGHT * self._promised
@@ -138,7 +137,7 @@ def _constant(here: DualEvaluation) -> float:
 
 
 class Volume(AscentBounding):
-    """The volume algorithm on the linking rows: a bound and a solution of the relaxation, without a linear program."""
+    """The volume algorithm on the linking rows: a bound and an approximate solution, without a linear program."""
 
     def ascent(self, start: Floats, lower: Floats, upper: Floats, unit: float, target: float) -> VolumeAscent:
         return VolumeAscent(start, lower, upper, unit=unit, target=target)

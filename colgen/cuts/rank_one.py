@@ -26,7 +26,7 @@ _STEPS = 5
 class RankOne(Separation):
     """Rank-1 cuts of three, four and five packing rows: subset rows, and other multipliers that are useful.
 
-    The rows are ``Σ_j a_ij x_j = b_i`` or ``≤ b_i`` over integer columns, with integers a and b of 0 or more.  Other
+    The rows are ``Σ_j a_ij x_j = b_i`` or ``≤ b_i`` over integer columns, with nonnegative integers a and b.  Other
     variables in them must not be negative.  Examples are set packing and partitioning, colouring, assignment and
     routing.  Every oracle must price :class:`colgen.core.terms.Count`.  A master without such rows raises an
     :class:`InputError` before the run.
@@ -45,13 +45,13 @@ class RankOne(Separation):
     limit
         Maximum number of cuts per round.
     progress
-        Separation at a node continues while five rounds improve the objective by this share of the gap to the incumbent
-        (of the objective, without an incumbent).  Negative: while any cut is violated.
+        Separation at a node continues while five rounds close this share of the gap to the incumbent (without one, of
+        the objective). Negative: while any cut is violated.
     idle_after
         See :class:`colgen.core.columns.RowFamily`.
     sides
-        Integer upper sides by index of the row, if improving solutions satisfy them although the rows may have other
-        sides; cuts then use these rows only.
+        Integer upper sides by index of the row that improving solutions satisfy, whatever the rows' own sides.  Cuts
+        then use these rows only.
     """
 
     def __init__(

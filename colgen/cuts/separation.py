@@ -35,7 +35,7 @@ class SeparationContext:
     duals
         The master's dual values at the solution; None if the solution is not from a master.
     bound, incumbent
-        The node's dual bound, and the incumbent's objective; infinite if there is none.
+        The node's dual bound, and the incumbent's objective, possibly infinite.
     scale
         Scale of the objective, to which differences are relative.
     budget
@@ -72,9 +72,9 @@ class SeparationContext:
 class Separation(ABC):
     """Finds violated rows.  Subclasses implement :meth:`separate`.
 
-    Rows must be valid for every feasible solution.  If feasibility is *defined* by rows that are too many to list, then
-    :meth:`separate` must find a violated row for every infeasible integer solution: the engine accepts an integer
-    solution if no separation finds a violated row.
+    Rows must be valid for every feasible solution.  The engine accepts an integer solution if no separation finds a
+    violated row.  So if rows *define* feasibility, :meth:`separate` must find a violated row for every infeasible
+    integer solution.
 
     Attributes
     ----------
@@ -84,8 +84,8 @@ class Separation(ABC):
     limit
         Maximum number of rows per round, the most violated first; None: no limit.
     exhaustive
-        Whether every feasible solution satisfies the rows.  False if the rows may cut off feasible solutions that are
-        no better than the incumbent or than another feasible solution.
+        Whether every feasible solution satisfies the rows.  False if they may cut off solutions that are no better than
+        the incumbent or another feasible solution.
     """
 
     every: int = 1
@@ -102,10 +102,10 @@ class Separation(ABC):
         return depth == 0 or (self.every > 0 and depth % self.every == 0)
 
     def suit(self, master: Any) -> None:
-        """Raise an InputError if the rows are not valid for this restricted master; called before the first node."""
+        """Raise an InputError if the rows are not valid for this restricted master."""
 
     def revived(self, key: Key, lower: float, upper: float) -> Row | None:
-        """Return a row that this separation has found in another run of the same instance; None if it is not its own.
+        """Return a row that this separation has found in another run of the same instance, or None.
 
         Called for rows with coefficients by function, which files cannot store.  The default uses a family of rows of
         that name among the separation's attributes.
@@ -116,7 +116,7 @@ class Separation(ABC):
         return None
 
     def restated(self, key: Key) -> Row | None:
-        """Return a row of this name for the present instance, with new sides; None if it is not of this separation.
+        """Return a row of this name for the present instance, with new sides, or None.
 
         Called for rows of another run, perhaps of another instance.  The result is not verified, so it must not use
         numbers of the other run.

@@ -54,7 +54,7 @@ class Batch:
         return len(self.arrays[0])
 
     def instance(self, k: int, arrays: Sequence[NDArray[Any]] | None = None) -> tuple[NDArray[Any], ...]:
-        """Return views of one instance's arrays, cut to its length; of ``arrays`` if given, in the same shapes."""
+        """Return views of one instance's arrays, or of its part of ``arrays``, cut to its length."""
         chosen = self.arrays if arrays is None else arrays
         own = tuple(a if shared else a[k] for a, shared in zip(chosen, self.shared, strict=True))
         return own if self.lengths is None else _crop(self.oracle, int(self.lengths[k]), own)
@@ -112,7 +112,7 @@ def batch_of(
     ----------
     arrays
         The first has the instances along its first axis.  Transitions of :class:`~colgen.learning.Chains` with two axes
-        are shared by all chains; with three they are per chain, with four also per step.
+        are shared by all chains.  With three they are per chain, with four also per step.
     lengths
         Lengths of the instances.
     mask
@@ -160,7 +160,7 @@ class BatchSums:
     log_partition
         One per instance.
     means
-        In the shapes of the batch's arrays; means of shared arrays have the instances along an additional first axis.
+        In the shapes of the batch's arrays.  Means of shared arrays have an additional first axis.
     """
 
     log_partition: Floats

@@ -30,7 +30,7 @@ class ChainPerceptron:
     num_features, num_labels
         Numbers of features and labels.
     kinds, num_kinds
-        Kinds of the chains; each kind has transitions of its own, including those to the first token.  By default all
+        Kinds of the chains.  Each kind has its own transitions, including those to the first token.  By default all
         chains share transitions, and first tokens have none.
     """
 

@@ -75,13 +75,11 @@ class LinearExample:
         object.__setattr__(self, "right", right_structure(self.oracle, self.right, scores))
 
     def scores(self, weights: Floats) -> tuple[Floats, ...]:
-        """Return the scores, each array in its shape."""
         if len(weights) != self.features[0].shape[1]:
             raise InputError(f"expected {self.features[0].shape[1]} weights, one per feature, got {len(weights)}")
         return tuple((f @ weights).reshape(shape) for f, shape in zip(self.features, self.shapes, strict=True))
 
     def joint(self, arrays: Sequence[Features]) -> Features:
-        """Return the features of parts."""
         numbers, values = [], []
         for matrix, (places, counts) in zip(self.features, arrays, strict=True):
             chosen = matrix[places]

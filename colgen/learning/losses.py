@@ -140,7 +140,7 @@ def fenchel_young(
     regularization
         ``"sparsemap"``: the mean is a :func:`~colgen.learning.sparsemap.sparsemap`.  ``"gibbs"``: marginals; the loss
         is -log P(right).  ``"beliefs"``: approximate marginals of trees with grandchildren by loopy belief propagation
-        (an oracle with a method ``beliefs(*scores)``); the value uses Bethe's free energy and may be negative.
+        (an oracle with a method ``beliefs(*scores)``). The value uses Bethe's free energy and may be negative.
         ``"perturbed"``: the mean of best structures at perturbed scores; the value has an unknown constant and may be
         negative.
     samples, spread, seed
@@ -175,9 +175,9 @@ def fenchel_young(
 def second_best(oracle: StructureOracle, first: Structure, *scores: Any) -> Structure | None:
     """Return the best structure other than ``first``; None if there is no other.
 
-    For chains with shared transitions a two-best Viterbi algorithm is used.  Otherwise each part of ``first`` in the
-    first array is forbidden in turn, in one call of the oracle each.  No structure may contain all parts of ``first``
-    and others, and the oracle must respect -inf.
+    For chains with shared transitions a two-best Viterbi algorithm is used.  Otherwise one call of the oracle per part
+    of ``first`` in the first array forbids that part.  No structure may contain all parts of ``first`` and others, and
+    the oracle must respect -inf.
     """
     theta = scores_for(oracle, scores)
     if isinstance(oracle, Chains) and theta[1].ndim == 2:

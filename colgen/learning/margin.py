@@ -2,11 +2,11 @@ r"""Structured support vector machines: a convex program whose optimum is proved
 
     min over w   P(w) = λ/2 ‖w‖² + 1/n Σ_i H_i(w),        H_i(w) = max_y Δ_i(y) + wᵀψ_i(y) - wᵀψ_i(right)
 
-Each pass of cutting planes over the examples gives a row Σ_i H_i(w)/n ≥ b - gᵀw, with the mean g of ψ(right) - ψ(y) and
-the mean cost b of the worst violators.  In the dual these rows are columns, and the master is SparseMAP's quadratic
-program over the simplex.  Its dual values are w = Σ_j p_j g_j / λ, and its value is a lower bound on P.
-Block-coordinate Frank-Wolfe stores a mean per example instead and takes the best step towards one violator at a time; a
-pass over all examples gives the bound.
+Each pass of cutting planes over the examples gives a row Σ_i H_i(w)/n ≥ b - gᵀw.  Here g is the mean of ψ(right) -
+ψ(y), and b the mean cost, of the worst violators.  In the dual these rows are columns, and the master is SparseMAP's
+quadratic program over the simplex.  Its dual values are w = Σ_j p_j g_j / λ, and its value is a lower bound on P.
+Block-coordinate Frank-Wolfe stores a mean per example instead, and takes the best step towards one violator at a time.
+A pass over all examples gives the bound.
 
 Sources: T. Joachims, T. Finley, C.-N. Yu, *Cutting-plane training of structural SVMs*, Machine Learning 77 (2009);
 S. Lacoste-Julien, M. Jaggi, M. Schmidt, P. Pletscher, *Block-coordinate Frank-Wolfe optimization for structural SVMs*,
@@ -39,7 +39,7 @@ from colgen.stabilization import Wentges
 Floats = NDArray[np.float64]
 
 _SMOOTHING = 0.8
-"""Weight of the best weights so far in the point of the next plane: 60 passes then leave 1/5 of the gap."""
+"""Share of the best weights so far in the next point: 60 passes then leave 1/5 of the gap."""
 
 
 def cutting_planes(
@@ -89,7 +89,7 @@ class _Plane:
 
 
 class _WorstViolators(Pricing):
-    """Decodes all examples at w = π: the mean plane is the best column, and the mean hinge gives its reduced cost."""
+    """Decodes all examples at w = π: the mean plane is the best column."""
 
     multiplicity = 1.0
 

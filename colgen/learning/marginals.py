@@ -1,8 +1,8 @@
 """Marginals by dynamic programs: log-partition functions, means, entropies, gradients and samples.
 
 The Gibbs distribution of a model gives each structure a probability proportional to exp of its score.  Models are the
-oracles of :mod:`colgen.learning.oracles` with sums over their structures: chains, dependency trees by the matrix-tree
-theorem, and projective trees with adjacent siblings and grandchildren.
+oracles of :mod:`colgen.learning.oracles` with sums over their structures.  These are chains, dependency trees by the
+matrix-tree theorem, and projective trees with adjacent siblings and grandchildren.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class StructureMarginals:
         return max(self.log_partition - sum(float(t[a] @ m[a]) for t, m, a in triples), 0.0)
 
     def gradient(self, *means: Any) -> tuple[Floats, ...]:
-        """Return the gradient by the scores of a function of the means, given its derivatives by the means.
+        """Return a function's derivatives by the scores, given its derivatives by the means.
 
         Parameters
         ----------
         means
-            Derivatives by each of the means, in its shape; trailing ones may be omitted, and None stands for zeros.
+            Derivatives by each of the means, in its shape.  Trailing ones may be omitted; None stands for zeros.
         """
         if len(means) > len(self.means):
             raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")

@@ -78,5 +78,4 @@ class SavedModel(ABC):
 
 
 def _head(kind: str) -> str:
-    """Return the name of the array with the plain data."""
     return f"colgen {kind}"

@@ -55,7 +55,7 @@ def mira(
     margin: Margin = "hamming",
     aggressiveness: float = 1.0,
 ) -> Trained[Floats]:
-    """Train weights by averaged 1-best MIRA: the smallest step after which the right structure wins by the margin.
+    """Train weights by averaged 1-best MIRA: the smallest step that restores the margin.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
 """Structure oracles: the interface that users implement in one method, and oracles of chains and trees.
 
-An oracle is any object with a method ``best(*scores)`` that returns a structure of largest score for arrays of scores.
-The score of a structure is a sum over its parts, Σ_k θ_kᵀ a_k, where a_k has the shape of the array θ_k and counts how
-often each part occurs.  ``best`` returns one array per argument (the array itself if there is only one), in one of two
-forms: floats or truth values in the shape of the scores, or integers that are places of parts in the flattened scores,
-repeated as often as the part occurs.  It returns None if there is no structure.  A score of -inf forbids a part.  An
-optional method ``check(*scores)`` raises an error for scores of wrong shapes before ``best`` is called.
+An oracle is any object with a method ``best(*scores)`` that returns a structure of largest score.  The score of a
+structure is a sum over its parts, Σ_k θ_kᵀ a_k.  Here a_k has the shape of the array of scores θ_k and counts how often
+each part occurs.  ``best`` returns one array per argument (the array itself if there is only one), in one of two forms.
+Floats or truth values have the shape of the scores.  Integers are places of parts in the flattened scores, repeated as
+often as the part occurs.  It returns None if there is no structure.  A score of -inf forbids a part.  An optional
+method ``check(*scores)`` raises an error for scores of wrong shapes before ``best`` is called.
 
 Losses, trainers and layers take the right structure in the same forms.  Oracles with a method
 ``from_labels(labels, *scores)``, such as :class:`Chains`, :class:`Trees` and :class:`ProjectiveTrees`, take one integer
@@ -49,7 +49,7 @@ class StructureOracle(Protocol):
 
     @property
     def best(self) -> Callable[..., Any]:
-        """Function from arrays of scores to a structure of largest score, in the module's forms; None if none."""
+        """Function from arrays of scores to a structure of largest score, or None, in the module's forms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def check_scores(scores: Sequence[Any], names: Sequence[str] = ()) -> tuple[Floa
 
 
 def scores_for(oracle: Any, scores: Sequence[Any]) -> tuple[Floats, ...]:
-    """Return arrays of scores as an oracle expects them, checked by its method ``check(*scores)`` if it has one."""
+    """Return arrays of scores as an oracle expects them, checked by its ``check(*scores)``, if any."""
     theta = check_scores(scores)
     if not theta:
         raise InputError("scores: expected one array or more")
@@ -173,7 +173,7 @@ def structure_from(answer: Any, scores: Sequence[Floats], name: str = "the struc
 
 
 def right_structure(oracle: Any, given: Any, scores: Sequence[Floats]) -> Structure:
-    """Return the right structure of an example, from labels or from arrays of its parts, after checking it."""
+    """Return the right structure of an example, checked, from labels or from arrays of its parts."""
     if hasattr(oracle, "from_labels") and not isinstance(given, Structure):
         labels = _as_labels(given)
         if labels is not None:
@@ -182,7 +182,7 @@ def right_structure(oracle: Any, given: Any, scores: Sequence[Floats]) -> Struct
 
 
 def _as_labels(given: Any) -> NDArray[Any] | None:
-    """Return a sequence of integers as an array; None for anything else, such as a tuple of arrays."""
+    """Return a sequence of integers as an array, and None for anything else."""
     if isinstance(given, tuple) and not all(isinstance(entry, (int, np.integer)) for entry in given):
         return None
     try:
@@ -193,7 +193,7 @@ def _as_labels(given: Any) -> NDArray[Any] | None:
 
 
 def check_labels(labels: Any, size: int, low: int | None = None, high: int | None = None) -> Ints:
-    """Return the labels of a right structure, or raise an InputError unless they are ``size`` integers in a range."""
+    """Return the labels of a right structure after checking their number and range."""
     bounds = "" if low is None else f" of {low} or more" if high is None else f" from {low} to {high}"
     try:
         found: Ints = as_integers(labels, "right", shape=(size,), low=low, high=high)
@@ -203,7 +203,7 @@ def check_labels(labels: Any, size: int, low: int | None = None, high: int | Non
 
 
 def check_heads(heads: Any, size: int) -> Ints:
-    """Return the heads of a right tree by position, ignoring that of the root 0; raise an InputError for a cycle."""
+    """Return the heads of a right tree by position, checked for cycles; that of the root 0 is ignored."""
     given = check_labels(heads, size).copy()
     given[:1] = 0
     found = check_labels(given, size, 0, size - 1)
@@ -261,7 +261,6 @@ class Chains:
         return self.structure(labels.astype(np.int64), num, transitions.ndim == 3)
 
     def check(self, *arrays: Floats) -> None:
-        """Check the shapes of scores."""
         tokens, num = arrays[0].shape if arrays[0].ndim == 2 else (0, 0)
         if not tokens or not num:
             raise InputError(f"scores: expected the shape (tokens, labels), one or more of each, got {arrays[0].shape}")
@@ -300,11 +299,10 @@ class Trees:
         return None if found is None else self.structure(found[0])
 
     def check(self, *arrays: Floats) -> None:
-        """Check the shapes of scores."""
         check_tree_shapes(self, arrays, ())
 
     def from_labels(self, labels: Any, scores: Floats) -> tuple[Ints]:
-        """Return places of the arcs of a tree given by the head of each position, after checking it."""
+        """Return places of the arcs of a tree, given its heads, after checking it."""
         return self.structure(check_heads(labels, len(scores)))
 
     @staticmethod
@@ -318,7 +316,7 @@ class SecondOrder:
     """Base class of oracles of trees that also score adjacent siblings or grandchildren.
 
     Shapes are (N, N) for arcs, (N, N, N) by head, modifier and sibling, and (N, N, N) by grandparent, head and
-    modifier, as in :class:`colgen.solvers.trees.eisner.Parts`.  Subclasses implement ``best``.
+    modifier; see :class:`colgen.solvers.trees.eisner.Parts`.  Subclasses implement ``best``.
 
     Parameters
     ----------
@@ -341,11 +339,10 @@ class SecondOrder:
         self.parts, self.single_root = parts, single_root
 
     def check(self, *arrays: Floats) -> None:
-        """Check the shapes of scores."""
         check_tree_shapes(self, arrays, self.parts)
 
     def from_labels(self, labels: Any, scores: Floats, *others: Floats) -> tuple[Ints, ...]:
-        """Return places of the parts of a tree given by the head of each position, after checking it."""
+        """Return places of the parts of a tree, given its heads, after checking it."""
         return self.structure(check_heads(labels, len(scores)))
 
     def structure(self, heads: Ints) -> tuple[Ints, ...]:
@@ -371,8 +368,7 @@ class SecondOrder:
 class ProjectiveTrees(SecondOrder):
     """Projective dependency trees: scores of arcs, and optionally of adjacent siblings and grandchildren.
 
-    For shapes and parameters see :class:`SecondOrder`: (N, N) by head and modifier, (N, N, N) by head, modifier and
-    sibling, (N, N, N) by grandparent, head and modifier.
+    For shapes and parameters see :class:`SecondOrder`.
     """
 
     projective = True
@@ -385,7 +381,7 @@ class ProjectiveTrees(SecondOrder):
 
 
 def penalized(scores: Floats, others: Sequence[Floats]) -> tuple[tuple[Floats, ...], float]:
-    """Return scores of trees' parts with -inf replaced by a finite penalty, and the penalty (-inf if not needed).
+    """Return scores with -inf replaced by a finite penalty, and the penalty (-inf if not needed).
 
     Any tree without a forbidden part is better than all others, which vanish in sums over all trees.  A sum below half
     of the penalty consists of forbidden trees only.
@@ -400,7 +396,7 @@ def penalized(scores: Floats, others: Sequence[Floats]) -> tuple[tuple[Floats, .
 
 
 def unless_forbidden(places: tuple[Ints, ...], scores: Sequence[Floats]) -> tuple[Ints, ...] | None:
-    """Return places of a best tree at :func:`penalized` scores; None if a part is forbidden, as then all trees are."""
+    """Return places of a best tree at :func:`penalized` scores, or None if all trees are forbidden."""
     if any(np.isneginf(theta.ravel()[own]).any() for theta, own in zip(scores, places, strict=True)):
         return None
     return places
@@ -455,5 +451,4 @@ class EnumeratedStructures:
         return self.structures[k] if k >= 0 and values[k] > -np.inf else None
 
     def check(self, *arrays: Floats) -> None:
-        """Check that scores have the shape of the structures."""
         check_shapes(self, arrays, {"scores": self.structures[0].shape if self.structures else arrays[0].shape})

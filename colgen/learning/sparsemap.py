@@ -5,9 +5,9 @@ r"""SparseMAP: the mean of structures that is nearest to the scores, by column g
 Where MAP returns one structure, this returns a mean of few.  It is a function of the scores with a gradient almost
 everywhere.  The first array of scores θ is penalised; others, η, are not, for example transitions or pairs of arcs.
 
-The master is a quadratic program over the weights of the structures seen, a point of the simplex
+The master is a quadratic program over the simplex of the weights of the structures seen
 (:mod:`colgen.solvers.quadratic.over_simplex`).  Its dual values are θ - μ.  The oracle returns a structure of largest
-score (θ - μ)ᵀa + ηᵀb; if none is better than those in the mean, the mean is optimal.  The difference bounds the
+score (θ - μ)ᵀa + ηᵀb.  If it is not better than those in the mean, the mean is optimal.  The difference bounds the
 objective's gap, and with it the distance: ½ ‖μ - μ*‖² ≤ gap.
 
 Source: V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*,
@@ -89,7 +89,7 @@ class SparseMean:
         return self.means[0]
 
     def gradient(self, *means: Any) -> tuple[Floats, ...]:
-        """Return the gradient by the scores of a function of the means, given its derivatives by the means.
+        """Return a function's derivatives by the scores, given its derivatives by the means.
 
         At a tie, where the set of structures changes, it is the gradient for the present set.  The mean is linear
         between such points, so this is a limit of gradients nearby.
@@ -97,7 +97,7 @@ class SparseMean:
         Parameters
         ----------
         means
-            Derivatives by each of the means, in its shape; trailing ones may be omitted, and None stands for zeros.
+            Derivatives by each of the means, in its shape.  Trailing ones may be omitted; None stands for zeros.
         """
         if len(means) > len(self.means):
             raise InputError(f"expected at most {len(self.means)} arrays, one for each of the means, got {len(means)}")

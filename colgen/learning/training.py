@@ -1,7 +1,7 @@
 """The trainer: passes over examples in random order, for any learner.
 
-The learner takes steps on numbered examples.  The trainer does the rest: order of the examples, passes, progress,
-choice of the best pass on development data, and the file from which an interrupted training continues.
+The learner takes steps on numbered examples.  The trainer orders the examples, reports progress, selects the best pass
+on development data, and saves the state for interrupted trainings.
 """
 
 from __future__ import annotations
@@ -64,8 +64,7 @@ class Trained(Generic[M]):
     scores
         Scores of each pass on the development data; empty without such data.
     objective, bound
-        Value and lower bound of the objective, for trainers that minimise one function over all examples; otherwise
-        nan.
+        Value and lower bound of the objective, if the trainer minimises one function; otherwise nan.
     """
 
     weights: M
@@ -86,7 +85,7 @@ class Trained(Generic[M]):
 
 
 class SavedTraining:
-    """The file from which an interrupted training continues; the best weights so far are in a second file next to it.
+    """The file of an interrupted training, with the best weights so far in a second file next to it.
 
     Parameters
     ----------
@@ -146,7 +145,7 @@ def train(
     name
         Name of the training in progress lines.
     validate
-        Scores averaged weights on development data; the weights of the first of the best passes are returned.  Without
+        Scores averaged weights on development data.  The weights of the first of the best passes are returned; without
         it, those of the last pass.
     saved
         File for the state after each pass.  It is not removed at the end, because other stages may follow.

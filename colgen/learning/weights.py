@@ -21,8 +21,8 @@ Ints = NDArray[np.int64]
 class AveragedWeights:
     """Weights that are changed in place, with the sums for their average.
 
-    A step is collected in ``marks`` (:mod:`colgen.solvers.averaging`): call :meth:`begin`, let kernels write marks, and
-    assign their number to ``count``; then call :meth:`settle` and :meth:`step`.
+    A step is collected in ``marks`` (:mod:`colgen.solvers.averaging`). Call :meth:`begin`, let kernels write marks, and
+    assign their number to ``count``. Then call :meth:`settle` and :meth:`step`.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ class AnswerCheck:
 
 
 def _find_misuse(columns: Sequence[Column], amounts: Floats) -> str | None:
-    """Describe the first column with a value that it may not have; None if there is none."""
+    """Describe the first column with an invalid value, if any."""
     integer = np.array([column.integer for column in columns], dtype=np.bool_)
     lower, upper = (np.array([getattr(column, side) for column in columns], dtype=float) for side in ("lower", "upper"))
     fractional = integer & (np.abs(amounts - np.round(amounts)) > TOLERANCES.integrality)

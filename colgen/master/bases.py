@@ -1,4 +1,4 @@
-"""Bases of a linear master: the last one for the result's pool, and the first one from another run."""
+"""The first basis of a linear master, from another run, and the last one, for the result's pool."""
 
 from __future__ import annotations
 

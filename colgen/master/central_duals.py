@@ -86,22 +86,22 @@ def central_duals(tableau: Tableau, solved: LPSolution, time_limit: float) -> Fl
 Central: TypeAlias = bool | Literal["auto"]
 
 _ORDER = (False, True, True, False)
-"""Order of both ways in a trial, so that neither has an advantage from its rounds; a trial repeats it twice."""
+"""Order of both ways in one half of a trial, so that neither has an advantage from its rounds."""
 
 _PERIOD = 24
 """Number of solves until the next trial; it doubles each time, because a trial costs rounds."""
 
 _WORTH = 2.0
-"""Central dual values must gain this multiple of what vertices gain, since they need an interior point method too.
-On generalized assignment, where they save an eighth of the rounds, each round took 5 to 10 times as long."""
+"""Central dual values must gain this multiple of what vertices gain, since they need an interior point method too.  On
+generalized assignment they save 1/8 of the rounds, but each round took 5 to 10 times as long."""
 
 
 class Centrality:
     """Chooses for each solve of phase 2 whether its dual values are central: always, never, or (``"auto"``) by trials.
 
-    In a trial both ways alternate over a few rounds, and the gains of the objective after each are added up.  The
-    way that gains more per solve (central dual values by the factor ``_WORTH``) is used until the next trial.  The
-    choice depends on gains and solves, not on time, so that runs are reproducible.
+    In a trial both ways alternate over a few rounds, and their gains of the objective are added up.  The way that gains
+    more (central dual values by the factor ``_WORTH``) is used until the next trial.  The choice depends on gains and
+    solves, not on time, so that runs are reproducible.
     """
 
     def __init__(self, central: Central) -> None:

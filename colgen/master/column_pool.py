@@ -126,7 +126,7 @@ class ColumnPool:
         return found
 
     def where(self, identity: Hashable) -> int | None:
-        """Return the position of the column of this :attr:`Column.identity`; None if there is none."""
+        """Return the position of the column of this :attr:`Column.identity`, or None."""
         position = self.position.get(identity, self._found.get(identity))
         if position is not None or not (isinstance(identity, tuple) and isinstance(identity[-1], frozenset)):
             return position
@@ -147,7 +147,6 @@ class ColumnPool:
         return (None, 0) if batch < 0 else (self._meanings[batch], position - self._firsts[batch])
 
     def structure(self, position: int) -> Any:
-        """Return the structure of the column at a position."""
         meanings, k = self._meaning(position)
         return None if meanings is None else meanings.of(k)
 
@@ -168,7 +167,6 @@ class ColumnPool:
         return found
 
     def keys_of(self, positions: Ints) -> list[Key | None]:
-        """Return the keys of the columns at some positions."""
         return list(map(self._keys.get, positions.tolist()))
 
     def is_generated(self, positions: Ints) -> NDArray[np.bool_]:
@@ -176,7 +174,7 @@ class ColumnPool:
         return np.asarray(self.origins[positions] >= _GIVEN)
 
     def column(self, position: int) -> Column | None:
-        """Return the column at a position, built once; None if it is not a column of an oracle."""
+        """Return the column of an oracle at a position, built once, or None."""
         column = self._made.get(position)
         if column is None:
             column = self._make(position)

@@ -145,7 +145,7 @@ class ColumnTable(ColumnPool):
     # --- the matrix --------------------------------------------------------------------------------------------------
 
     def _row_entries(self) -> tuple[Ints, Ints, Floats] | None:
-        """Return column, row and value of the entries that rows define; None if there are none."""
+        """Return column, row and value of the entries that rows define, if any."""
         if len(self._brought) > 1:
             columns, rows, values = (np.concatenate(part) for part in zip(*self._brought, strict=True))
             self._brought = [(columns, rows, values)]
@@ -273,7 +273,7 @@ class Held(NamedTuple):
 
 
 class Generated:
-    """Finds given columns and columns of oracles in a table; none may have the key of a template variable."""
+    """Finds given columns and columns of oracles in a table."""
 
     def __init__(self, table: ColumnTable, lookup: LookUp) -> None:
         self._table, self._lookup = table, lookup
@@ -300,7 +300,6 @@ class Generated:
         return where
 
     def at(self, position: int) -> Held:
-        """Return the column at a position."""
         column, table = self._table.column(position), self._table
         assert column is not None
         origin = int(table.origins[position])

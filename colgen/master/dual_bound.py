@@ -34,12 +34,12 @@ def dual_bound(tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], resul
 
         θ πᵀr + Σ_j min_{l ≤ x_j ≤ u} (c_j - θ πᵀa_j) x_j + Σ_k U_k min(0, θ β_k + (1 - θ) γ_k),
 
-    where j runs over the columns in the master with finite bounds, U_k is the multiplicity, β_k the oracle's bound on
-    the reduced cost and γ_k the bound on the cost.  θ = 1 is the Lagrangian bound.  If U_k is infinite, its term must
-    vanish; the largest θ with this property, γ_k / (γ_k - β_k), is Farley's.  θ is the same for all pricing problems,
-    so that one with β_k ≥ 0 can have a negative term if γ_k < 0.  A pricing problem with a total counts as used once at
-    that reduced cost.  It may use many columns, so their costs are bounded by zero if γ_k ≥ 0, and by U_k γ_k
-    otherwise.  Maximisation is symmetric.
+    where j runs over the columns in the master with finite bounds.  U_k is the multiplicity, β_k the oracle's bound on
+    the reduced cost and γ_k the bound on the cost.  With θ = 1 this is the Lagrangian bound.  If U_k is infinite, its
+    term must vanish.  The largest θ with this property, γ_k / (γ_k - β_k), is Farley's.  All pricing problems share θ,
+    so that one with β_k ≥ 0 can have a negative term if γ_k < 0. A pricing problem with a total counts as used once at
+    that reduced cost.  It may use many columns, so γ_k is replaced by zero if γ_k ≥ 0, and by U_k γ_k otherwise.
+    Maximisation is symmetric.
     """
     table, rows, _, objective = tableau
     s, ideal = objective.sense.sign, objective.sense.ideal
@@ -85,7 +85,7 @@ def dual_bound(tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], resul
         # If the optimum is zero its scale is unknown: use the rounding error instead.
         total = 0.0 if not scale and abs(total) <= rounding else total - rounding
     elif rounding < abs(total) < COMMON * scale:
-        # The scale may be that of penalties and much larger than the total, which matters once no penalty is paid.
+        # The scale may be that of penalties, much larger than the total, which matters once no penalty is paid.
         total -= rounding
     if math.isnan(total) or total == -math.inf:  # the rounding error may be infinite
         return ideal
@@ -190,9 +190,9 @@ def increases(
     """Return lower bounds on how much the dual bound worsens if a variable of a pricing problem is used.
 
     One of the U_k columns that the bound counts at β_k must then use the variable, with a marginal m ≥ β_k.  So the
-    bound worsens by θ m + (1 - θ) γ_k, less the column's term before: zero if that did not improve.  If a result has a
-    total, marginals are totals too.  ``marginals`` are in the sense of the objective, like reduced costs.  The bounds
-    are positive if the dual bound worsens, -inf if nothing is known.
+    bound worsens by θ m + (1 - θ) γ_k, minus the column's term before, if that improved.  If a result has a total,
+    marginals are totals too.  ``marginals`` are in the sense of the objective, like reduced costs.  The bounds are
+    positive if the dual bound worsens, -inf if nothing is known.
     """
     s = sense.sign
     if result.total is not None:

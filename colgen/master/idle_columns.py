@@ -29,12 +29,10 @@ class IdleColumns:
         self._least = len(tableau.table)  # the template's variables
 
     def activate(self, positions: Ints) -> None:
-        """Bring columns back."""
         if len(positions):
             self._program.activate(positions, self._objective.costs[positions])
 
     def activate_all(self) -> None:
-        """Bring all columns back."""
         self.activate(np.flatnonzero(self._table.place < 0))
 
     def find_improving(self, duals: Floats) -> Ints:

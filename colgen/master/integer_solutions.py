@@ -49,7 +49,7 @@ class ColumnData(NamedTuple):
 
 
 _ZERO = 2.0**-40
-"""Values up to this are rounding errors of zero: a row of such terms alone would seem violated."""
+"""Values up to this are rounding errors of zero.  A row of only such terms would seem violated."""
 
 _EXPONENT = 32
 """Costs and values are rounded to multiples of 2 to the minus this, relative to the largest of them."""

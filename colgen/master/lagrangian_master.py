@@ -27,7 +27,7 @@ class LagrangianMaster(RestrictedMaster):
 
         constant(λ) + Σ_k U_k β_k.
 
-    Each of the U_k structures is used, so the bound of an oracle that may use none must not be worse than zero.
+    All U_k structures are used, so an oracle that may use none must state a bound no worse than zero.
 
     Parameters
     ----------

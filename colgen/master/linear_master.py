@@ -1,7 +1,7 @@
 """The restricted master as a linear program: built from a Pyomo template, warm-started in HiGHS.
 
-Its parts are in modules of their own: columns and rows are added in :mod:`~colgen.master.growth`, decisions applied in
-:mod:`~colgen.master.node_state`, phases solved in :mod:`~colgen.master.phases`, and columns priced in
+Its parts are in modules of their own.  Columns and rows are added in :mod:`~colgen.master.growth`, decisions applied in
+:mod:`~colgen.master.node_state`. Phases are solved in :mod:`~colgen.master.phases`, and columns priced in
 :mod:`~colgen.master.reduced_costs`.  All of them work on one :class:`~colgen.master.tableau.Tableau`.
 """
 
@@ -55,7 +55,7 @@ class LinearMaster(RestrictedMaster):
     zero and uses the real costs.
 
     Rows and objective are scaled by powers of two, so that tolerances are relative (see
-    :mod:`colgen.solvers.linear.lp`); phase 1 minimises the sum of scaled violations.  The interface and the oracles use
+    :mod:`colgen.solvers.linear.lp`). Phase 1 minimises the sum of scaled violations.  The interface and the oracles use
     the user's units.
 
     The linear program is built at the first solve.  Before that the master is in phase 2, so :meth:`dual_bound`,
@@ -66,12 +66,12 @@ class LinearMaster(RestrictedMaster):
     formulation
         The rows, without generated columns.
     central
-        Use central optimal dual values, computed by an interior point method, instead of a vertex.  If the optimum is
-        degenerate, as in set partitioning with few and large parts, this saves most rounds (Gondzio, González-Brevis,
-        Munari, *New developments in the primal-dual column generation technique*, EJOR 224, 2013), and pricing is
-        easier.  Each solve costs many times more, so this pays if the oracles take much longer than the master, or if
-        the run would hardly end otherwise.  ``"auto"``: if trials of a few rounds improve the objective twice as fast.
-        Trials become rarer over time, and do not depend on a clock.
+        Use central optimal dual values, computed by an interior point method, instead of a vertex.  At a degenerate
+        optimum, as in set partitioning with few and large parts, this saves most rounds, and pricing is easier.
+        Source: Gondzio, González-Brevis, Munari, *New developments in the primal-dual column generation technique*,
+        EJOR 224, 2013. Each solve costs many times more, so this pays if the oracles take much longer than the master.
+        ``"auto"``: if trials of a few rounds improve the objective twice as fast.  Trials become rarer over time, and
+        do not depend on a clock.
     dual_first
         Start with the dual simplex method, for masters that have all or most of their columns from the start.
     options

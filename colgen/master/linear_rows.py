@@ -128,7 +128,7 @@ class LinearRows(LinkingRows):
         if not (isinstance(duals, Duals) and duals.names is rows.names and len(duals.values) == len(rows)):
             return Duals(rows.guess(duals, sense), rows.names)
         values = rows.signed(duals.values, sense)
-        # Rows of decisions have other sides at other nodes, so even dual values of this master may have wrong signs.
+        # Rows of decisions have other sides at other nodes, so own dual values may have wrong signs.
         return duals if np.array_equal(values, duals.values) else duals.replace(values)
 
     def guess(self, duals: OwnDuals) -> OwnDuals:

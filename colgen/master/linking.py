@@ -1,8 +1,8 @@
 """The linking rows of a linear master in a Lagrangian relaxation.
 
-The rows are relaxed: the dual values price their violation.  What remains are the pricing problems, which oracles
-solve, and the columns that belong to no oracle (the template's variables), which take the better of their bounds.
-Source: A. M. Geoffrion, *Lagrangean relaxation for integer programming*, Mathematical Programming Study 2 (1974).
+The rows are relaxed: the dual values price their violation.  The remaining problem decomposes: oracles solve the
+pricing problems, and columns of no oracle (the template's variables) take the better of their bounds.  Source: A. M.
+Geoffrion, *Lagrangean relaxation for integer programming*, Mathematical Programming Study 2 (1974).
 """
 
 from __future__ import annotations
@@ -113,7 +113,6 @@ class Linking:
         return float(self.own_costs @ values) + self._formulation.offset
 
     def costs_of(self, columns: Sequence[Column]) -> Floats:
-        """Return the costs of columns."""
         return self._lookup.over(columns).costs
 
     def activity(self, columns: Sequence[Column], values: Floats) -> Floats:

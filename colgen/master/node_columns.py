@@ -1,4 +1,4 @@
-"""The bounds of columns that a node and a dive require, and the columns that a node forbids."""
+"""Bounds of columns at a node and in a dive, and the columns that a node forbids."""
 
 from __future__ import annotations
 

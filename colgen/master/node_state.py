@@ -1,4 +1,4 @@
-"""Apply the present node to a linear master: its rows, the bounds of columns, and the fixings of a dive."""
+"""Apply a node to a linear master: its rows, bounds of columns, and fixings of a dive."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class LinearNode(NodeSwitch):
         self._idle.activate(np.flatnonzero((table.place < 0) & ((lower > 0.0) | (upper < 0.0))))
 
     def _fits(self, fixed: Floats, block: str) -> Mask:
-        """Return which columns cover no more of any row of a block than the fixed ones leave of its lower side."""
+        """Return which columns fit into the part of the block's lower sides that the fixed ones leave."""
         table, every = self._table, self._rows
         left = np.full(len(every), math.inf)
         rows = every.names.block(block)

@@ -86,7 +86,6 @@ class PenalisedProgram:
         )
 
     def _grow(self) -> None:
-        """Add the master's new columns."""
         table = self._master.table
         new = np.arange(self._columns, len(table))
         if len(new) and self._program is not None:

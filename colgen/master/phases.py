@@ -70,7 +70,6 @@ class Phases:
         return self._solution(solved.objective, solved.values, Duals(duals, rows.names))
 
     def _solution(self, objective: float, values: Floats, duals: Duals) -> MasterSolution:
-        """Return a solution of the present phase with its properties."""
         table, phase, exchanging = self._table, self._objective.phase, False
         if len(table.exchange) and phase == 2:
             used = values[table.exchange] * table.weights[table.exchange]
@@ -86,7 +85,7 @@ class Phases:
             solved = self._sift(budget)
             infeasible = objective.phase == 2 and solved.status is LPStatus.INFEASIBLE and self._has_artificials
         except SolverError:
-            # A solver may fail on a program that is barely infeasible; phase 1 is always feasible and decides.
+            # A solver may fail on a barely infeasible program; phase 1 is always feasible and decides.
             infeasible = objective.phase == 2 and self._has_artificials
             if not infeasible:
                 raise
@@ -151,10 +150,10 @@ class Phases:
             self._idle.retire_surplus(used)
 
     def far_points(self, budget: Budget) -> Iterator[MasterSolution | None]:
-        """Yield an optimum within large bounds, then points farther and farther from it on a ray; None on failure.
+        """Yield an optimum within large bounds, then points ever farther from it on a ray, or None on failure.
 
-        Integer variables are rounded, so that separations of integer solutions are called too; at such distances a unit
-        is a rounding error.  The last point is beyond all sides of rows.
+        Integer variables are rounded, so that separations of integer solutions are called too.  So far out, a unit is a
+        rounding error.  The last point is beyond all sides of rows.
         """
         far = self._solve_in_a_box(budget)
         yield far
@@ -194,7 +193,7 @@ class Phases:
         return self._solution(solved.objective, solved.values, duals)
 
     def _improving_ray(self, budget: Budget) -> tuple[Floats, float] | None:
-        """Return an improving direction, the best that rows and bounds allow, and its gain; None if there is none."""
+        """Return the best improving direction that rows and bounds allow, and its gain, or None."""
         table, rows, program = self._table, self._rows, self._program
         columns, all_rows = np.arange(len(table)), np.arange(len(rows))
         lower, upper = table.lower_now.copy(), table.upper_now.copy()

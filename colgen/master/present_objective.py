@@ -46,14 +46,12 @@ class PresentObjective:
 
     @property
     def costs(self) -> Floats:
-        """Costs of all columns."""
         if self.phase == 2:
             return self._table.costs
         return self.sense.sign * self._table.weights
 
     @property
     def constant(self) -> float:
-        """Constant of the objective."""
         return self._constant if self.phase == 2 else 0.0
 
     @property
@@ -90,7 +88,7 @@ class PresentObjective:
         return max(self.rounding, left)
 
     def refine(self, gain: float) -> bool:
-        """Solve at the scale of a small gain from now on; return False if that is not below the present scale."""
+        """Solve at the scale of a small gain from now on; return whether it is below the present scale."""
         largest = float(np.abs(self.costs).max(initial=0.0))
         scale = max(power_of_two(gain), power_of_two(largest) / _WIDEST)
         if not gain > self.negligible or scale >= (self.scale or math.inf):

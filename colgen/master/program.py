@@ -52,7 +52,6 @@ class MasterProgram:
 
     @property
     def is_built(self) -> bool:
-        """Whether the program is in HiGHS."""
         return self._lp is not None
 
     # --- changes -----------------------------------------------------------------------------------------------------
@@ -88,7 +87,6 @@ class MasterProgram:
         self._lp.add_rows(lower, upper, starts, places[here].astype(np.int64), values[here], sizes)
 
     def change_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
-        """Change the sides of rows."""
         if self._lp is not None:
             self._lp.change_row_bounds(rows, lower, upper)
 
@@ -112,7 +110,7 @@ class MasterProgram:
             self._lp.refine(scale)
 
     def set_sizes(self, rows: Ints, sizes: Floats, positions: Ints, units: Floats, costs: Floats) -> None:
-        """Set the sizes of rows that had none; units and costs belong to artificial variables, which are never idle."""
+        """Set the sizes of rows that had none; units and costs belong to artificial variables."""
         if self._lp is not None:
             self._lp.set_sizes(rows, sizes, self._table.place[positions], units, costs)
 
@@ -127,7 +125,7 @@ class MasterProgram:
         return self._spread(solved)
 
     def solve_without(self, positions: Ints, budget: Budget) -> LPSolution:
-        """Solve with some active columns fixed at zero, if their costs are zero there; the program is unchanged."""
+        """Solve with some active columns fixed at zero; the program is unchanged."""
         places = self._table.place[positions].astype(np.int64)
         return self._spread(self.lp.solve_without(places, budget.seconds_left, lambda: budget.expired))
 
@@ -141,7 +139,6 @@ class MasterProgram:
     # --- bases -------------------------------------------------------------------------------------------------------
 
     def basis(self) -> SavedBasis:
-        """Return the basis and its columns."""
         return SavedBasis(self.lp.basis(), self._table.active.copy())
 
     def restore(self, saved: SavedBasis, costs: Floats) -> None:

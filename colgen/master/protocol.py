@@ -57,13 +57,13 @@ class MasterSolution:
         In phase 1 the sum of the artificial variables, signed so that improving it is reducing it.
     values
         One value per column of the master, in the master's own representation.  If a limit stops the solve, objective
-        and values may be those of the best integer solution found, which becomes the incumbent if it is better.
+        and values may belong to an integer solution, which may become the incumbent.
     phase
         1 while artificial variables are positive, otherwise 2.
     integral
         Whether all integer variables are integral; None: determined from the solution's columns.
     exchanging
-        Whether the solution uses exchanges, which no feasible solution does, so that it does not solve the relaxation.
+        Whether the solution uses exchanges, which no feasible solution does, so it does not solve the relaxation.
     terms
         The sum of the magnitudes of costs times values; infinite if unknown.
     """
@@ -109,8 +109,8 @@ class Precision:
 class LinkingRows(ABC):
     """Named rows that link the columns of a restricted master, and their dual values.
 
-    Only the names are required.  Optional methods are used if overridden: by separations and branching rules, by
-    stabilization and Lagrangian bounds, and by checks of solutions and oracles.
+    Only the names are required.  Separations, branching rules, stabilization, Lagrangian bounds and checks use the
+    other methods if overridden.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class LinkingRows(ABC):
         return ()
 
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]] | None:
-        """Return lower and upper sides of the rows of a block, empty if it has none; None if they are unknown."""
+        """Return lower and upper sides of the rows of a block, possibly empty, or None if unknown."""
         return None
 
     def packing_sides(self, block: str) -> Mapping[Key, float | None]:
@@ -158,8 +158,7 @@ class LinkingRows(ABC):
         Parameters
         ----------
         exact
-            Whether rows of integer terms must hold up to rounding errors; otherwise they have the tolerance of rows
-            with continuous variables.
+            True: rows of integer terms hold up to rounding errors.  False: within the tolerance of other rows.
         """
         return None
 
@@ -205,7 +204,7 @@ class LinkingRows(ABC):
         return None
 
     def itemised(self, stated: float, column: Column, duals: OwnDuals, weight: float) -> str:
-        """Return the terms of a column's reduced cost compared with the stated one, as a text; empty if unknown."""
+        """Return a text, possibly empty, that compares a column's reduced cost with the stated one."""
         return ""
 
     def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: OwnDuals) -> Floats | None:
@@ -216,7 +215,7 @@ class LinkingRows(ABC):
         return None
 
     def linking(self) -> Linking | None:
-        """Return the rows at the present node for a Lagrangian relaxation; None if there is none."""
+        """Return the rows at the present node for a Lagrangian relaxation, or None."""
         return None
 
     def refine(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> bool:
@@ -227,7 +226,7 @@ class LinkingRows(ABC):
         return False
 
     def far_points(self, budget: Budget) -> Iterator[MasterSolution | None]:
-        """Yield points of an unbounded master, each farther out than the one before; None if none is found."""
+        """Yield points of an unbounded master, each farther out than the one before, or None on failure."""
         yield None
 
 
@@ -241,8 +240,8 @@ class NodeSwitch(ABC):
     def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> tuple[tuple[Column, float], ...]:
         """Raise the lower bounds of columns, by identity, for diving; return these columns with their bounds.
 
-        An empty mapping removes these bounds.  If ``proper`` is the name of a block of rows, columns that cover more of
-        a row than the fixed ones leave are disabled.
+        An empty mapping removes these bounds.  With ``proper``, the name of a block of rows, columns that cover more
+        than the fixed ones leave are disabled.
         """
         if fixed:
             raise FormulationError(f"{type(self).__name__} cannot fix columns")
@@ -256,10 +255,10 @@ class NodeSwitch(ABC):
         """Start the next solve from a saved basis, or the first one from a basis of another run."""
 
     def begin_feasible(self) -> None:
-        """Begin in phase 2: the master has the columns of a verified solution, so its rows can be satisfied."""
+        """Begin in phase 2: the columns of a verified solution can satisfy the rows."""
 
     def end_exchanges(self) -> bool:
-        """Fix exchanges at zero at all nodes from now on; return whether any was free at this one."""
+        """Fix exchanges at zero from now on; return whether any was free at this node."""
         return False
 
     def remove_stale(self, age: int) -> int:
@@ -294,7 +293,7 @@ class IntegerSearch(ABC):
         seed: int,
         stopped: Callable[[], bool],
     ) -> Solution | None:
-        """Return the best integer solution found by exchanging columns one at a time; None if there is none.
+        """Return the best integer solution found by exchanging columns one at a time, or None.
 
         Parameters
         ----------
@@ -343,7 +342,7 @@ class RestrictedMaster(ABC):
     """The restricted master problem that the engine solves.
 
     It need not be a linear program; for example, it may be a dynamic program whose dual values are messages.  The
-    engine passes its dual values to the oracles and their columns to it, and uses the bounds that it computes.
+    engine passes its dual values to the oracles, adds their columns, and uses its bounds.
     """
 
     sense: Sense
@@ -444,7 +443,7 @@ def real_costs(master: RestrictedMaster) -> AbstractContextManager[None]:
 
 
 def is_integral(master: RestrictedMaster, solved: MasterSolution) -> bool:
-    """Return whether a solution of a master may be feasible: integer variables are integral, no exchanges are used."""
+    """Return whether a solution has integral values of integer variables, and no exchanges."""
     if solved.integral is None:
         return not solved.exchanging and master.solution(solved).is_integral
     return solved.integral

@@ -1,15 +1,15 @@
-r"""A restricted master that is a quadratic program over the simplex: the best mean of structures, with a norm penalty.
+r"""A restricted master that is a quadratic program: the best mean of structures, with a norm penalty.
 
     max  Σ_j c_j p_j - κ/2 ‖Σ_j p_j a_j‖²        over p ≥ 0, Σ_j p_j = 1
 
 (minimising: a plus between the terms).  Its dual values are π = κ Σ_j p_j a_j, the price of moving the mean, and the
-level σ that all columns in use have in common.  The reduced cost of a column is c_j - πᵀa_j - σ (minimising:
-c_j + πᵀa_j - σ).  For *any* π, with β the best reduced cost of all columns,
+common level σ of the columns in use.  The reduced cost of a column is c_j - πᵀa_j - σ (minimising: c_j + πᵀa_j - σ).
+For *any* π, with β the best reduced cost of all columns,
 
     σ + β + ‖π‖²/(2κ)
 
-bounds all solutions, since -κ/2 ‖m‖² ≤ ‖π‖²/(2κ) - πᵀm for every mean m.  This makes SparseMAP and margin-based
-learning a column generation: structures are columns, decoding is pricing, and the bound is the stopping rule.
+bounds all solutions, since -κ/2 ‖m‖² ≤ ‖π‖²/(2κ) - πᵀm for every mean m.  So SparseMAP and margin-based learning are
+column generation: structures are columns, decoding is pricing, and the bound ends it.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class MeanDuals(DualVector):
 class QuadraticMaster(RestrictedMaster, LinkingRows):
     """A master whose solution is the mean of columns that is best by their costs and its norm.
 
-    A column is a structure with a cost, a vector given by ``vector``, no rows, and a share from 0 to 1 in a solution.
-    One oracle bounds, at :class:`MeanDuals`, the values ``cost ∓ prices @ a - level``.
+    A column is a structure with a cost and a vector given by ``vector``. Its value is a share from 0 to 1. One oracle
+    bounds, at :class:`MeanDuals`, the values ``cost ∓ prices @ a - level``.
 
     Parameters
     ----------

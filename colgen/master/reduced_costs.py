@@ -25,7 +25,6 @@ class ReducedCosts:
         self._lookup = lookup
 
     def of(self, columns: Sequence[Column], duals: Duals) -> Floats:
-        """Return the reduced costs of columns."""
         if not len(columns):
             return np.empty(0)
         real = self._objective.phase == 2

@@ -129,7 +129,7 @@ class StatedByRows:
         return found
 
     def entries_of_batch(self, batch: Columns) -> Entries | None:
-        """Return the entries of a batch that rows define; None if there are none."""
+        """Return the entries of a batch that rows define, if any."""
         if not self._by_function and (batch.keys is None or not self._by_key):
             return None
         by_function = self._by_function.entries(batch) if self._by_function else None

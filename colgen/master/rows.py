@@ -44,7 +44,7 @@ class IdleRows:
         return self._positions[self._out]
 
     def take_out(self, activity: Floats, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
-        """Count one more solve with these activities and sides of all rows; return positions of rows that leave."""
+        """Count one more solve with these activities and sides; return positions of rows that leave."""
         mine = self._positions
         room = TOLERANCES.feasibility * sizes[mine]
         slack = (activity[mine] > lower[mine] + room) & (activity[mine] < upper[mine] - room)
@@ -54,7 +54,7 @@ class IdleRows:
         return mine[going]
 
     def put_back(self, activity: Floats | None, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
-        """Return positions of rows that come back: those that these activities violate; all if there are none."""
+        """Return positions of rows that come back: those that these activities violate, by default all."""
         mine = self._positions
         coming = self._out.copy()
         if activity is not None:
@@ -112,12 +112,11 @@ class MasterRows:
         self.sizes = np.append(self.sizes, np.where(sizes > 0.0, sizes, 1.0))
 
     def sides(self, block: str) -> Mapping[Key, tuple[float, float]]:
-        """Return the sides of the rows of a block."""
         rows = self.names.block(block).tolist()
         return {self.names.keys[r]: (float(self.lower[r]), float(self.upper[r])) for r in rows}
 
     def packing_sides(self, block: str, formulation: Rows) -> Mapping[Key, float | None]:
-        """Return the upper side of each row of a block; None if variables of the template may relax it."""
+        """Return the upper side of each row of a block, or None if template variables may relax it."""
         f = formulation
         owners = _entry_owners(f)
         bad = ((f.matrix.data < 0.0) | (f.lower[owners] < 0.0)) & ~f.artificial[owners]
@@ -138,7 +137,7 @@ class MasterRows:
         return np.append(duals, np.zeros(len(self) - len(duals)))
 
     def guess(self, duals: OwnDuals, sense: Sense) -> Floats:
-        """Return dual values of all rows from other duals or from values by blocks and rows, ignoring unknown rows."""
+        """Return dual values of all rows from other duals, or from values by blocks and rows."""
         if isinstance(duals, Duals):
             return self.signed(self.pad(duals.values), sense)
         values = np.zeros(len(self))

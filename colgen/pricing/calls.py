@@ -17,7 +17,7 @@ from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, call_
 
 
 def call_oracles(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingContext) -> list[PricingResult]:
-    """Return the oracles' results in their order; record in the run's budget the calls that overrun the deadline."""
+    """Return the oracles' results in order, and record calls that overrun the deadline in the budget."""
     budget = context.budget
 
     def call(oracle: Pricing) -> tuple[PricingResult, float, bool]:
@@ -44,7 +44,6 @@ class GatheredColumns(NamedTuple):
 
     @property
     def costs(self) -> NDArray[np.float64]:
-        """Costs of the columns."""
         columns = self.columns
         return columns.costs if isinstance(columns, Columns) else np.array([column.cost for column in columns])
 

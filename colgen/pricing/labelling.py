@@ -2,8 +2,8 @@
 
     oracle = Labelling(solver, distances, {i: ("visit", i) for i in customers}, vehicles=("vehicles", None))
 
-The solver is an argument (``colgen.solvers.paths.labelling.Labelling`` or an object with the same methods), so the
-engine does not import compiled code.
+The solver, such as ``colgen.solvers.paths.labelling.Labelling``, is an argument, so the engine imports no compiled
+code.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ Mask = NDArray[np.bool_]
 class Labelling(Pricing):
     """Find paths of minimum reduced cost: heuristic searches first, then an exact one that proves a bound.
 
-    The oracle reads the dual values of rows that vertices and arcs touch, of branching rows and of cuts.  It prices
-    ``Linear`` terms over vertices and arcs, and ``Count`` and ``Box`` terms over vertices.  Inside the labels it
-    enforces branching on arcs, on the number of paths, and on pairs of vertices (:class:`colgen.RyanFoster`).  It
-    computes the marginals of arcs (:class:`colgen.fixing.ReducedCostFixing`) and lists all paths of small reduced cost
+    The oracle reads the dual values of rows of vertices and arcs, of branching rows and of cuts.  It prices ``Linear``
+    terms over vertices and arcs, and ``Count`` and ``Box`` terms over vertices.  Inside the labels it enforces
+    branching on arcs, on the number of paths, and on pairs of vertices (:class:`colgen.RyanFoster`).  It computes the
+    marginals of arcs (:class:`colgen.fixing.ReducedCostFixing`) and lists all paths of small reduced cost
     (:class:`colgen.enumeration.PathEnumeration`).  It supports minimisation only.
 
     Parameters
@@ -171,7 +171,7 @@ class Labelling(Pricing):
         return PricingResult(columns, found.bound, stated, marginals=marginals)
 
     def listed(self, duals: Duals, context: PricingContext, limit: int, effort: float = math.inf) -> Columns | None:
-        """Return all paths that can be in an improving solution; the cheapest of those that visit the same vertices.
+        """Return all paths that an improving solution can use, the cheapest for each set of vertices.
 
         ``context.slack`` bounds their reduced costs.  For ``limit`` and ``effort`` see
         :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`; None if they, or the time, do not suffice.
@@ -180,7 +180,7 @@ class Labelling(Pricing):
         best = self.solver.price(reduced, **given)
         if best.bound is None:
             return None
-        # Other paths of the solution may have the best reduced cost, which is negative if the duals are not optimal.
+        # Other paths of the solution may have negative reduced costs, unless the duals are optimal.
         found = self.solver.enumerate(
             reduced, context.slack + min(best.bound, 0.0), limit=limit, costs=self.costs, effort=effort, **given
         )

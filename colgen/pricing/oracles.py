@@ -35,7 +35,7 @@ class PricingContext:
     """The data of a pricing problem apart from the dual values.
 
     Dual values passed to an oracle always have the signs that their rows allow, also in phase 1 and in
-    :func:`colgen.testing.check_problem`.  When minimising, a row ``≥`` has π ≥ 0 and a row ``≤`` has π ≤ 0; when
+    :func:`colgen.testing.check_problem`.  When minimising, a row ``≥`` has π ≥ 0 and a row ``≤`` has π ≤ 0. When
     maximising it is the other way round.  An equation or a row with two sides has a π of either sign.
 
     Attributes
@@ -43,7 +43,7 @@ class PricingContext:
     sense
         When minimising, negative reduced costs improve; when maximising, positive ones.
     cost_weight
-        Factor on every column's own cost: 1, but 0 in phase 1, where the reduced cost is ``0·c_j - πᵀa_j``.  Oracles
+        Factor on every column's own cost: 1, or 0 in phase 1. The reduced cost there is ``0·c_j - πᵀa_j``.  Oracles
         whose columns differ in cost must use it.
     decisions
         The node's branching decisions.  Oracles must not return columns that one of them forbids.
@@ -120,7 +120,7 @@ class PricingContext:
         return frozenset(name for decision in self.decisions for name in decision.forbids(block))
 
     def together(self, block: str | None = None) -> tuple[tuple[Any, ...], ...]:
-        """Return the groups of rows that Ryan and Foster's rule has joined: a column covers all of a group or none.
+        """Return the groups of rows that Ryan and Foster's rule has joined.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class PricingContext:
         Returns
         -------
         tuple of tuple
-            The indices of the rows of each group.  Overlapping pairs are merged into one group.
+            The indices of the rows of each group, of which a column covers all or none.  Overlapping pairs are merged.
 
         Raises
         ------
@@ -147,7 +147,6 @@ class PricingContext:
 
     @staticmethod
     def _in_block(pairs: list[tuple[Key, Key]], block: str | None) -> list[tuple[Key, Key]]:
-        """Return the pairs within a block."""
         blocks = sorted({key[0] for pair in pairs for key in pair})
         if block is None and len(blocks) > 1:
             raise InputError(f"decisions concern rows of {' and '.join(map(repr, blocks))}: pass one of these as block")
@@ -189,12 +188,11 @@ class PricingResult:
         The reduced costs of all columns of this pricing problem in any solution, times their values, sum to nothing
         better.  Then the dual bound needs no multiplicity, and may be tighter.
     attained
-        Function that returns the columns of the pricing problem's optimal solution, and their values; bounds by
-        Subgradient, Volume and Bundle call it.  None: the best of ``columns``, as often as the multiplicity allows, if
-        it improves.
+        Function that returns the columns of the pricing problem's optimal solution, and their values.  Subgradient,
+        Volume and Bundle call it.  None: the best of ``columns``, as often as the multiplicity allows, if it improves.
     marginals
-        Function for :class:`colgen.fixing.ReducedCostFixing` that returns the marginals of the original variables, or
-        None if that takes too long.
+        Function that returns the marginals of the original variables, or None if that takes too long.
+        :class:`colgen.fixing.ReducedCostFixing` calls it.
     answers
         Complete solutions that the search has found; the engine verifies each before it becomes the incumbent.
     relaxed
@@ -202,8 +200,8 @@ class PricingResult:
     cut_off
         Whether a deadline or an interrupt stopped the search early, so that the bound is missing or weaker.
     together
-        Whether all columns join the master together, improving or not; for example, an arc may improve only with a
-        part that uses it.
+        Whether all columns join the master, improving or not.  For example, an arc may improve only with a part that
+        uses it.
     """
 
     columns: Sequence[Column] = ()
@@ -224,19 +222,19 @@ class Pricing(ABC):
     Attributes
     ----------
     multiplicity
-        Upper bound on the sum of the values of this pricing problem's columns in any solution, for example the number
-        of identical machines.  It turns reduced costs into a Lagrangian bound.  Infinite if unknown.
+        Maximum number of this pricing problem's columns in any solution, counted with their values; for example, the
+        number of identical machines.  It turns reduced costs into a Lagrangian bound.  Infinite if unknown.
     cost_bound
         No column costs less than this (when maximising: no column is worth more).  If it is positive (when maximising:
         negative), Farley's bound holds without a multiplicity.
     same_as
         Pricing problems with equal ``same_as`` are identical: same columns, costs and coefficients.  Only one of them
         is solved, with the sum of their multiplicities.  Objects of one class with equal attributes (numbers, names,
-        arrays, or the same objects) are recognised as identical without it.
+        arrays, the same objects) are identical without it.
     prices
         Kinds of terms of cuts that the oracle reads from ``duals.terms(kind)`` and prices exactly.  Cuts of other kinds
-        raise an error.  An oracle that uses ``duals.items(block)`` for components already prices ``Linear`` terms and
-        only has to list that kind here.
+        raise an error.  An oracle that reads ``duals.items(block)`` already prices ``Linear`` terms and only has to
+        list them here.
     """
 
     multiplicity: float = math.inf
@@ -255,7 +253,7 @@ class Pricing(ABC):
 
 
 def check_attributes(oracle: Pricing) -> None:
-    """Check the multiplicity and the cost bound, which an oracle may change in any call; fast if they are valid."""
+    """Check the multiplicity and the cost bound, which an oracle may change in any call."""
     multiplicity, cost_bound = oracle.multiplicity, oracle.cost_bound
     if not (type(multiplicity) is float and multiplicity > 0.0):
         name = f"{oracle.name}.multiplicity"
@@ -322,7 +320,6 @@ def call_oracle(oracle: Pricing, duals: Duals, context: PricingContext) -> Prici
 
 
 def _describe(value: Any) -> str:
-    """Describe a value of a wrong type for a message."""
     return f"None ({FORGOTTEN})" if value is None else f"a {type(value).__name__}"
 
 
@@ -374,8 +371,8 @@ class OraclePricing(Pricing, Generic[Structure]):
         """Return the structure of best reduced cost, or :data:`NO_STRUCTURE` if none exists.
 
         Return ``Best(structure, reduced_cost)`` to have the engine compare the oracle's reduced cost with the encoded
-        column's.  Call ``context.budget.require()`` regularly in long searches: it ends the search after the deadline
-        or an interrupt, and the run returns the best solution and bound so far.
+        column's.  Call ``context.budget.require()`` regularly in long searches.  It ends the search after the deadline
+        or an interrupt, without loss of other results.
         """
 
     @abstractmethod

@@ -57,7 +57,7 @@ class Visits:
     # --- rank-1 cuts -------------------------------------------------------------------------------------------------
 
     def rank_one_cuts(self, terms: PricedTerms[Count]) -> tuple[Any, ...] | None:
-        """Return numerators, denominators, memory and penalties of the rank-1 cuts; None if there are none."""
+        """Return numerators, denominators, memory and penalties of the rank-1 cuts, if any."""
         if not terms:
             return None
         count = len(terms.terms)
@@ -78,7 +78,7 @@ class Visits:
     # --- boxes -------------------------------------------------------------------------------------------------------
 
     def boxes(self, terms: PricedTerms[Box], decisions: Iterable[Decision]) -> tuple[Any, ...] | None:
-        """Return visited vertices, unvisited vertices and penalties, one row per box; None if there are none.
+        """Return visited vertices, unvisited vertices and penalties, one row per box, if any.
 
         Pairs together forbid paths that visit exactly one of both; pairs apart forbid paths that visit both.
         """
