@@ -45,9 +45,9 @@ class DualEvaluation:
 
 
 class Average:
-    """A convex combination of solutions, stored as weights; columns are built on demand.
+    """A convex combination of solutions, stored as weights.  Columns are built on demand.
 
-    At most ``most`` solutions are stored, those of largest weight; the weights are normalised.
+    At most ``most`` solutions are stored, those of largest weight.  The weights are normalised.
     """
 
     def __init__(self, most: int = 128) -> None:
@@ -84,7 +84,7 @@ class Ascent(ABC):
     lower, upper
         Bounds of the box of all points, shape (m,), possibly infinite.
     unit
-        Typical size of the values' terms; steps are relative to it while the values are zero.
+        Typical size of the values' terms.  Steps are relative to it while the values are zero.
     target
         Upper bound on the maximum (the incumbent's objective), possibly infinite.
 
@@ -93,7 +93,7 @@ class Ascent(ABC):
     best
         The evaluation of the best value so far; None before the first.
     average
-        Averaged solution; it converges to an optimum of the relaxation.
+        Averaged solution.  It converges to an optimum of the relaxation.
     converged
         Whether further steps would be negligible.
     """

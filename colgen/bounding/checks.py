@@ -265,7 +265,7 @@ def check_rows(
 
     ``known`` are feasible solutions, which must satisfy the rows.  The solver may violate rows whose keys are in
     ``present`` by its own tolerance.  A row that the solution clearly satisfies, or that cuts off a known solution,
-    raises a :class:`SeparationError`; a coefficient that is not finite, a :class:`FormulationError`.
+    raises a :class:`SeparationError`.  A coefficient that is not finite raises a :class:`FormulationError`.
     """
     here = activities(rows, solution)
     for row, found in zip(rows, here, strict=True):

@@ -92,7 +92,7 @@ class NodeProgress:
         self.cleaned_at = self.sense.hopeless
 
     def update_master(self, solved: MasterSolution) -> bool:
-        """Store the restricted master's solution; return whether it begins another phase."""
+        """Store the restricted master's solution.  Return whether it begins another phase."""
         self.solved = solved
         if solved.phase == self.phase:
             return False
@@ -114,7 +114,7 @@ class NodeProgress:
     def _add_real_bound(self, bound: float, duals: DualPoint) -> None:
         """Store a bound of phase 2 that was proved in phase 1, unless it is infinite.
 
-        Infeasibility may depend on rows that are not separated yet; the master proves it once they are added.
+        Infeasibility may depend on rows that are not separated yet.  The master proves it once they are added.
         """
         if math.isfinite(bound) and (self.known is None or self.sense.is_better(self.known[0], bound)):
             self.known = bound, duals
@@ -274,7 +274,7 @@ def _continue_without_exchanges(
 
 
 def _add_bounding_rows(node: NodeState, parts: Parts) -> bool | None:
-    """Add separated rows that bound an unbounded master; return whether there are any, None if unknown.
+    """Add separated rows that bound an unbounded master.  Return whether there are any, None if unknown.
 
     It is unknown if time ran out or there is no solution to separate.  The points move farther and farther out, until
     they violate rows with large sides too.
@@ -292,7 +292,7 @@ def _add_bounding_rows(node: NodeState, parts: Parts) -> bool | None:
 
 
 def _add_violated(node: NodeState, far: MasterSolution, parts: Parts) -> bool:
-    """Add the rows that a point far out violates; return whether there are any."""
+    """Add the rows that a point far out violates.  Return whether there are any."""
     master = parts.master
     solution, context = master.solution(far), separation_context(parts, node, far, master.sense.ideal)
     # So far out, rounding errors may violate rows of the master.
@@ -403,7 +403,7 @@ def _decide(
 def _refine_scale(
     solved: MasterSolution, priced: PricedRound, progress: NodeProgress, context: PricingContext, parts: Parts
 ) -> bool:
-    """Refine the scale if the tolerance hides more than the optimality gap allows; return whether to continue.
+    """Refine the scale if the tolerance hides more than the optimality gap allows.  Return whether to continue.
 
     The tolerance is relative to typical costs of feasible solutions.  Many columns with much smaller costs may add up
     to more.
@@ -467,7 +467,7 @@ def _rounding_decides(run: Run, bound: float, solved: MasterSolution) -> bool:
 
 
 def _add(master: RestrictedMaster, priced: PricedRound, rows: Sequence[Row]) -> int:
-    """Add columns and rows; return the number of new columns."""
+    """Add columns and rows.  Return the number of new columns."""
     before = master.num_rows
     added = master.add(priced.new.columns, (), priced.new.origins) if priced.new else 0
     if rows:

@@ -1,4 +1,4 @@
-"""One round of pricing at guessed dual values; its bound is proved."""
+"""One round of pricing at guessed dual values.  Its bound is proved."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def prove(
 ) -> Proved:
     """Price all oracles at guessed dual values and return the bound that this proves.
 
-    Real costs are used even if the master is in phase 1; it need not have been solved.
+    Real costs are used even if the master is in phase 1.  It need not have been solved.
     """
     sense, rows = master.sense, master.rows
     with real_costs(master):
@@ -68,7 +68,7 @@ def prove(
 
 
 def guess_context(master: RestrictedMaster, context: PricingContext, settings: Settings) -> PricingContext:
-    """Return the oracles' context at guessed dual values; call it while real costs are in use."""
+    """Return the oracles' context at guessed dual values.  Call it while real costs are in use."""
     precision = master.precision
     scale = settings.scale or precision.scale
     return PricingContext(  # faster than dataclasses.replace, which dominates small solves
@@ -98,7 +98,7 @@ def _select_new(master: RestrictedMaster, found: GatheredColumns, improving: NDA
 def record(
     run: Run, master: RestrictedMaster, proved: Proved, node: tuple[int, int], started: float, settings: Settings
 ) -> Termination | None:
-    """Record such a round; return a reason to stop, if any rule has one.
+    """Record such a round.  Return a reason to stop, if any rule has one.
 
     Without a restricted master, the incumbent's objective is recorded as its objective.
     """

@@ -44,7 +44,7 @@ _CAPPED = 2.0
 class SubproblemSolution:
     """A solution of all pricing problems: the columns used of each oracle, with their values.
 
-    ``own`` are the values of the columns that belong to no oracle; ``holds`` tells whether the linking rows hold too.
+    ``own`` are the values of the columns that belong to no oracle.  ``holds`` tells whether the linking rows hold too.
     """
 
     own: Floats
@@ -182,7 +182,7 @@ class LagrangianDual:
         return [[select(columns, values >= least) for columns, values in blend] for blend in found]
 
     def solution(self, average: Iterable[tuple[float, SubproblemSolution]]) -> Solution | None:
-        """Return an averaged solution as an approximate solution of the relaxation; its rows hold nearly."""
+        """Return an averaged solution as an approximate solution of the relaxation.  Its rows hold nearly."""
         average = list(average)
         if not average:
             return None
@@ -209,7 +209,7 @@ class LagrangianDual:
 
 
 def _merge(parts: Sequence[tuple[Sequence[Column], Floats]]) -> list[tuple[Sequence[Column], Floats]]:
-    """Sum the values of equal columns, each at its first position; signatures identify columns of batches."""
+    """Sum the values of equal columns, each at its first position.  Signatures identify columns of batches."""
     parts = [part for part in parts if len(part[0])]
     if not parts:
         return []

@@ -113,7 +113,7 @@ class Pricer:
         self._smoothed: tuple[PricingContext, PricingContext] | None = None
 
     def price(self, solved: MasterSolution, context: PricingContext, best_bound: float) -> PricedRound:
-        """Price one round; ``best_bound`` is the best bound proved before."""
+        """Price one round.  ``best_bound`` is the best bound proved before."""
         ray = self._stabilization.ray if solved.phase == 1 and isinstance(solved.duals, Duals) else None
         if ray is None:
             return self._price(solved, context, best_bound)

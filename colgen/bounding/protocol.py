@@ -74,7 +74,7 @@ class NodeState:
     number, depth
         Both are 0 at the root.
     bound
-        The parent's dual bound; the ideal value at the root.
+        The parent's dual bound; at the root the ideal value.
     duals
         Initial dual values, from the parent or guessed, or None.
     start
@@ -148,7 +148,7 @@ class Parts:
     Attributes
     ----------
     run
-        Clock, incumbent and record of rounds; ``run.prunes(bound)`` returns whether a bound prunes a node.
+        Clock, incumbent and record of rounds.  ``run.prunes(bound)`` returns whether a bound prunes a node.
     context
         Function that returns the oracles' context at a node.
     found
@@ -181,7 +181,7 @@ class Bounding(ABC):
 
 
 class OneRound(Bounding):
-    """One round of pricing at the parent's dual values, if any; the bound is that of the oracles.
+    """One round of pricing at the parent's dual values, if any.  The bound is that of the oracles.
 
     For problems whose oracles bound a node by themselves, from ``context.decisions``.  Branching rules use the solution
     of the relaxation that the oracles return (``PricingResult.relaxed``).

@@ -43,14 +43,14 @@ class Run:
     scale
         The scale that tolerances on objectives are relative to; 0 while it is unknown.
     offset
-        The part that all objectives have in common; differences are not relative to it.
+        The part that all objectives have in common.  Differences are not relative to it.
     rounding
-        Rounding error of objectives; smaller differences do not count.
+        Rounding error of objectives.  Smaller differences do not count.
 
     Attributes
     ----------
     known
-        Feasible solutions found so far, the latest last; every row must admit them.
+        Feasible solutions found so far, the latest last.  Every row must admit them.
     check_knows_rows
         Whether a solution that passes ``check`` satisfies all separated rows.
     is_checked
@@ -103,7 +103,7 @@ class Run:
             float, setup=self.budget.seconds - self.budget.compiling
         )
         self.watch: Callable[[], None] | None = None
-        """Called between rounds and nodes; the checkpoint writer sets it."""
+        """Called between rounds and nodes.  The checkpoint writer sets it."""
         self.seconds_before = 0.0
         """Duration of the earlier runs that this one resumes."""
         self.columns_generated = 0
@@ -288,7 +288,7 @@ class Run:
     # --- rounds ------------------------------------------------------------------------------------------------------
 
     def record(self, iteration: Iteration, *, proves: bool = True) -> Termination | None:
-        """Store and announce a round; return a reason to stop, if any rule has one.
+        """Store and announce a round.  Return a reason to stop, if any rule has one.
 
         ``proves``: whether the root's bound is valid for the goal of the run.  It is for feasible solutions; if only
         the relaxation is wanted, it counts once that is solved.
@@ -364,7 +364,7 @@ class Recorder:
         duals: DualPoint = None,
         values: Solution | None = None,
     ) -> Termination | None:
-        """Record the round with the node's best dual bound; return a reason to stop, if any."""
+        """Record the round with the node's best dual bound.  Return a reason to stop, if any."""
         run, sense = self._run, self._run.sense
         incumbent = run.objective
         live = sense.ideal

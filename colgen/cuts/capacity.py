@@ -31,7 +31,7 @@ class RoundedCapacity(Separation):
     arcs
         The arcs of a column and how often it uses each: ``arcs(column) -> {(from, to): times}``.
     demands
-        Demand of each customer; each is visited once in every feasible solution.  Omit the depot.
+        Demand of each customer.  Each is visited once in every feasible solution.  Omit the depot.
     capacity
         Capacity of a vehicle.
     block, cuts

@@ -18,7 +18,7 @@ from colgen.solvers.cuts.counting import counts_along
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Triples = tuple[Ints, Ints, Floats]
-"""Indices of columns, indices of components, amounts; others are zero."""
+"""Indices of columns, indices of components, amounts.  Others are zero."""
 
 _SLACK = 10
 """Default number of consecutive solves with slack after which a cut leaves the linear program."""
@@ -83,7 +83,7 @@ class Cuts(RowFamily):
     # --- amounts -----------------------------------------------------------------------------------------------------
 
     def amounts(self, columns: Sequence[Column], block: str, members: Sequence[Hashable]) -> Triples:
-        """Return the amounts of components of a block in each column; override it for faster array code."""
+        """Return the amounts of components of a block in each column.  Override it for faster array code."""
         if self.components is None and isinstance(columns, Columns) and columns.row_keys is not None:
             return _from_rows(columns, columns.row_keys, block, members)
         number = {member: k for k, member in enumerate(members)}

@@ -36,7 +36,7 @@ class RankOne(Separation):
     rows, block
         The blocks of the packing rows and of the cuts.
     sizes
-        Numbers of rows per cut; triples are enumerated, larger sets found by local search.
+        Numbers of rows per cut.  Triples are enumerated, larger sets found by local search.
     order
         The components that a column visits, in order, as indices of the rows.  The cuts then have the smallest memory
         that keeps their violation, which makes pricing easier.

@@ -39,7 +39,7 @@ class SeparationContext:
     scale
         Scale of the objective, to which differences are relative.
     budget
-        The run's limits; long searches check ``budget.expired`` or call ``budget.require()``.
+        The run's limits.  Long searches check ``budget.expired`` or call ``budget.require()``.
     """
 
     sense: Sense

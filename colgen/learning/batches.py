@@ -38,7 +38,7 @@ class Batch:
     lengths
         Lengths of the instances; None if all have full length.
     workers
-        Number of threads; the results do not depend on it.
+        Number of threads.  The results do not depend on it.
     first
         Index of the first instance, if this is a part of a batch.
     """
@@ -60,11 +60,11 @@ class Batch:
         return own if self.lengths is None else _crop(self.oracle, int(self.lengths[k]), own)
 
     def each(self, function: Callable[..., Any]) -> list[Any]:
-        """Return the results of a function of each instance's arrays; its ColgenError names the instance."""
+        """Return the results of a function of each instance's arrays.  Its ColgenError names the instance."""
         return self.over(lambda k: function(*self.instance(k)))
 
     def over(self, function: Callable[[int], Any]) -> list[Any]:
-        """Return the results of a function of each instance's index; its ColgenError names the first such instance."""
+        """Return the results of a function of each instance's index.  Its ColgenError names the first such instance."""
 
         def call(k: int) -> Any:
             try:
@@ -120,7 +120,7 @@ def batch_of(
     shared
         Which of the arrays have no axis of instances, for custom oracles; by default none.
     workers
-        Number of threads.  Compiled kernels run in parallel; an oracle in Python is limited by the interpreter lock.
+        Number of threads.  Compiled kernels run in parallel.  An oracle in Python is limited by the interpreter lock.
         The results do not depend on it.
 
     Raises

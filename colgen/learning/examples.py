@@ -20,7 +20,7 @@ Features: TypeAlias = tuple[Ints, Floats]
 
 
 class Example(Protocol):
-    """The interface of examples; implement it if features are not matrices."""
+    """The interface of examples.  Implement it if features are not matrices."""
 
     @property
     def oracle(self) -> StructureOracle:

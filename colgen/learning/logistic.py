@@ -18,9 +18,9 @@ def logistic_regression(features: Any, labels: ArrayLike, strengths: ArrayLike) 
     features
         x, an array or a sparse matrix of shape (examples, features).
     labels
-        True for examples with y = 1; the others have y = -1.
+        True for examples with y = 1.  The others have y = -1.
     strengths
-        λ: one for all weights or one per weight; use zero for an intercept.
+        λ: one for all weights or one per weight.  Use zero for an intercept.
     """
     from scipy import optimize  # takes 0.25 s to import and is needed only in training
 

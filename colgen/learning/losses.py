@@ -87,7 +87,7 @@ def augmented(
         The right structure: labels or parts, see :mod:`colgen.learning.oracles`.
     margin
         ``"hamming"``: each missed right part of the first array costs 1.  ``"zero_one"``: every structure but the right
-        one costs 1; this may need the second best, see :func:`second_best`.
+        one costs 1.  This may need the second best, see :func:`second_best`.
     costs
         Costs of the parts of the first array, in its shape, instead of the margin.
 
@@ -131,17 +131,17 @@ def fenchel_young(
     seed: int = 0,
     rounds: int | None = None,
 ) -> Loss:
-    """Return a Fenchel-Young loss; its gradient is a mean of structures minus the right one.
+    """Return a Fenchel-Young loss.  Its gradient is a mean of structures minus the right one.
 
     Parameters
     ----------
     oracle
         Any oracle; ``"gibbs"`` needs one with sums over its structures.
     regularization
-        ``"sparsemap"``: the mean is a :func:`~colgen.learning.sparsemap.sparsemap`.  ``"gibbs"``: marginals; the loss
+        ``"sparsemap"``: the mean is a :func:`~colgen.learning.sparsemap.sparsemap`.  ``"gibbs"``: marginals.  The loss
         is -log P(right).  ``"beliefs"``: approximate marginals of trees with grandchildren by loopy belief propagation
         (an oracle with a method ``beliefs(*scores)``). The value uses Bethe's free energy and may be negative.
-        ``"perturbed"``: the mean of best structures at perturbed scores; the value has an unknown constant and may be
+        ``"perturbed"``: the mean of best structures at perturbed scores.  The value has an unknown constant and may be
         negative.
     samples, spread, seed
         Of the perturbations.

@@ -83,7 +83,7 @@ def cutting_planes(
 
 @dataclass(frozen=True, eq=False)
 class _Plane:
-    """The mean of ψ(right) - ψ(y) over the examples; the mean of Δ(y) is the column's cost."""
+    """The mean of ψ(right) - ψ(y) over the examples.  The mean of Δ(y) is the column's cost."""
 
     vector: Features
 
@@ -150,7 +150,7 @@ def frank_wolfe(
     blocks
         Step after each example, drawn at random (block-coordinate); otherwise one step per pass.
     regularization, margin, gap, passes
-        As for :func:`cutting_planes`; every tenth pass computes the bound from all examples.
+        As for :func:`cutting_planes`.  Every tenth pass computes the bound from all examples.
     """
     _check(examples, regularization, passes)
     count = len(examples)

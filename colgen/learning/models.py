@@ -26,7 +26,7 @@ class SavedModel(ABC):
     kind
         Name of the template that trains the model.
     version
-        Version of the model's data; files of other versions raise an error.
+        Version of the model's data.  Files of other versions raise an error.
     """
 
     kind: ClassVar[str]

@@ -111,7 +111,7 @@ def stochastic_gradient(
 
 
 class _LinearLearner:
-    """Weights for linear examples; ``squares`` are sums of squared gradients."""
+    """Weights for linear examples.  ``squares`` are sums of squared gradients."""
 
     batch = 1
 

@@ -157,7 +157,7 @@ def decode(oracle: StructureOracle, scores: Sequence[Floats]) -> Structure:
 
 
 def structure_from(answer: Any, scores: Sequence[Floats], name: str = "the structure") -> Structure:
-    """Return a structure from arrays in either form of the module, checked; ``name`` is used in messages."""
+    """Return a structure from arrays in either form of the module, checked.  ``name`` is used in messages."""
     if isinstance(answer, Structure):
         sizes = [theta.size for theta in scores]
         if len(answer.parts) != len(sizes) or any(

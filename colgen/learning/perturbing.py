@@ -27,7 +27,7 @@ class Perturbed:
     means
         For each array of scores the mean counts of its parts.
     value
-        The mean of the best perturbed scores; its gradient is the means.
+        The mean of the best perturbed scores.  Its gradient is the means.
     structures
         One per sample.
     """

@@ -3,7 +3,7 @@ r"""SparseMAP: the mean of structures that is nearest to the scores, by column g
     max  θᵀ μ + ηᵀ ν - ½ ‖μ‖²        over (μ, ν) in the convex hull of the structures' arrays (a, b)
 
 Where MAP returns one structure, this returns a mean of few.  It is a function of the scores with a gradient almost
-everywhere.  The first array of scores θ is penalised; others, η, are not, for example transitions or pairs of arcs.
+everywhere.  The first array of scores θ is penalised.  Others, η, are not, for example transitions or pairs of arcs.
 
 The master is a quadratic program over the simplex of the weights of the structures seen
 (:mod:`colgen.solvers.quadratic.over_simplex`).  Its dual values are θ - μ.  The oracle returns a structure of largest
@@ -54,7 +54,7 @@ class SparseMean:
     Attributes
     ----------
     means
-        For each array of scores the mean counts of its parts, in its shape; the first is μ.
+        For each array of scores the mean counts of its parts, in its shape.  The first is μ.
     weights
         Positive weights of the structures, with sum 1.
     value
@@ -236,7 +236,7 @@ def _by_calls(
 def _enlist(
     master: ActiveSet, new: Structure, theta: tuple[Floats, ...], rows: Floats, place: int, scale: float
 ) -> float:
-    """Add a structure to the master and to the rows; return the scale of scores seen so far."""
+    """Add a structure to the master and to the rows.  Return the scale of scores seen so far."""
     places, counts = new.parts[0]
     rows[place, places] = counts
     products = rows[: place + 1, places] @ counts

@@ -39,7 +39,7 @@ class Learner(Protocol[M_co]):
         """Return the number of examples."""
 
     def learn(self, examples: Ints) -> tuple[float, float]:
-        """Take steps on these examples in turn; return their loss before the steps, and their number of parts."""
+        """Take steps on these examples in turn.  Return their loss before the steps, and their number of parts."""
 
     def averaged(self) -> M_co:
         """Return the averaged weights."""
@@ -92,7 +92,7 @@ class SavedTraining:
     path
         The file; None: nothing is saved.
     fingerprint
-        Identifies examples and settings; a file with another fingerprint is ignored.
+        Identifies examples and settings.  A file with another fingerprint is ignored.
     load
         Reads weights that their method ``save(path)`` wrote.
     """
@@ -111,7 +111,7 @@ class SavedTraining:
         return dict(arrays) if ours else {}
 
     def write(self, state: Callable[[], Mapping[str, NDArray[Any]]]) -> None:
-        """Replace the saved arrays; ``state`` is called only if there is a file."""
+        """Replace the saved arrays.  ``state`` is called only if there is a file."""
         if self.path is not None:
             with writing(self.path, "wb") as file:
                 np.savez(file, **{**state(), "fingerprint": self._fingerprint})  # type: ignore[arg-type]

@@ -54,11 +54,11 @@ class AveragedWeights:
         return float(norm_of_marks(self.marks, self._kept))
 
     def step(self, length: float, number: float) -> None:
-        """Take a step along the marks; ``number`` is the number of the step."""
+        """Take a step along the marks.  ``number`` is the number of the step."""
         step_of_marks(self.weights, self.sums, self.marks, self._kept, length, number)
 
     def add(self, places: Ints, changes: NDArray[Any], number: float) -> None:
-        """Add changes at distinct places; ``number`` is the number of the step."""
+        """Add changes at distinct places.  ``number`` is the number of the step."""
         self.weights[places] += changes
         self.sums[places] += number * changes
 
@@ -113,7 +113,7 @@ class FeatureWeights:
 
     @staticmethod
     def of_dense(keys: Ints, weights: NDArray[Any], *, compact: bool = True) -> FeatureWeights:
-        """Return the nonzero weights of an array, shape (features, labels); ``compact`` omits features without any."""
+        """Return the nonzero weights of an array, shape (features, labels).  ``compact`` omits features without any."""
         features, labels = np.nonzero(weights)
         values = weights[features, labels].astype(np.float32)
         kept = np.unique(features) if compact else np.arange(len(weights))

@@ -127,7 +127,7 @@ def _find_misuse(columns: Sequence[Column], amounts: Floats) -> str | None:
 def _outside(
     values: Floats | float, lower: Floats | float, upper: Floats | float, integer: Mask | bool
 ) -> NDArray[np.bool_]:
-    """Return which values violate their bounds; integer ones by more than the integrality tolerance."""
+    """Return which values violate their bounds, integer ones beyond the integrality tolerance."""
     largest = np.abs(values)
     for bound in (lower, upper):
         largest = np.maximum(largest, np.where(np.isfinite(bound), np.abs(bound), 0.0))
@@ -136,7 +136,7 @@ def _outside(
 
 
 COST = "cost"
-"""Name of the part that is the column's own cost; the other parts are blocks of rows."""
+"""Name of the part that is the column's own cost.  The other parts are blocks of rows."""
 
 
 def contributions(

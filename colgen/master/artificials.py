@@ -31,7 +31,7 @@ class Artificials:
         self.add(rows, -1.0)
 
     def soften(self) -> bool:
-        """Add artificial variables to the rows that have none yet; return whether there was such a row.
+        """Add artificial variables to the rows that have none yet.  Return whether there was such a row.
 
         An infeasible master proves nothing while a row that columns could satisfy has no artificial variable.
         """

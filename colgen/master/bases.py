@@ -41,7 +41,7 @@ class Bases:
         self._program.lp.begin_at(columns[table.active], rows)
 
     def pool(self, duals: OwnDuals) -> Pool:
-        """Return the columns and the last basis; nothing is basic before the first solve."""
+        """Return the columns and the last basis.  Nothing is basic before the first solve."""
         table = self._table
         mine = np.flatnonzero(table.origins != TEMPLATE)
         reduced = np.full(len(mine), math.nan)

@@ -89,7 +89,7 @@ _ORDER = (False, True, True, False)
 """Order of both ways in one half of a trial, so that neither has an advantage from its rounds."""
 
 _PERIOD = 24
-"""Number of solves until the next trial; it doubles each time, because a trial costs rounds."""
+"""Number of solves until the next trial.  It doubles each time, because a trial costs rounds."""
 
 _WORTH = 2.0
 """Central dual values must gain this multiple of what vertices gain, since they need an interior point method too.  On
@@ -115,7 +115,7 @@ class Centrality:
         self._left, self._period = 0, _PERIOD
 
     def next(self, objective: float, sign: float) -> bool:
-        """Return whether this solve's dual values should be central; ``objective`` is its optimum."""
+        """Return whether this solve's dual values should be central.  ``objective`` is its optimum."""
         if not self._tries:
             return self._choice
         if self._last is not None:

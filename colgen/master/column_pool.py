@@ -30,7 +30,7 @@ class ColumnPool:
     """Columns in compressed form over the rows of a master, identified by key, or by cost and coefficients.
 
     ``costs``, ``lower``, ``upper``, ``integer`` and ``origins`` have one entry per column, in order of addition.
-    ``starts``, ``rows`` and ``values`` are the columns' own coefficients; ``position`` maps keys to positions.
+    ``starts``, ``rows`` and ``values`` are the columns' own coefficients.  ``position`` maps keys to positions.
     """
 
     def __init__(self, row_keys: Sequence[Key], row_position: Mapping[Key, int]) -> None:
@@ -61,7 +61,7 @@ class ColumnPool:
     # --- growing -----------------------------------------------------------------------------------------------------
 
     def append(self, batch: Columns, origin: int | Ints) -> Ints:
-        """Append the columns of a batch, all of them new; return their positions."""
+        """Append the columns of a batch, all of them new.  Return their positions."""
         where = self._grow(
             batch.costs,
             batch.lower,
@@ -151,7 +151,7 @@ class ColumnPool:
         return None if meanings is None else meanings.of(k)
 
     def structures(self, positions: Sequence[int]) -> list[Any]:
-        """Return the structures of the columns at several positions; contiguous ones are looked up together."""
+        """Return the structures of the columns at several positions.  Contiguous ones are looked up together."""
         places = np.asarray(positions, dtype=np.int64)
         batches = np.searchsorted(self._firsts, places, side="right") - 1
         ends = [*(np.flatnonzero(np.diff(batches)) + 1).tolist(), len(places)]

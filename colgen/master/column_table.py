@@ -131,7 +131,7 @@ class ColumnTable(ColumnPool):
         self._refresh_now()
 
     def retire(self, gone: Mask) -> None:
-        """Make columns idle; ``gone`` is a mask over the linear program's columns."""
+        """Make columns idle.  ``gone`` is a mask over the linear program's columns."""
         self.is_in_order = False
         self.place[self.active[gone]] = IDLE
         self._active = Growing(self.active[~gone])
@@ -139,7 +139,7 @@ class ColumnTable(ColumnPool):
         self.place[self.active] = np.arange(len(self.active))
 
     def grow_older(self, reduced_costs: Floats, sign: float, least: float) -> None:
-        """Increase the age of active columns that worsen the objective by more than ``least``; reset other ages."""
+        """Increase the age of active columns that worsen the objective by more than ``least``.  Reset other ages."""
         grow_older(self.ages, self.active, reduced_costs, sign, least)
 
     # --- the matrix --------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class ColumnTable(ColumnPool):
         return columns.tolist(), rows.tolist(), values.tolist()
 
     def row_products(self, duals: Floats) -> Floats:
-        """Return πᵀa_j for every column; rows added after the duals count as zero."""
+        """Return πᵀa_j for every column.  Rows added after the duals count as zero."""
         found: Floats = products(self.starts, self.rows, self.values, duals)
         extra = self._row_entries()
         if extra is not None:
@@ -211,7 +211,7 @@ class ColumnTable(ColumnPool):
         return sums
 
     def within(self, limits: Floats) -> Mask:
-        """Return which columns have no entry above its row's limit; variables of the template always pass."""
+        """Return which columns have no entry above its row's limit.  Variables of the template always pass."""
         columns, rows, values = self.entries_of(len(self))
         over = np.bincount(columns, values > limits[rows], minlength=len(self)) > 0
         fits: Mask = ~over | (self.origins == TEMPLATE)

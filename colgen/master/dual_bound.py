@@ -129,7 +129,7 @@ def factor(
     """Return the factor of the dual values at which pricing problems without a multiplicity prove a bound.
 
     It is 1, or Farley's factor if that is smaller; None if the results prove nothing.  Reduced costs up to ``clean``
-    count as zero; ``weight`` is the factor on columns' own costs, 0 in phase 1.
+    count as zero.  ``weight`` is the factor on columns' own costs, 0 in phase 1.
     """
     return _factor(_terms(sense, pricing, results, weight), clean)
 

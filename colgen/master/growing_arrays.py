@@ -22,7 +22,7 @@ Patterns: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.i
 
 
 class Growing(Generic[Kind]):
-    """A one-dimensional array that grows at its end; ``array`` is a view of its contents."""
+    """A one-dimensional array that grows at its end.  ``array`` is a view of its contents."""
 
     __slots__ = ("_room", "array")
 

@@ -44,12 +44,12 @@ class Growth:
         self._generated = Generated(tableau.table, lookup)
         self._refuse = refuse
         self.joined: list[Row] = []
-        """Added rows with sides of their own; rows of decisions have none."""
+        """Added rows with sides of their own.  Rows of decisions have none."""
 
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def add(self, columns: Sequence[Column], rows: Sequence[Row], origins: Origins) -> int:
-        """Add rows, including those that columns bring, then columns; return the number of new columns."""
+        """Add rows, including those that columns bring, then columns.  Return the number of new columns."""
         batch = columns if isinstance(columns, Columns) else Columns.of(columns)
         brought = batch.meanings.brought
         if brought:
@@ -92,7 +92,7 @@ class Growth:
     # --- rows --------------------------------------------------------------------------------------------------------
 
     def add_rows(self, rows: Iterable[Row], sides: Mapping[Key, tuple[float, float]] | None = None) -> None:
-        """Append new rows with their coefficients in all present columns; existing rows are ignored.
+        """Append new rows with their coefficients in all present columns.  Existing rows are ignored.
 
         ``sides`` gives known sides of rows that are added without sides, which determine their sizes.
         """
@@ -111,7 +111,7 @@ class Growth:
         self._append_rows(lower, upper, known, entries)
 
     def add_batch(self, batch: RowBatch) -> None:
-        """Append rows given as arrays over the table's columns; existing rows are ignored."""
+        """Append rows given as arrays over the table's columns.  Existing rows are ignored."""
         every = self._rows
         fresh = [k for k, key in enumerate(batch.keys) if key not in every.names.position]
         if len(fresh) < len(batch):
@@ -155,7 +155,7 @@ class Growth:
         self._artificials.add(added[upper < 0], -1.0)
 
     def _enter(self, new: Sequence[Row]) -> Entries:
-        """Name new rows; return starts, columns and values of their entries in present columns."""
+        """Name new rows.  Return starts, columns and values of their entries in present columns."""
         every, table = self._rows, self._table
         starts: list[int] = [0]
         columns: list[int] = []

@@ -62,7 +62,7 @@ class IdleColumns:
         self._program.retire(gone)
 
     def retire_old(self, age: int) -> int:
-        """Remove columns that have been priced out for ``age`` solves; return their number."""
+        """Remove columns that have been priced out for ``age`` solves.  Return their number."""
         gone = self._removable & (self._table.ages[self._table.active] >= age)
         if gone.any():
             self._program.retire(gone)

@@ -105,7 +105,7 @@ class LinearRows(LinkingRows):
         return rows.tolist(), values.tolist()
 
     def add_batch(self, batch: RowBatch) -> None:
-        """Append rows as arrays over the columns' positions in the table; existing rows are ignored."""
+        """Append rows as arrays over the columns' positions in the table.  Existing rows are ignored."""
         self._growth.add_batch(batch)
 
     # --- solutions ---------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ _SWEEPS = 20
 
 
 class Linking:
-    """Rows of a linear master at the present node, with real costs; later rows and columns are not included.
+    """Rows of a linear master at the present node, with real costs.  Later rows and columns are not included.
 
     ``lower`` and ``upper`` bound the dual values, shape (rows,), in the problem's own sense: for rows with one side,
     and for variables without bounds that have an entry in one row only.  ``sizes`` are powers of two.  ``own_costs``

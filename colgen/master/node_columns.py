@@ -42,7 +42,7 @@ class NodeRestrictions:
         self._seen = 0
 
     def bounds(self, table: ColumnTable) -> tuple[Floats, Floats]:
-        """Return the bounds of all columns at the node; they may cross."""
+        """Return the bounds of all columns at the node.  They may cross."""
         lower, upper = table.lower.copy(), table.upper.copy()
         upper[table.artificial] = table.upper_now[table.artificial]
         for decision, verdict in zip(self.decisions, self._screen_new(table), strict=True):
@@ -55,7 +55,7 @@ class NodeRestrictions:
         return lower, upper
 
     def _screen_new(self, table: ColumnTable) -> list[_Verdict]:
-        """Apply each decision to the columns added since it was last in force; the verdicts are cached."""
+        """Apply each decision to the columns added since it was last in force.  The verdicts are cached."""
         before, in_force = self._in_force
         for verdict in in_force:  # columns added at the last node satisfy all of its decisions
             verdict.judged = self._seen
@@ -103,7 +103,7 @@ class NodeRestrictions:
 
 
 def _forbidden(decisions: Sequence[Decision], table: ColumnTable, new: Ints) -> Mapping[Decision, Ints]:
-    """Return the columns that each decision forbids; decisions that forbid none may be missing."""
+    """Return the columns that each decision forbids.  Decisions that forbid none may be missing."""
     if not len(new):
         return {}
     if len(new) > _FEW:

@@ -106,7 +106,7 @@ class Phases:
         return solved
 
     def _sift(self, budget: Budget) -> LPSolution:
-        """Solve over the active columns and rows; bring back idle columns that improve and rows that are violated."""
+        """Solve over the active columns and rows.  Bring back idle columns that improve and rows that are violated."""
         while True:
             solved = self._program.solve(budget)
             if solved.status is LPStatus.UNBOUNDED and self.put_rows_back():
@@ -119,7 +119,7 @@ class Phases:
                 return solved
 
     def put_rows_back(self, solved: LPSolution | None = None) -> bool:
-        """Put back rows that a solution violates, or all without a solution; return whether there was any."""
+        """Put back rows that a solution violates, or all without a solution.  Return whether there was any."""
         rows = self._rows
         if not len(rows.idle.out):
             return False

@@ -88,7 +88,7 @@ class PresentObjective:
         return max(self.rounding, left)
 
     def refine(self, gain: float) -> bool:
-        """Solve at the scale of a small gain from now on; return whether it is below the present scale."""
+        """Solve at the scale of a small gain from now on.  Return whether it is below the present scale."""
         largest = float(np.abs(self.costs).max(initial=0.0))
         scale = max(power_of_two(gain), power_of_two(largest) / _WIDEST)
         if not gain > self.negligible or scale >= (self.scale or math.inf):
@@ -140,7 +140,7 @@ class PresentObjective:
 
     @contextlib.contextmanager
     def real(self) -> Iterator[None]:
-        """Use real costs inside, also in phase 1; nothing is solved."""
+        """Use real costs inside, also in phase 1.  Nothing is solved."""
         table, phase = self._table, self.phase
         if phase == 2:
             yield

@@ -29,7 +29,7 @@ class SavedBasis(NamedTuple):
 class MasterProgram:
     """Translates between positions in the table and places in the linear program.
 
-    ``build`` builds the linear program of all active columns on first use; changes before that need no update.
+    ``build`` builds the linear program of all active columns on first use.  Changes before that need no update.
     """
 
     def __init__(self, table: ColumnTable, build: Callable[[], LinearProgram]) -> None:
@@ -70,7 +70,7 @@ class MasterProgram:
         self.append(positions, costs, *self._table.compressed(positions))
 
     def retire(self, gone: Mask) -> None:
-        """Make columns idle; ``gone`` is a mask over the program's columns."""
+        """Make columns idle.  ``gone`` is a mask over the program's columns."""
         if self._lp is not None:
             self._lp.delete_columns(np.flatnonzero(gone))
         self._table.retire(gone)
@@ -91,7 +91,7 @@ class MasterProgram:
             self._lp.change_row_bounds(rows, lower, upper)
 
     def change_bounds(self, positions: Ints, lower: Floats, upper: Floats) -> None:
-        """Change the bounds of columns; idle ones are ignored."""
+        """Change the bounds of columns.  Idle ones are ignored."""
         if self._lp is None:
             return
         places = self._table.place[positions]
@@ -110,14 +110,14 @@ class MasterProgram:
             self._lp.refine(scale)
 
     def set_sizes(self, rows: Ints, sizes: Floats, positions: Ints, units: Floats, costs: Floats) -> None:
-        """Set the sizes of rows that had none; units and costs belong to artificial variables."""
+        """Set the sizes of rows that had none.  Units and costs belong to artificial variables."""
         if self._lp is not None:
             self._lp.set_sizes(rows, sizes, self._table.place[positions], units, costs)
 
     # --- solving -----------------------------------------------------------------------------------------------------
 
     def solve(self, budget: Budget) -> LPSolution:
-        """Solve over the active columns; ``values`` has one entry per column of the table."""
+        """Solve over the active columns.  ``values`` has one entry per column of the table."""
         try:
             solved = self.lp.solve(max(budget.deadline - time.monotonic(), 0.0), lambda: budget.expired)
         except programs.SolverError as error:
@@ -125,7 +125,7 @@ class MasterProgram:
         return self._spread(solved)
 
     def solve_without(self, positions: Ints, budget: Budget) -> LPSolution:
-        """Solve with some active columns fixed at zero; the program is unchanged."""
+        """Solve with some active columns fixed at zero.  The program is unchanged."""
         places = self._table.place[positions].astype(np.int64)
         return self._spread(self.lp.solve_without(places, budget.seconds_left, lambda: budget.expired))
 
@@ -142,7 +142,7 @@ class MasterProgram:
         return SavedBasis(self.lp.basis(), self._table.active.copy())
 
     def restore(self, saved: SavedBasis, costs: Floats) -> None:
-        """Start the next solve from a basis; idle columns in it come back."""
+        """Start the next solve from a basis.  Idle columns in it come back."""
         basis, then = saved
         table = self._table
         now = table.active

@@ -87,13 +87,13 @@ class Precision:
     scale
         Typical size of costs, to which differences of objectives are relative.
     offset
-        A constant in all objectives; differences are not relative to it.
+        A constant in all objectives.  Differences are not relative to it.
     rounding
         Rounding error of a reduced cost at the dual values of the last solve.
     cost_rounding
         Rounding error of a column's own cost, and so of an objective.
     finest
-        Smallest scale at which reduced costs were found to matter; tolerances are relative to at most this.
+        Smallest scale at which reduced costs were found to matter.  Tolerances are relative to at most this.
     feasibility
         A phase 1 optimum above this proves infeasibility.
     """
@@ -193,7 +193,7 @@ class LinkingRows(ABC):
         return 0.0
 
     def real_costs(self) -> AbstractContextManager[None]:
-        """Return a context in which real costs are used, also in phase 1; nothing is solved."""
+        """Return a context in which real costs are used, also in phase 1.  Nothing is solved."""
         return nullcontext()
 
     def best_known(self, duals: OwnDuals, oracles: int) -> Sequence[float] | None:
@@ -219,7 +219,7 @@ class LinkingRows(ABC):
         return None
 
     def refine(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> bool:
-        """Refine the scale if the tolerance hides reduced costs that matter; return whether it has changed.
+        """Refine the scale if the tolerance hides reduced costs that matter.  Return whether it has changed.
 
         Called if no column improves but the bound does not meet the objective.
         """
@@ -238,7 +238,7 @@ class NodeSwitch(ABC):
         """Switch to the node of these branching decisions."""
 
     def fix(self, fixed: Mapping[Hashable, float], proper: str | None = None) -> tuple[tuple[Column, float], ...]:
-        """Raise the lower bounds of columns, by identity, for diving; return these columns with their bounds.
+        """Raise the lower bounds of columns, by identity, for diving.  Return these columns with their bounds.
 
         An empty mapping removes these bounds.  With ``proper``, the name of a block of rows, columns that cover more
         than the fixed ones leave are disabled.
@@ -258,16 +258,16 @@ class NodeSwitch(ABC):
         """Begin in phase 2: the columns of a verified solution can satisfy the rows."""
 
     def end_exchanges(self) -> bool:
-        """Fix exchanges at zero from now on; return whether any was free at this node."""
+        """Fix exchanges at zero from now on.  Return whether any was free at this node."""
         return False
 
     def remove_stale(self, age: int) -> int:
-        """Remove generated columns that have not improved for ``age`` solves; return their number."""
+        """Remove generated columns that have not improved for ``age`` solves.  Return their number."""
         return 0
 
 
 class IntegerSearch(ABC):
-    """Finds integer solutions over the columns of a restricted master; the engine verifies each."""
+    """Finds integer solutions over the columns of a restricted master.  The engine verifies each."""
 
     @abstractmethod
     def solve(
@@ -280,7 +280,7 @@ class IntegerSearch(ABC):
         start
             An initial solution.
         stopped
-            Called regularly; the search ends once it returns True.
+            Called regularly.  The search ends once it returns True.
         """
 
     def exchange(
@@ -300,7 +300,7 @@ class IntegerSearch(ABC):
         start
             An initial solution, in general fractional, of which the integer parts are used.
         target, bound
-            Solutions must not be worse than ``target``; the search ends at the objective ``bound``.
+            Solutions must not be worse than ``target``.  The search ends at the objective ``bound``.
         step
             Objectives are multiples of this; None if unknown.
         steps, seed, stopped
@@ -375,7 +375,7 @@ class RestrictedMaster(ABC):
 
     @abstractmethod
     def add(self, columns: Sequence[Column], rows: Sequence[Row] = (), origins: Origins = -1) -> int:
-        """Add new rows, then new columns; return the number of new columns.
+        """Add new rows, then new columns.  Return the number of new columns.
 
         Parameters
         ----------
@@ -399,7 +399,7 @@ class RestrictedMaster(ABC):
     """Whether to call the oracles even without time left, because they return some bound at once."""
 
     holds_columns: bool = True
-    """Whether it stores columns; a master that does not is priced without dual values too."""
+    """Whether it stores columns.  A master that does not is priced without dual values too."""
 
     def pool(self, duals: OwnDuals) -> Pool | None:
         """Return the columns with their reduced costs at some dual values; None if not supported."""

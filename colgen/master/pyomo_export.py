@@ -74,7 +74,7 @@ def to_pyomo(tableau: Tableau, solved: MasterSolution | None) -> pyo.ConcreteMod
 
 
 def _names(table: ColumnTable) -> list[Key]:
-    """Return a name for every column; unnamed ones get numbers in a block of their own."""
+    """Return a name for every column.  Unnamed ones get numbers in a block of their own."""
     keys = table.keys()
     unnamed = [k for k, key in enumerate(keys) if table.position.get(key) != k]
     taken = {key[0] for k, key in enumerate(keys) if table.position.get(key) == k}

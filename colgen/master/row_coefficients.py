@@ -70,7 +70,7 @@ class RowsByFunction:
 
 
 def entries_of_rows(rows: Sequence[Row], columns: Sequence[Column]) -> Sequence[Mapping[int, float]]:
-    """Return the coefficients in each row by index of the column; each family is called once."""
+    """Return the coefficients in each row by index of the column.  Each family is called once."""
     if not columns:
         return [_NOTHING] * len(rows)  # fast path: rows may be many, most of them with coefficients by key
     found: list[dict[int, float]] = [{} for _ in rows]
@@ -108,7 +108,7 @@ class StatedByRows:
             self._by_function.append(position, row)
 
     def store_entries(self, keys: Sequence[Hashable], rows: Sequence[int], values: Sequence[float]) -> None:
-        """Store entries of rows in the columns of these keys; a key of None is ignored."""
+        """Store entries of rows in the columns of these keys.  A key of None is ignored."""
         known = self._by_key
         for key, entry in zip(keys, zip(rows, values, strict=True), strict=True):
             if key in known:

@@ -44,7 +44,7 @@ class IdleRows:
         return self._positions[self._out]
 
     def take_out(self, activity: Floats, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
-        """Count one more solve with these activities and sides; return positions of rows that leave."""
+        """Count one more solve with these activities and sides.  Return positions of rows that leave."""
         mine = self._positions
         room = TOLERANCES.feasibility * sizes[mine]
         slack = (activity[mine] > lower[mine] + room) & (activity[mine] < upper[mine] - room)
@@ -70,7 +70,7 @@ _ROUNDING = 1e-13
 
 
 class MasterRows:
-    """All rows of a linear master as arrays; rows are only ever added.
+    """All rows of a linear master as arrays.  Rows are only ever added.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class MasterRows:
     sizes
         Scales of the rows, powers of two; violations are relative to them.
     unsized
-        Rows without a side or an entry that determines their size yet; it counts as 1.
+        Rows without a side or an entry that determines their size yet.  It counts as 1.
     of_decisions
         Keys of the rows of the present node's decisions.
     """
@@ -106,7 +106,7 @@ class MasterRows:
         return len(self.names.keys)
 
     def extend(self, lower: Floats, upper: Floats, sizes: Floats) -> None:
-        """Append sides and sizes of rows whose names were added before; a size of zero is unknown."""
+        """Append sides and sizes of rows whose names were added before.  A size of zero is unknown."""
         self.lower, self.upper = np.append(self.lower, lower), np.append(self.upper, upper)
         self.unsized = np.append(self.unsized, sizes == 0.0)
         self.sizes = np.append(self.sizes, np.where(sizes > 0.0, sizes, 1.0))
@@ -133,7 +133,7 @@ class MasterRows:
         return signed
 
     def pad(self, duals: Floats) -> Floats:
-        """Return dual values of all rows; rows added later have zeros."""
+        """Return dual values of all rows.  Rows added later have zeros."""
         return np.append(duals, np.zeros(len(self) - len(duals)))
 
     def guess(self, duals: OwnDuals, sense: Sense) -> Floats:

@@ -34,7 +34,7 @@ def call_oracles(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingCo
 class GatheredColumns(NamedTuple):
     """The columns that several oracles return at the same dual values.
 
-    ``columns`` joins those of all results in one batch; a few single columns stay a list, which is priced faster.
+    ``columns`` joins those of all results in one batch.  A few single columns stay a list, which is priced faster.
     ``origins`` has the index of each column's oracle.
     """
 
@@ -57,7 +57,7 @@ class GatheredColumns(NamedTuple):
 
 
 def gather(results: Sequence[PricingResult], duals: OwnDuals) -> GatheredColumns:
-    """Return the columns of several results as one batch; ``duals`` are the dual values of the results."""
+    """Return the columns of several results as one batch.  ``duals`` are the dual values of the results."""
     sizes = [len(result.columns) for result in results]
     origins = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     columns = _concatenate([result.columns for result in results if len(result.columns)], duals)
@@ -77,7 +77,7 @@ def _concatenate(parts: Sequence[Sequence[Column]], duals: OwnDuals) -> Sequence
 
 
 def select(columns: Sequence[Column], chosen: NDArray[np.bool_]) -> Sequence[Column]:
-    """Return the chosen columns; the same object if all are chosen."""
+    """Return the chosen columns, the same object if all are chosen."""
     if chosen.all():
         return columns
     if isinstance(columns, Columns):

@@ -87,7 +87,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 class Unlimited(Pricing):
-    """An oracle without its multiplicity and totals; rows limit how many of its columns are used."""
+    """An oracle without its multiplicity and totals.  Rows limit how many of its columns are used."""
 
     multiplicity = math.inf
 

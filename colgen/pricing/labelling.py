@@ -45,7 +45,7 @@ class Labelling(Pricing):
     solver
         A labelling solver with its network, resources and neighbourhoods; see ``colgen.solvers.paths.labelling``.
     costs
-        Cost of each arc, shape (num_arcs,); a column costs the sum over its arcs.
+        Cost of each arc, shape (num_arcs,).  A column costs the sum over its arcs.
     vertex_rows
         The row that a visit of each vertex covers once.
     arc_rows
@@ -59,7 +59,7 @@ class Labelling(Pricing):
     routes
         Maximum number of columns per call.
     modes
-        The solver's searches, in order; the last must be ``"exact"``.  ``"tabu"`` is available too.
+        The solver's searches, in order.  The last must be ``"exact"``.  ``"tabu"`` is available too.
     arcs
         Block of the branching rows on arcs.  They are named ``(tail, head)``; see :meth:`arcs_of`.
     paths
@@ -219,7 +219,7 @@ class Labelling(Pricing):
     # --- decisions ---------------------------------------------------------------------------------------------------
 
     def _arcs(self, name: Hashable) -> list[int]:
-        """Return the arcs of this name; parallel arcs share it."""
+        """Return the arcs of this name.  Parallel arcs share it."""
         if not (isinstance(name, tuple) and len(name) == 2):
             raise InputError(f"{self.block}: expected arcs named (tail, head), got {name!r}")
         return self._arcs_named.get(name, [])

@@ -55,11 +55,11 @@ class PricingContext:
         A reduced cost improves if it gains more than this, in units of the objective.
     provisional
         Whether the dual values are smoothed.  If no improving column is found, the oracle is called again closer to the
-        master's values.  A long search may stop early here; this loses only a bound.
+        master's values.  A long search may stop early here.  This loses only a bound.
     scale
         Scale of the objective, to which differences of reduced costs are relative.
     budget
-        The run's limits; ``budget.expired`` is true after the deadline and after an interrupt.
+        The run's limits.  ``budget.expired`` is true after the deadline and after an interrupt.
     slack
         How far a column may worsen the bound and still be useful.  Marginals that are worse need not be exact.
     """
@@ -89,7 +89,7 @@ class PricingContext:
         return self.price(columns, duals)
 
     def is_new(self, column: Column) -> bool:
-        """Return whether the master does not hold the column; a held column cannot improve it."""
+        """Return whether the master does not hold the column.  A held column cannot improve it."""
         return self.find is None or bool(self.find((column,))[0] < 0)
 
     def improves(self, reduced_cost: float) -> bool:
@@ -177,7 +177,7 @@ class PricingResult:
     Attributes
     ----------
     columns
-        Columns, improving or not; the engine selects those that improve.
+        Columns, improving or not.  The engine selects those that improve.
     bound
         No column has a better reduced cost: the exact optimum, or a relaxation's value.  None if nothing is proved, as
         by a heuristic.  If there is no column at all: +inf when minimising.  Columns in the master with a finite upper
@@ -194,7 +194,7 @@ class PricingResult:
         Function that returns the marginals of the original variables, or None if that takes too long.
         :class:`colgen.fixing.ReducedCostFixing` calls it.
     answers
-        Complete solutions that the search has found; the engine verifies each before it becomes the incumbent.
+        Complete solutions that the search has found.  The engine verifies each before it becomes the incumbent.
     relaxed
         A solution of the node's relaxation with the bound as its value, for branching rules without a linear program.
     cut_off
@@ -377,7 +377,7 @@ class OraclePricing(Pricing, Generic[Structure]):
 
     @abstractmethod
     def encode(self, structure: Structure, /) -> Column:
-        """Return the column of a structure; subclasses may rename the argument."""
+        """Return the column of a structure.  Subclasses may rename the argument."""
 
     def others(self, structure: Structure, duals: Duals, context: PricingContext) -> Iterable[Structure]:
         """Return further structures that are worth a column; none by default."""
@@ -423,8 +423,8 @@ class Stages(Pricing):
 
     A call ends once ``enough`` columns are found that improve and that the master does not hold.  All columns found
     until then are returned.  The last stage runs only if the heuristics found none.  The bound is that of the last
-    stage that found columns, or of the last of all.  Multiplicity and cost bound are those of the last stage; the terms
-    priced are those that all stages price.
+    stage that found columns, or of the last of all.  Multiplicity and cost bound are those of the last stage.  The
+    terms priced are those that all stages price.
 
     Parameters
     ----------
