@@ -29,13 +29,13 @@ class RoundedCapacity(Separation):
     Parameters
     ----------
     arcs
-        The arcs of a column and how often it uses each: ``arcs(column) -> {(from, to): times}``.
+        The arcs of a column with counts: ``arcs(column) -> {(from, to): times}``.
     demands
         Demand of each customer.  Each is visited once in every feasible solution.  Omit the depot.
     capacity
         Capacity of a vehicle.
     block, cuts
-        The blocks of arcs, as in branching rules and oracles, and of the cuts.
+        Blocks of the arcs and of the cuts.
     limit
         Maximum number of cuts per round.
     """

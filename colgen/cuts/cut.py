@@ -24,14 +24,14 @@ _SLACK = 10
 """Default number of consecutive solves with slack after which a cut leaves the linear program."""
 
 _REMEMBERED = 16
-"""Number of lists of terms whose weights are cached: the rows of a master, and those found last."""
+"""Number of lists of terms whose weights are cached."""
 
 
 class Cuts(RowFamily):
     """A family of cuts: rows whose coefficients are terms of the columns.
 
-    The term is the index of the row, so that equal cuts are one row.  Coefficients are computed in batches, for columns
-    and cuts in any order of addition.
+    The term is the index of the row, so equal cuts are one row.  Coefficients are computed in batches, for columns and
+    cuts in any order of addition.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Cuts(RowFamily):
         The amounts of a column's components, ``components(column) -> {component: amount}``, as for
         :class:`colgen.OnOriginalVariable`.  None: the column's coefficients in rows of the term's block.
     order
-        The components that a column visits, in order; needed for counts with limited memory.
+        The components that a column visits, in order, for counts with limited memory.
     idle_after
         See :class:`colgen.core.columns.RowFamily`.
     """
@@ -118,9 +118,9 @@ class Cuts(RowFamily):
         return found
 
     def _weighted(self, terms: Sequence[Term]) -> tuple[list[Hashable], dict[Hashable, int], sparse.csr_array]:
-        """Return the terms' members, their indices, and weights by member and summing term; cached.
+        """Return the terms' members, their indices, and weights by member and term.
 
-        Terms may have hundreds of members, and the same terms are used for column after column.
+        Cached, because terms may have hundreds of members and are reused for many columns.
         """
         which = tuple(map(id, terms))
         known = self._known.get(which)
@@ -156,7 +156,7 @@ class Cuts(RowFamily):
     # --- counts with limited memory ----------------------------------------------------------------------------------
 
     def visits(self, columns: Sequence[Column], members: Sequence[Hashable]) -> tuple[Ints, Ints]:
-        """Return the start of each column among the visits, and the visits: indices of members, -1 for others."""
+        """Return offsets of the columns, and their visits as indices of members, -1 for others."""
         if self.order is None:
             raise FormulationError(
                 f"a cut of {self.block!r} has a limited memory, which needs the order in which columns visit "

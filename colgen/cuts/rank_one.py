@@ -20,11 +20,11 @@ from colgen.solvers.cuts.rank_one import RankOneCuts, memories_needed, violated_
 Ints = NDArray[np.int64]
 
 _STEPS = 5
-"""Number of rounds over which the objective must improve for separation at a node to continue."""
+"""Number of rounds in which the objective must improve to continue at a node."""
 
 
 class RankOne(Separation):
-    """Rank-1 cuts of three, four and five packing rows: subset rows, and other multipliers that are useful.
+    """Rank-1 cuts of three, four and five packing rows: subset rows and other multipliers.
 
     The rows are ``Σ_j a_ij x_j = b_i`` or ``≤ b_i`` over integer columns, with nonnegative integers a and b.  Other
     variables in them must not be negative.  Examples are set packing and partitioning, colouring, assignment and
@@ -38,8 +38,8 @@ class RankOne(Separation):
     sizes
         Numbers of rows per cut.  Triples are enumerated, larger sets found by local search.
     order
-        The components that a column visits, in order, as indices of the rows.  The cuts then have the smallest memory
-        that keeps their violation, which makes pricing easier.
+        The components that a column visits, in order, as indices of the rows.  The cuts then get the smallest
+        sufficient memory, which makes pricing easier.
     least
         Minimum violation.
     limit
@@ -178,7 +178,7 @@ class RankOne(Separation):
     def _memory(
         self, found: RankOneCuts, columns: Sequence[Column], names: Sequence[Hashable]
     ) -> list[tuple[Hashable, ...] | None]:
-        """Return the memory of each cut, including that of earlier rounds; None if it is not limited."""
+        """Return the memory of each cut, including earlier rounds, or None if unlimited."""
         if self.order is None:
             return [None] * len(found.divisors)
         starts, visits = self.family.visits(columns, names)

@@ -31,9 +31,9 @@ class SeparationContext:
         Number of rounds of the run so far.
     whole
         Whether the solution becomes a feasible solution if no row is violated.  A separation that defines feasibility
-        must then find a violated row if there is one.
+        must then find any violation.
     duals
-        The master's dual values at the solution; None if the solution is not from a master.
+        The master's dual values at the solution; None for other solutions.
     bound, incumbent
         The node's dual bound, and the incumbent's objective, possibly infinite.
     scale
@@ -105,10 +105,10 @@ class Separation(ABC):
         """Raise an InputError if the rows are not valid for this restricted master."""
 
     def revived(self, key: Key, lower: float, upper: float) -> Row | None:
-        """Return a row that this separation has found in another run of the same instance, or None.
+        """Return a row of this separation from another run of the instance, or None.
 
-        Called for rows with coefficients by function, which files cannot store.  The default uses a family of rows of
-        that name among the separation's attributes.
+        Called for rows with coefficients by function, which files cannot store.  The default finds a family of that
+        name among the separation's attributes.
         """
         for family in vars(self).values():
             if isinstance(family, RowFamily) and family.block == key[0]:
@@ -116,10 +116,10 @@ class Separation(ABC):
         return None
 
     def restated(self, key: Key) -> Row | None:
-        """Return a row of this name for the present instance, with new sides, or None.
+        """Return a row of this name with sides for the present instance, or None.
 
-        Called for rows of another run, perhaps of another instance.  The result is not verified, so it must not use
-        numbers of the other run.
+        Called for rows of another run, perhaps of another instance.  It is not verified and must not use numbers of
+        that run.
         """
         return None
 
@@ -132,7 +132,7 @@ class Separation(ABC):
 
 
 def violated_rows(separator: Separation, solution: Solution, context: SeparationContext) -> Sequence[Row]:
-    """Return the rows of a separation, whether its method takes the context or not."""
+    """Return the rows of a separation, with or without the context as argument."""
     method: Callable[..., Sequence[Row] | None] = separator.separate
     takes_context = _takes_context(getattr(method, "__func__", method), hasattr(method, "__self__"))
     rows = method(solution, context) if takes_context else method(solution)

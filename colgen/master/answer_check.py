@@ -30,7 +30,7 @@ class AnswerCheck:
     def violation(self, solution: Solution, exact: bool = True) -> str | None:
         """Return why a solution is infeasible; None if every row and bound holds; see :meth:`LinkingRows.violation`.
 
-        Rows of branching decisions do not count, since they hold only in one part of the tree.
+        Rows of branching decisions do not count: they hold only in a part of the tree.
         """
         rows, f = len(self._rows), self._formulation
         columns = [column for column, _ in solution.columns]
@@ -100,7 +100,7 @@ class AnswerCheck:
         return there.astype(np.int64), amounts[owners] * entries, owners.astype(np.int64)
 
     def _violation_of_brought_rows(self, solution: Solution) -> str | None:
-        """Return the first violated row among those that the solution's columns bring and the master lacks."""
+        """Describe the first violated row that the columns bring and the master lacks."""
         rows = {row.key: row for column, _ in solution.columns for row in column.rows}
         for key, row in rows.items():
             if key in self._rows.names.position:
@@ -154,7 +154,7 @@ def contributions(
 
 
 def itemised(stated: float, parts: Mapping[str, float]) -> str:
-    """Describe the parts of a reduced cost, and those that explain the difference from a stated one."""
+    """Describe the parts of a reduced cost and its difference from a stated one."""
     listed = ", ".join(f"{_part_name(name)} {value:.6g}" for name, value in parts.items())
     total = sum(parts.values())
     missing = stated - total
@@ -163,7 +163,7 @@ def itemised(stated: float, parts: Mapping[str, float]) -> str:
 
 
 def _explain_difference(missing: float, parts: Mapping[str, float]) -> str:
-    """Name the part that was ignored, or has the opposite sign, if this alone explains the difference."""
+    """Name the part that was ignored or has the opposite sign, if any."""
     slack = TOLERANCES.diagnostic * sum(map(abs, parts.values()))
     if not math.isfinite(missing):
         return ""

@@ -10,14 +10,14 @@ from colgen.solvers.scaling import powers_of_two
 
 
 class Artificials:
-    """Adds artificial variables to rows that zero columns would violate, scaled by the rows' sizes."""
+    """Adds artificial variables, scaled by the rows' sizes."""
 
     def __init__(self, tableau: Tableau) -> None:
         self._table, self._rows, self._program, self._objective = tableau
         self._num_softened = 0
 
     def add(self, rows: Ints, sign: float) -> None:
-        """Add one artificial variable to each of the rows, with a positive or negative entry."""
+        """Add an artificial variable of this sign to each of the rows."""
         count = len(rows)
         if not count:
             return

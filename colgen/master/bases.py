@@ -28,7 +28,7 @@ class Bases:
         self.first: Basis | None = None
 
     def begin(self) -> None:
-        """Start the first solve from the basis of another run, as far as its columns and rows exist."""
+        """Start the first solve from existing columns and rows of another run's basis."""
         basis, self.first = self.first, None
         if basis is None:
             return

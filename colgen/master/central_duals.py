@@ -15,7 +15,7 @@ from colgen.master.tableau import Tableau
 from colgen.solvers.linear.lp import LPSolution, LPStatus
 
 _TOO_LARGE = TOLERANCES.pruning / ROUNDING
-"""With dual values above this multiple of the objective's scale, the bound's rounding error prevents pruning."""
+"""Dual values above this multiple of the objective's scale make bounds too inexact."""
 
 
 _TRIES = 3
@@ -23,10 +23,10 @@ _TRIES = 3
 
 
 def avoid_penalties(tableau: Tableau, idle: IdleColumns, solved: LPSolution, budget: Budget) -> LPSolution:
-    """Return the same optimum with smaller dual values, if those of unused penalties are too large.
+    """Return the same optimum with smaller dual values than those of unused penalties.
 
     At a degenerate optimum a column of very large cost may be basic at zero, so that its cost is a dual value.  Without
-    such columns the optimum is the same, and they do not improve at its dual values.
+    such columns the optimum is the same.
     """
     table, rows, program, objective = tableau
     limit = _TOO_LARGE * objective.scale

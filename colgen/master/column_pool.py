@@ -142,7 +142,7 @@ class ColumnPool:
         return found
 
     def _meaning(self, position: int) -> tuple[Meanings | None, int]:
-        """Return the meanings of the batch that a column belongs to, and its index there."""
+        """Return the meanings of a column's batch, and its index there."""
         batch = bisect_right(self._firsts, position) - 1
         return (None, 0) if batch < 0 else (self._meanings[batch], position - self._firsts[batch])
 
@@ -206,7 +206,7 @@ class ColumnPool:
         )
 
     def generated(self, first: int = 0) -> Iterator[tuple[int, Column]]:
-        """Yield position and column of each oracle's column from a position on, without storing them."""
+        """Yield positions and columns of oracles from a position on, without storing them."""
         for position in range(first, len(self)):
             column = self._made.get(position) or self._make(position)
             if column is not None:

@@ -1,4 +1,4 @@
-"""The columns of a linear master as growing arrays, and which of them are in the linear program."""
+"""The columns of a linear master as growing arrays."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class ColumnTable(ColumnPool):
     lower_now, upper_now
         Bounds at the present node and phase.
     exchange, exchanging
-        Positions of the exchanges among the artificial variables, and whether they are free in phase 2 at present.
+        Positions of the exchanges, and whether they are free in phase 2 at present.
     weights
         Phase 1 costs: zero except for artificial variables.
     ages
         Number of consecutive solves in which the reduced cost has kept a column nonbasic.
     active, place
-        Positions of the columns in the linear program, in its order, and the inverse (:data:`IDLE` for other columns).
+        Positions of the linear program's columns, and the inverse (:data:`IDLE` if not there).
     is_in_order
         Whether the linear program has all columns in the order of their positions.
     """
@@ -101,7 +101,7 @@ class ColumnTable(ColumnPool):
         return where
 
     def append_artificial(self, rows: Ints, values: Floats, phase: int) -> Ints:
-        """Append artificial variables, one in each row: free in phase 1, fixed at zero in phase 2."""
+        """Append one artificial variable per row: free in phase 1, zero in phase 2."""
         count = len(rows)
         self._firsts.append(len(self))
         self._meanings.append(None)
@@ -235,7 +235,7 @@ class ColumnTable(ColumnPool):
         return Solution(objective, tuple(columns), variables, integer)
 
     def point(self, solution: Solution) -> Floats | None:
-        """Return a solution as one value per column; None if the table lacks one of its columns."""
+        """Return a solution as one value per column, or None if a column is missing."""
         values = np.zeros(len(self))
         pairs = [(c.identity, x) for c, x in solution.columns]
         for identity, value in [*pairs, *solution.variables.items()]:

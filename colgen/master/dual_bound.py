@@ -28,7 +28,7 @@ _OF_TERMS = 2.0**-52 / ROUNDING
 
 
 def dual_bound(tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
-    """Return the bound on the full master that the oracles' results at ``duals`` prove.
+    """Return the bound on the full master that the oracles' results prove.
 
     For duals π and any factor 0 ≤ θ ≤ 1 the scaled duals θπ prove, when minimising,
 
@@ -95,7 +95,7 @@ def dual_bound(tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], resul
 def remaining_gain(
     tableau: Tableau, duals: Duals, pricing: Sequence[Pricing], results: Sequence[PricingResult]
 ) -> float:
-    """Return the largest gain left at ``duals``, of oracles' columns or of variables without a bound."""
+    """Return the largest gain left for oracles' columns or unbounded variables."""
     objective, table = tableau.objective, tableau.table
     betas = [objective.sense.sign * stated_bound(result) for result in results]
     left = max([0.0, *(-beta for beta in betas if math.isfinite(beta))])
@@ -126,7 +126,7 @@ def stated_bound(result: PricingResult) -> float:
 def factor(
     sense: Sense, pricing: Sequence[Pricing], results: Sequence[PricingResult], clean: float, weight: float = 1.0
 ) -> float | None:
-    """Return the factor of the dual values at which pricing problems without a multiplicity prove a bound.
+    """Return the factor of the dual values that gives a bound without multiplicities.
 
     It is 1, or Farley's factor if that is smaller; None if the results prove nothing.  Reduced costs up to ``clean``
     count as zero.  ``weight`` is the factor on columns' own costs, 0 in phase 1.
@@ -137,7 +137,7 @@ def factor(
 def _terms(
     sense: Sense, pricing: Sequence[Pricing], results: Sequence[PricingResult], weight: float
 ) -> list[tuple[float, float, float, bool]]:
-    """Return U, β and γ of each pricing problem, as if minimising, and whether β is a total."""
+    """Return U, β, γ of each pricing problem, and whether β is a total."""
     s = sense.sign
     return [
         (oracle.multiplicity, s * stated_bound(result), _least_cost(oracle, sense, weight), result.total is not None)
@@ -187,7 +187,7 @@ def _least_cost(oracle: Pricing, sense: Sense, weight: float) -> float:
 def increases(
     sense: Sense, oracle: Pricing, result: PricingResult, marginals: Floats, theta: float, clean: float
 ) -> Floats:
-    """Return lower bounds on how much the dual bound worsens if a variable of a pricing problem is used.
+    """Return lower bounds on the loss of the dual bound if a variable is used.
 
     One of the U_k columns that the bound counts at β_k must then use the variable, with a marginal m ≥ β_k.  So the
     bound worsens by θ m + (1 - θ) γ_k, minus the column's term before, if that improved.  If a result has a total,
@@ -206,7 +206,7 @@ def increases(
 
 
 def _upper(table: ColumnTable) -> Floats:
-    """Return the columns' upper bounds, zero for exchanges: a bound must hold without them."""
+    """Return upper bounds of the columns, zero for exchanges."""
     upper: Floats = table.upper_now
     if table.exchanging:
         upper = upper.copy()

@@ -24,7 +24,7 @@ from colgen.solvers.linear.scaling import sizes_of_rows
 
 
 class Growth:
-    """Adds new columns and rows to the table, the rows, and the program once it is built.
+    """Adds new columns and rows to the table, the rows and the program.
 
     ``restrictions`` are the columns that the present node allows.  ``refuse`` is called with new rows and raises if an
     oracle cannot price them.
@@ -135,7 +135,7 @@ class Growth:
         )
 
     def _store_entries(self, batch: RowBatch, first: int) -> None:
-        """Store the entries of generated columns with keys, which may be looked up again."""
+        """Store entries of generated columns with keys."""
         owners = np.repeat(np.arange(first, first + len(batch)), np.diff(batch.starts))
         generated = np.flatnonzero(self._table.is_generated(batch.columns))
         keys = self._table.keys_of(batch.columns[generated])

@@ -36,7 +36,7 @@ class IdleColumns:
         self.activate(np.flatnonzero(self._table.place < 0))
 
     def find_improving(self, duals: Floats) -> Ints:
-        """Return the idle columns that improve at dual values, the best ones if there are many."""
+        """Return the best idle columns that improve at dual values."""
         table, objective = self._table, self._objective
         if not table.num_idle:
             return np.empty(0, dtype=np.int64)
@@ -70,7 +70,7 @@ class IdleColumns:
 
     @property
     def _removable(self) -> Mask:
-        """Mask of the linear program's columns without bounds of their own or of the node."""
+        """Mask of columns without bounds of their own or of the node."""
         table = self._table
         free = (table.lower_now == 0.0) & (table.lower == 0.0) & np.isposinf(table.upper) & (table.origins != TEMPLATE)
         mask: Mask = free[table.active]

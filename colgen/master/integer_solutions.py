@@ -1,4 +1,4 @@
-"""Find integer solutions over the columns of a master: by a MIP, rounding, a covering search or exchanges."""
+"""Integer solutions over a master's columns: by a MIP, rounding, covering or exchanges."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ class IntegerSolutions(IntegerSearch):
         return solution if self._check.violation(solution) is None else None
 
     def _slacks(self, columns: Ints) -> list[tuple[int, int, float, float]] | None:
-        """Return the continuous slack variables: each with its row and the range that it adds to it.
+        """Return the continuous slack variables with their rows and ranges.
 
         None if a continuous variable has a cost or entries in several rows.
         """

@@ -66,14 +66,14 @@ class LinearMaster(RestrictedMaster):
     formulation
         The rows, without generated columns.
     central
-        Use central optimal dual values, computed by an interior point method, instead of a vertex.  At a degenerate
-        optimum, as in set partitioning with few and large parts, this saves most rounds, and pricing is easier.
-        Source: Gondzio, González-Brevis, Munari, *New developments in the primal-dual column generation technique*,
-        EJOR 224, 2013. Each solve costs many times more, so this pays if the oracles take much longer than the master.
-        ``"auto"``: if trials of a few rounds improve the objective twice as fast.  Trials become rarer over time, and
-        do not depend on a clock.
+        Use central optimal dual values, by an interior point method, not a vertex.  At a degenerate optimum, as in set
+        partitioning with few and large parts, this saves most rounds, and pricing is easier.  Source: Gondzio,
+        González-Brevis, Munari, *New developments in the primal-dual column generation technique*, EJOR 224, 2013. Each
+        solve costs many times more, so this pays if the oracles take much longer than the master.  ``"auto"``: if
+        trials of a few rounds improve the objective twice as fast.  Trials become rarer over time, and do not depend on
+        a clock.
     dual_first
-        Start with the dual simplex method, for masters that have all or most of their columns from the start.
+        Start with the dual simplex method, for masters with most columns from the start.
     options
         Options of HiGHS for linear programs: ``{"simplex_price_strategy": 1, "random_seed": 7}``.  They do not apply to
         :meth:`solve_integer` and central dual values.
@@ -149,7 +149,7 @@ class LinearMaster(RestrictedMaster):
 
     @property
     def lp(self) -> LinearProgram:
-        """The program in HiGHS, built on first access; bounds, checks and reduced costs do not need it."""
+        """The program in HiGHS, built on first access."""
         return self.program.lp
 
     @property
@@ -222,8 +222,8 @@ class LinearMaster(RestrictedMaster):
         """Return the restricted master as a Pyomo model with its generated columns.
 
         Template variables and rows keep their names; generated columns are ``column[key or number]``.  With ``solved``,
-        its values are loaded into the variables and its duals into the suffix ``dual``.  Otherwise the suffix is left
-        for a solver to fill, unless there are integer variables.
+        its values are loaded into the variables and its duals into the suffix ``dual``.  Otherwise a solver can fill
+        the suffix, unless there are integer variables.
         """
         from colgen.master.pyomo_export import to_pyomo  # imports Pyomo
 

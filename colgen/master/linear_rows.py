@@ -1,4 +1,4 @@
-"""The rows of a linear master in the engine's interface: names, sides, solutions and dual values."""
+"""The rows of a linear master in the engine's interface."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class LinearRows(LinkingRows):
 
     @property
     def idle(self) -> tuple[Key, ...]:
-        """Names of the rows that are out of the linear program because they have been slack for a long time."""
+        """Names of rows out of the linear program after long slack."""
         return tuple(self.names.keys[position] for position in self._rows.idle.out.tolist())
 
     @property

@@ -67,7 +67,7 @@ class Linking:
         self.lower, self.upper = (least, most) if s > 0 else (-most, -least)
 
     def project(self, duals: Floats) -> Floats:
-        """Return dual values near these at which no variable improves without limit, if a few sweeps find some."""
+        """Return dual values near these at which no variable improves without limit, if found."""
         duals = np.minimum(np.maximum(duals, self.lower), self.upper)
         s = self._sense.sign
         for _ in range(_SWEEPS if self._unlimited else 0):
@@ -88,7 +88,7 @@ class Linking:
         return duals
 
     def own_values(self, duals: Duals) -> Floats:
-        """Return the values of the columns that belong to no oracle: each at its better bound at these dual values."""
+        """Return values of columns of no oracle, each at its better bound."""
         lower, upper = self._bounds
         gains = self._sense.gains(self.own_costs - self._matrix.T @ duals.values)
         best = np.where(gains > 0.0, upper, lower)
@@ -101,7 +101,7 @@ class Linking:
         return np.asarray(self._matrix @ values, dtype=float)
 
     def named(self, values: Floats) -> tuple[dict[Key, float], frozenset[Key]]:
-        """Return the nonzero template variables by name, and the names of the integer ones among them."""
+        """Return the nonzero template variables by name, and the integer ones' names."""
         formulation = self._formulation
         keys, count = formulation.column_keys, len(formulation.column_keys)
         found = {keys[k]: float(x) for k, x in zip(self._own.tolist(), values, strict=True) if x and k < count}
@@ -122,7 +122,7 @@ class Linking:
         return sums
 
     def slope(self, duals: Floats, activity: Floats) -> Floats:
-        """Return a subgradient of the dual bound in the direction that improves it: the violation of the rows.
+        """Return a subgradient of the dual bound: the violation of the rows.
 
         Where a dual value is zero, either side counts if the activity violates it.
         """

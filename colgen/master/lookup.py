@@ -31,7 +31,7 @@ class LookUp:
         self._stated.store_entries(keys, rows, values)
 
     def over(self, columns: Sequence[Column], *, strict: bool = True) -> Columns:
-        """Return columns as a batch over the present rows, with the coefficients that these define.
+        """Return columns as a batch over the present rows, with entries of these.
 
         The result is cached in the batch until rows are added.  With ``strict``, coefficients in missing rows raise an
         error, unless the column brings the row.
@@ -48,7 +48,7 @@ class LookUp:
         return batch
 
     def products_of_few(self, columns: Sequence[Column], duals: Floats) -> list[float] | None:
-        """Return πᵀa_j of a few single columns, term by term; None for more, or if rows define further entries."""
+        """Return πᵀa_j of a few columns without entries of rows, otherwise None."""
         if isinstance(columns, Columns) or len(columns) > FEW:
             return None
         position, known, products = self._names.position, len(duals), []

@@ -1,4 +1,4 @@
-"""Bounds of columns at a node and in a dive, and the columns that a node forbids."""
+"""Bounds of columns at nodes and in dives, and forbidden columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Verdict:
 
 
 class NodeRestrictions:
-    """The branching decisions of the present node, and the lower bounds of a dive by identity of columns.
+    """The branching decisions of the present node, and the lower bounds of a dive.
 
     For ``proper``, the name of a block of rows, see :meth:`NodeSwitch.fix`.
     """
@@ -86,7 +86,7 @@ class NodeRestrictions:
             lower[where] = max(lower[where], value)
 
     def allows(self, batch: Columns, first: int) -> Mask | None:
-        """Return which columns of a batch at position ``first`` of the table the node allows; None if all."""
+        """Return which columns of a new batch the node allows; None if all."""
         mask = self._mask(batch) if self.decisions else None
         if mask is None and first == self._seen and self.decisions is self._in_force[0]:
             self._seen += len(batch)

@@ -35,7 +35,7 @@ class Interval(NamedTuple):
 
 
 class PenalisedProgram:
-    """A separate program over a master's columns; new columns of the master are added at each solve."""
+    """A separate program over a master's columns, updated at each solve."""
 
     def __init__(self, master: LinearMaster, intervals: int) -> None:
         self._master, self._intervals = master, intervals
@@ -63,7 +63,7 @@ class PenalisedProgram:
         return solved.duals if solved.status is LPStatus.OPTIMAL else None
 
     def _penalty_costs(self, interval: Interval) -> Floats:
-        """Return the costs of the columns that raise activities, then of those that lower them."""
+        """Return costs of columns that raise activities, then of others."""
         up, down = interval.most, -interval.least
         return np.concatenate([up, down] if self._master.sense is Sense.MINIMIZE else [-down, -up])
 

@@ -1,4 +1,4 @@
-"""Solve a linear master: phase 1, phase 2, and the return of idle columns and rows in between."""
+"""Solve a linear master in phases, with idle columns and rows."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from colgen.solvers.columns.compressed import are_whole
 from colgen.solvers.linear.lp import LPSolution, LPStatus
 
 _BOX = 2.0**20
-"""Size of the box in which an unbounded master is solved, relative to its largest side or bound."""
+"""Size of the box for an unbounded master, relative to its largest side."""
 
 _FARTHEST, _STRIDE = 2.0**60, 2.0**10
-"""Distance of the last point on a ray of an unbounded master, and the ratio between consecutive distances."""
+"""Distance of the last point on a ray, and the ratio of consecutive distances."""
 
 
 class Phases:
@@ -49,7 +49,7 @@ class Phases:
         return int(self._table.artificial.sum()) > len(self._table.exchange)
 
     def solve(self, budget: Budget) -> MasterSolution:
-        """Return the optimum, in the phase that the master ends in, with the dual values for pricing."""
+        """Return the optimum of the final phase, with dual values for pricing."""
         objective, rows = self._objective, self._rows
         if not self._program.is_built and not self._feasible and self._has_artificials:
             objective.enter(1)

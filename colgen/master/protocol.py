@@ -177,7 +177,7 @@ class LinkingRows(ABC):
     # --- dual values -------------------------------------------------------------------------------------------------
 
     def signed(self, duals: OwnDuals) -> OwnDuals:
-        """Return dual values of all rows, with zeros where the sign does not match the row.
+        """Return dual values of all rows, with wrong signs set to zero.
 
         The input is dual values of this or another master, or ``{block: values}``.  The same object is returned if
         nothing changes.  Oracles are called only at such dual values.
@@ -185,7 +185,7 @@ class LinkingRows(ABC):
         return duals
 
     def guess(self, duals: OwnDuals) -> OwnDuals:
-        """Return guessed dual values as :meth:`signed` does, and use their rounding errors from now on."""
+        """As :meth:`signed`, and use the rounding errors of the guess from now on."""
         return duals
 
     def rounding_at(self, duals: OwnDuals) -> float:
@@ -208,7 +208,7 @@ class LinkingRows(ABC):
         return ""
 
     def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: OwnDuals) -> Floats | None:
-        """Return the direction in which the dual bound improves at ``duals``, given each oracle's solution there.
+        """Return the dual bound's subgradient at ``duals``, given the oracles' solutions.
 
         Columns without amounts share the total that the master uses of the oracle's columns.  None if unknown.
         """
@@ -252,7 +252,7 @@ class NodeSwitch(ABC):
         return None
 
     def restore(self, basis: SavedBasis | Basis) -> None:
-        """Start the next solve from a saved basis, or the first one from a basis of another run."""
+        """Start the next solve from a saved basis, or from another run's."""
 
     def begin_feasible(self) -> None:
         """Begin in phase 2: the columns of a verified solution can satisfy the rows."""
@@ -273,7 +273,7 @@ class IntegerSearch(ABC):
     def solve(
         self, time_limit: float = math.inf, start: Solution | None = None, stopped: Callable[[], bool] | None = None
     ) -> tuple[Solution | None, float]:
-        """Return the best integer solution of the master's columns, and a bound on all of them.
+        """Return the best integer solution of the columns, and a bound.
 
         Parameters
         ----------
@@ -334,7 +334,7 @@ class IntegerSearch(ABC):
         return MasterStatus.LIMIT, None
 
     def round(self, solution: Solution) -> Solution | None:
-        """Return an integer solution near a fractional one, of the same columns; None if none is found."""
+        """Return an integer solution near a fractional one, of the same columns, or None."""
         return None
 
 
@@ -358,16 +358,16 @@ class RestrictedMaster(ABC):
     precision: Precision = Precision()
 
     rows: LinkingRows | None = None
-    """Rows that link the columns, and their dual values; None if there are no named rows."""
+    """Rows that link the columns, and their dual values, if any."""
 
     node: NodeSwitch | None = None
-    """Applies branching decisions; None for a master that is solved only at the root."""
+    """Applies branching decisions; None if only the root is solved."""
 
     integer: IntegerSearch | None = None
     """Finds integer solutions over the columns; None if it cannot."""
 
     oracles: Sequence[Pricing] = ()
-    """Oracles that must be able to price the rows' terms; set when a run begins."""
+    """Oracles that must price the rows' terms; set when a run begins."""
 
     @abstractmethod
     def solve(self, budget: Budget) -> MasterSolution:
@@ -389,7 +389,7 @@ class RestrictedMaster(ABC):
 
     @abstractmethod
     def bound(self, duals: OwnDuals, pricing: Sequence[Pricing], results: Sequence[PricingResult]) -> float:
-        """Return the bound on the full master's optimum that the oracles' results at ``duals`` prove."""
+        """Return the bound on the full master that the oracles' results prove."""
 
     @abstractmethod
     def solution(self, solved: MasterSolution) -> Solution:
@@ -402,7 +402,7 @@ class RestrictedMaster(ABC):
     """Whether it stores columns.  A master that does not is priced without dual values too."""
 
     def pool(self, duals: OwnDuals) -> Pool | None:
-        """Return the columns with their reduced costs at some dual values; None if not supported."""
+        """Return the columns with their reduced costs, or None if not supported."""
         return None
 
     @property
@@ -416,7 +416,7 @@ class RestrictedMaster(ABC):
         return 0 if self.rows is None else len(self.rows)
 
     def find(self, columns: Sequence[Column]) -> Ints:
-        """Return positions of columns in the master; -1 for those that it does not hold."""
+        """Return positions of columns in the master, -1 for others."""
         return np.full(len(columns), NOWHERE)
 
     def at(self, position: int) -> Held:
@@ -425,7 +425,7 @@ class RestrictedMaster(ABC):
 
 
 def switch(master: RestrictedMaster, decisions: Sequence[Decision], basis: SavedBasis | None = None) -> None:
-    """Apply branching decisions to a master, and a basis that was saved near that node.
+    """Apply branching decisions, and a basis saved near that node.
 
     A master that stores columns but cannot apply decisions raises a :class:`FormulationError`.
     """

@@ -1,4 +1,4 @@
-"""Reduced costs of columns, best known reduced costs, and subgradients of the dual bound."""
+"""Reduced costs of columns, and subgradients of the dual bound."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ReducedCosts:
         return known
 
     def subgradient(self, solved: MasterSolution, answers: Sequence[Answer | None], duals: Duals) -> Floats | None:
-        """Return the violation of the rows at the oracles' solutions, and at the better bounds of other columns.
+        """Return the violation of the rows at the oracles' solutions and better bounds.
 
         Without amounts, an oracle's columns are used as often as the master uses columns of that oracle.
         """
@@ -79,7 +79,7 @@ class ReducedCosts:
         return slope
 
     def _at_better_bounds(self, values: Floats, duals: Duals) -> Floats:
-        """Return the values of all columns, each at its better bound, or its present value if none is better."""
+        """Return the values of columns at their better bounds."""
         table, objective = self._table, self._objective
         gains = objective.sense.gains(objective.reduced_costs(duals))
         clean = max(TOLERANCES.reduced_cost * objective.scale, objective.rounding)

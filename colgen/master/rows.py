@@ -1,4 +1,4 @@
-"""The rows of a linear master: names, sides, scales, dual values, and which are out of the linear program."""
+"""The rows of a linear master: names, sides, scales and dual values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from colgen.solvers.scaling import powers_of_two
 
 
 class IdleRows:
-    """Rows that may leave the linear program: for how long they have been slack, and which are out."""
+    """Rows that may leave the linear program, with the number of slack solves."""
 
     def __init__(self) -> None:
         self._positions = np.empty(0, dtype=np.int64)
@@ -54,7 +54,7 @@ class IdleRows:
         return mine[going]
 
     def put_back(self, activity: Floats | None, lower: Floats, upper: Floats, sizes: Floats) -> Ints:
-        """Return positions of rows that come back: those that these activities violate, by default all."""
+        """Return positions of rows to put back: those violated, by default all."""
         mine = self._positions
         coming = self._out.copy()
         if activity is not None:
@@ -116,7 +116,7 @@ class MasterRows:
         return {self.names.keys[r]: (float(self.lower[r]), float(self.upper[r])) for r in rows}
 
     def packing_sides(self, block: str, formulation: Rows) -> Mapping[Key, float | None]:
-        """Return the upper side of each row of a block, or None if template variables may relax it."""
+        """Return the upper side of each row, or None if variables may relax it."""
         f = formulation
         owners = _entry_owners(f)
         bad = ((f.matrix.data < 0.0) | (f.lower[owners] < 0.0)) & ~f.artificial[owners]
@@ -128,7 +128,7 @@ class MasterRows:
     # --- dual values -------------------------------------------------------------------------------------------------
 
     def signed(self, duals: Floats, sense: Sense) -> Floats:
-        """Set dual values with a wrong sign, which a solver's tolerance leaves, to zero."""
+        """Set dual values with a wrong sign to zero."""
         signed: Floats = signed_duals(duals, self.lower, self.upper, sense.sign)
         return signed
 
@@ -137,7 +137,7 @@ class MasterRows:
         return np.append(duals, np.zeros(len(self) - len(duals)))
 
     def guess(self, duals: OwnDuals, sense: Sense) -> Floats:
-        """Return dual values of all rows from other duals, or from values by blocks and rows."""
+        """Return dual values of all rows from duals or values by block."""
         if isinstance(duals, Duals):
             return self.signed(self.pad(duals.values), sense)
         values = np.zeros(len(self))
@@ -158,7 +158,7 @@ class MasterRows:
 
 
 def template_weights(formulation: Rows, sizes: Floats) -> Floats:
-    """Return the phase 1 costs of the template's variables: their largest entry relative to the row's size."""
+    """Return phase 1 costs of template variables: their largest scaled entries."""
     f = formulation
     moves = np.zeros(len(f.costs))
     np.maximum.at(moves, _entry_owners(f), np.abs(f.matrix.data) / sizes[f.matrix.indices])

@@ -27,7 +27,7 @@ def restricted_master(stated: Any) -> RestrictedMaster:
 
 
 def stated_rows(stated: Any) -> Rows | None:
-    """Return the rows of what ``problem.master()`` returns; None if it is not a linear program."""
+    """Return the rows of ``problem.master()``, or None without a linear program."""
     if isinstance(stated, LinearMaster):
         return stated.formulation
     if isinstance(stated, RestrictedMaster):

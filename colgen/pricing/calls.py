@@ -17,7 +17,7 @@ from colgen.pricing.oracles import Pricing, PricingContext, PricingResult, call_
 
 
 def call_oracles(oracles: Sequence[Pricing], duals: OwnDuals, context: PricingContext) -> list[PricingResult]:
-    """Return the oracles' results in order, and record calls that overrun the deadline in the budget."""
+    """Return the oracles' results; record calls that overrun the deadline."""
     budget = context.budget
 
     def call(oracle: Pricing) -> tuple[PricingResult, float, bool]:
@@ -48,7 +48,7 @@ class GatheredColumns(NamedTuple):
         return columns.costs if isinstance(columns, Columns) else np.array([column.cost for column in columns])
 
     def split(self, numbers: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Split an array with one number per column into one array per result."""
+        """Split numbers of the columns into one array per result."""
         parts, end = [], 0
         for result in self.results:
             begin, end = end, end + len(result.columns)

@@ -1,7 +1,7 @@
-"""Oracles that wrap other oracles: one for several identical ones, and one without multiplicity and totals.
+"""Oracles that wrap others: for identical ones, and without multiplicity and totals.
 
-K identical machines need one oracle, because their columns and reduced costs are the same.  Their bounds
-U_1 min(0, β) + ... + U_K min(0, β) equal the bound of one oracle with the multiplicity U_1 + ... + U_K.
+K identical machines have the same columns and reduced costs, so one oracle suffices.  Their bounds U_1 min(0, β) + ...
++ U_K min(0, β) equal the bound of one oracle with the multiplicity U_1 + ... + U_K.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Identical(Pricing):
 def merge_identical(oracles: Sequence[Pricing]) -> tuple[Pricing, ...]:
     """Return the pricing problems, with identical ones merged.
 
-    Two are identical if their ``same_as`` are equal, or if both have the same class and equal attributes.  Identical
-    oracles with different cost bounds raise an :class:`InputError`.
+    Identical oracles have equal ``same_as``, or the same class and equal attributes.  Identical oracles with different
+    cost bounds raise an :class:`InputError`.
     """
     for oracle in oracles:
         check_oracle(oracle)

@@ -32,12 +32,12 @@ Mask = NDArray[np.bool_]
 
 
 class Labelling(Pricing):
-    """Find paths of minimum reduced cost: heuristic searches first, then an exact one that proves a bound.
+    """Find paths of minimum reduced cost by heuristic searches, then by an exact one.
 
-    The oracle reads the dual values of rows of vertices and arcs, of branching rows and of cuts.  It prices ``Linear``
-    terms over vertices and arcs, and ``Count`` and ``Box`` terms over vertices.  Inside the labels it enforces
-    branching on arcs, on the number of paths, and on pairs of vertices (:class:`colgen.RyanFoster`).  It computes the
-    marginals of arcs (:class:`colgen.fixing.ReducedCostFixing`) and lists all paths of small reduced cost
+    It uses dual values of rows of vertices and arcs, branching rows and cuts.  It prices ``Linear`` terms over vertices
+    and arcs, and ``Count`` and ``Box`` terms over vertices.  Labels enforce branching on arcs, on the number of paths,
+    and on pairs of vertices (:class:`colgen.RyanFoster`). It computes marginals of arcs
+    (:class:`colgen.fixing.ReducedCostFixing`). It lists all paths of small reduced cost
     (:class:`colgen.enumeration.PathEnumeration`).  It supports minimisation only.
 
     Parameters
@@ -55,7 +55,7 @@ class Labelling(Pricing):
     multiplicity
         Maximum number of paths in a solution.
     structure
-        Function from a path's vertices, source and sink included, to the column's structure; default: their tuple.
+        Function from a path's vertices, with source and sink, to the structure.  Default: a tuple.
     routes
         Maximum number of columns per call.
     modes
@@ -124,7 +124,7 @@ class Labelling(Pricing):
 
     @staticmethod
     def arcs_of(vertices: Sequence[int]) -> dict[Hashable, float]:
-        """Return the original variables of a path for a branching rule: each arc and how often it is used."""
+        """Return the original variables of a path for a branching rule: its arcs with counts."""
         found: dict[Hashable, float] = {}
         for tail, head in pairwise(map(int, vertices)):
             found[tail, head] = found.get((tail, head), 0.0) + 1.0
@@ -132,7 +132,7 @@ class Labelling(Pricing):
 
     @staticmethod
     def number_of(_column: Column) -> dict[Hashable, float]:
-        """Return the original variable of a branching rule on the number of paths: 1 per column."""
+        """Return the original variable for branching on the number of paths."""
         return {"number": 1.0}
 
     def exactly(self) -> Labelling:
@@ -171,7 +171,7 @@ class Labelling(Pricing):
         return PricingResult(columns, found.bound, stated, marginals=marginals)
 
     def listed(self, duals: Duals, context: PricingContext, limit: int, effort: float = math.inf) -> Columns | None:
-        """Return all paths that an improving solution can use, the cheapest for each set of vertices.
+        """Return all useful paths, the cheapest for each set of vertices.
 
         ``context.slack`` bounds their reduced costs.  For ``limit`` and ``effort`` see
         :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`; None if they, or the time, do not suffice.
@@ -198,7 +198,7 @@ class Labelling(Pricing):
         }
 
     def reduced_costs(self, duals: Duals, context: PricingContext) -> Floats:
-        """Return the arcs' reduced costs: cost minus the dual values of arc, head and departure."""
+        """Return costs of arcs minus the dual values of arc, head and departure."""
         network = self.solver.network
         values: dict[Key, float] = {}
         for block in dict.fromkeys(key[0] for key in self._keys):
@@ -225,7 +225,7 @@ class Labelling(Pricing):
         return self._arcs_named.get(name, [])
 
     def forbidden(self, context: PricingContext) -> Mask | None:
-        """Return the mask of arcs that the decisions forbid; None if they forbid none."""
+        """Return the mask of arcs that the decisions forbid, if any."""
         known, mask = self._forbidden
         if known is not context.decisions:  # cached per node, because fixing may forbid thousands of arcs
             closed = np.zeros(len(self.costs), dtype=np.bool_)

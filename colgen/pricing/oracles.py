@@ -1,4 +1,4 @@
-"""Pricing problems: oracles that find columns of improving reduced cost, and the bounds that their results prove."""
+"""Pricing problems: oracles that find improving columns and prove bounds."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class PricingContext:
     fixed
         Columns that a diving heuristic has fixed, with their values.  Oracles may ignore them.
     deadline
-        Value of ``time.monotonic()`` at which a long search should return the columns found so far.
+        Value of ``time.monotonic()`` at which a search should return its columns.
     tolerance
-        A reduced cost improves if it gains more than this, in units of the objective.
+        Gain above which a reduced cost improves, in units of the objective.
     provisional
-        Whether the dual values are smoothed.  If no improving column is found, the oracle is called again closer to the
+        Whether the dual values are smoothed.  Without an improving column, the oracle is called again closer to the
         master's values.  A long search may stop early here.  This loses only a bound.
     scale
         Scale of the objective, to which differences of reduced costs are relative.
@@ -78,7 +78,7 @@ class PricingContext:
     slack: float = math.inf
 
     def reduced_costs(self, columns: Sequence[Column], duals: Duals) -> Sequence[float] | NDArray[np.float64]:
-        """Return the reduced costs of columns at ``duals``, including rows with coefficients by function."""
+        """Return the reduced costs of columns, including rows with coefficients by function."""
         if self.price is None and isinstance(columns, Columns):
             return self.cost_weight * columns.costs - columns.products(duals.values)
         if self.price is None:
@@ -109,7 +109,7 @@ class PricingContext:
         return all(decision.allows(column) for decision in self.decisions)
 
     def forbidden(self, block: str) -> frozenset[Any]:
-        """Return the variables of the original formulation that no column may use at this node.
+        """Return the original variables that no column may use at this node.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class PricingContext:
         return tuple(tuple(index for _, index in group) for group in groups_of(self._in_block(pairs, block)))
 
     def apart(self, block: str | None = None) -> tuple[tuple[Any, Any], ...]:
-        """Return the pairs of rows that Ryan and Foster's rule has separated: no column covers both."""
+        """Return the pairs of rows that no column may both cover by Ryan and Foster's rule."""
         pairs = [(d.first, d.second) for d in self.decisions if isinstance(d, Apart)]
         return tuple(dict.fromkeys((one[1], other[1]) for one, other in self._in_block(pairs, block)))
 
@@ -155,7 +155,7 @@ class PricingContext:
 
 @dataclass(frozen=True)
 class PricedMarginals:
-    """For each variable of the original formulation, the best reduced cost of a column that uses it.
+    """The best reduced costs of columns that use each variable of the original formulation.
 
     Attributes
     ----------
@@ -185,20 +185,20 @@ class PricingResult:
     reduced_costs
         The oracle's own reduced costs of ``columns``.  The engine compares them with the encoded columns.
     total
-        The reduced costs of all columns of this pricing problem in any solution, times their values, sum to nothing
-        better.  Then the dual bound needs no multiplicity, and may be tighter.
+        In any solution, the reduced costs times values of this problem's columns sum to nothing better.  Then the dual
+        bound needs no multiplicity, and may be tighter.
     attained
-        Function that returns the columns of the pricing problem's optimal solution, and their values.  Subgradient,
-        Volume and Bundle call it.  None: the best of ``columns``, as often as the multiplicity allows, if it improves.
+        Function that returns the optimal columns of the pricing problem, and their values.  Subgradient, Volume and
+        Bundle call it.  None: the best of ``columns``, as often as the multiplicity allows, if it improves.
     marginals
         Function that returns the marginals of the original variables, or None if that takes too long.
         :class:`colgen.fixing.ReducedCostFixing` calls it.
     answers
         Complete solutions that the search has found.  The engine verifies each before it becomes the incumbent.
     relaxed
-        A solution of the node's relaxation with the bound as its value, for branching rules without a linear program.
+        A solution of the node's relaxation at the bound, for branching without a linear program.
     cut_off
-        Whether a deadline or an interrupt stopped the search early, so that the bound is missing or weaker.
+        Whether the search ended early and the bound is missing or weaker.
     together
         Whether all columns join the master, improving or not.  For example, an arc may improve only with a part that
         uses it.
@@ -232,9 +232,9 @@ class Pricing(ABC):
         is solved, with the sum of their multiplicities.  Objects of one class with equal attributes (numbers, names,
         arrays, the same objects) are identical without it.
     prices
-        Kinds of terms of cuts that the oracle reads from ``duals.terms(kind)`` and prices exactly.  Cuts of other kinds
-        raise an error.  An oracle that reads ``duals.items(block)`` already prices ``Linear`` terms and only has to
-        list them here.
+        Kinds of terms of cuts that it reads from ``duals.terms(kind)`` and prices exactly.  Cuts of other kinds raise
+        an error.  An oracle that reads ``duals.items(block)`` already prices ``Linear`` terms and only has to list them
+        here.
     """
 
     multiplicity: float = math.inf
@@ -253,7 +253,7 @@ class Pricing(ABC):
 
 
 def check_attributes(oracle: Pricing) -> None:
-    """Check the multiplicity and the cost bound, which an oracle may change in any call."""
+    """Check the multiplicity and the cost bound, which may change in any call."""
     multiplicity, cost_bound = oracle.multiplicity, oracle.cost_bound
     if not (type(multiplicity) is float and multiplicity > 0.0):
         name = f"{oracle.name}.multiplicity"
@@ -279,7 +279,7 @@ def check_oracle(oracle: Pricing) -> None:
 
 
 def check_terms_supported(oracles: Sequence[Pricing], rows: Iterable[Row]) -> None:
-    """Raise an UnpricedCutError if an oracle does not list the kind of a row's term in ``prices``."""
+    """Raise an UnpricedCutError unless all oracles price the terms of the rows."""
     for row in rows:
         term = row.term()
         if term is None:
@@ -295,7 +295,7 @@ def check_terms_supported(oracles: Sequence[Pricing], rows: Iterable[Row]) -> No
 
 
 def call_oracle(oracle: Pricing, duals: Duals, context: PricingContext) -> PricingResult:
-    """Return an oracle's result at dual values, after checking its type and the oracle's attributes."""
+    """Return an oracle's result, after checking its type and the oracle's attributes."""
     result = oracle.price(duals, context)
     if not isinstance(result, PricingResult):
         raise InputError(
@@ -338,7 +338,7 @@ NO_STRUCTURE: Final[Literal[NoStructure.NO_STRUCTURE]] = NoStructure.NO_STRUCTUR
 
 @dataclass(frozen=True)
 class Best(Generic[Structure]):
-    """A structure with the oracle's reduced cost of it, which the engine compares with the encoded column's."""
+    """A structure with the oracle's reduced cost, for comparison with its column's."""
 
     structure: Structure
     reduced_cost: float
@@ -357,8 +357,7 @@ class OraclePricing(Pricing, Generic[Structure]):
     Attributes
     ----------
     exact
-        Whether :meth:`best` returns an optimal structure, so that its reduced cost is a bound.  Set it to False for a
-        heuristic.
+        Whether :meth:`best` returns an optimal structure, which gives a bound.  Set it to False for a heuristic.
     """
 
     exact: bool = True
@@ -372,7 +371,7 @@ class OraclePricing(Pricing, Generic[Structure]):
 
         Return ``Best(structure, reduced_cost)`` to have the engine compare the oracle's reduced cost with the encoded
         column's.  Call ``context.budget.require()`` regularly in long searches.  It ends the search after the deadline
-        or an interrupt, without loss of other results.
+        or an interrupt.
         """
 
     @abstractmethod
@@ -421,10 +420,10 @@ class OraclePricing(Pricing, Generic[Structure]):
 class Stages(Pricing):
     """One pricing problem solved in stages: heuristics first, the exact oracle last.
 
-    A call ends once ``enough`` columns are found that improve and that the master does not hold.  All columns found
-    until then are returned.  The last stage runs only if the heuristics found none.  The bound is that of the last
-    stage that found columns, or of the last of all.  Multiplicity and cost bound are those of the last stage.  The
-    terms priced are those that all stages price.
+    A call ends once ``enough`` new improving columns are found.  All columns found until then are returned.  The last
+    stage runs only if the heuristics found none.  The bound is that of the last stage that found columns or, if none
+    did, of the last stage.  Multiplicity and cost bound are those of the last stage.  The terms priced are those that
+    all stages price.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Translate cuts and decisions on visits of vertices into arrays over a network.
 
-Several vertices may cover the same row, for example copies of a customer for its time windows.
+Several vertices may cover the same row, such as copies of a customer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Visits:
     rows
         For each vertex the row that it covers.
     others, arcs
-        Rows, and the block of original variables, that cannot be expressed by visits.
+        Rows and block of original variables that visits cannot express.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Visits:
         self.blocks = {key[0] for key in self.vertices}
 
     def vertices_of(self, key: Key) -> list[int]:
-        """Return the vertices that cover a row, possibly none; raise an InputError for rows that arcs touch."""
+        """Return the vertices that cover a row.  Raise an InputError for rows of arcs."""
         if key in self.others or key[0] == self.arcs:
             raise InputError(
                 f"{self.owner}: a cut or a decision uses the row {key!r}, which arcs touch: expected rows of vertices, "
@@ -102,7 +102,7 @@ class Visits:
         return visited, unvisited, np.array([charge for _, charge in cases])
 
     def _cases(self, term: Box) -> Iterator[Case]:
-        """Return disjoint cases that together cover all paths whose visits are within the bounds of a term."""
+        """Return disjoint cases of visits that cover all paths within a term's bounds."""
         conditions = [list(self._ways((term.block, member), low, high)) for member, low, high in term.bounds]
         for ways in itertools.product(*conditions):
             inside = frozenset().union(*(way[0] for way in ways))
