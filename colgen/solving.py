@@ -254,7 +254,7 @@ class _Solver:
                 saved.begin(search, self.tree, self.spare is None)
             if self.pooled is not None:
                 guess = partial(_warm, self.problem, None, self.budget)
-                warm = self.pooled.warm_start(guess, search.master, search.answers.separation)
+                warm = self.pooled.warm_start(guess, search.master, search.incumbents.separation)
                 run.notes.append(self.pooled.note)
             if saved is not None and saved.resumes:
                 return False
@@ -486,7 +486,7 @@ def _complete(search: BranchAndPrice, complete: Callable[[int, Budget], Complete
         switch(search.master, ())
         if found.solution is not None:
             with contextlib.suppress(InfeasibleAnswerError):  # what a solver's tolerance allows may be no answer
-                search.answers.take(found.solution, found.source)
+                search.incumbents.offer(found.solution, found.source)
         run.trust(found)
 
 

@@ -250,7 +250,7 @@ def dask_distributed() -> Any:
 
 
 def is_client(value: object) -> bool:
-    """Whether a value is a Dask client; does not import Dask."""
+    """Return whether a value is a Dask client, without importing Dask."""
     return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "submit")
 
 

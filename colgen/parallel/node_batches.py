@@ -44,11 +44,11 @@ def merge_incumbent(search: BranchAndPrice, solution: Solution | None, source: s
     run = search.run
     if solution is None or not run.sense.is_better(solution.objective, run.objective):
         return
-    search.answers.take_with_columns(solution, source)
+    search.incumbents.offer_with_columns(solution, source)
     if not run.meets(solution.objective, run.objective):
         raise InfeasibleAnswerError(
             f"{source} found an answer of objective {solution.objective:g} that a separation of the main search cuts "
-            "off: a separation must accept or reject an answer regardless of what it has separated before"
+            "off: a separation must accept or reject an answer regardless of its earlier rows"
         )
 
 
@@ -135,4 +135,4 @@ class InBatches(Relaxation):
         """Offer the incumbent of the whole search to a seat."""
         best = self._first.run.incumbent
         if best is not None and seat.run.sense.is_better(best.objective, seat.run.objective):
-            seat.answers.take_with_columns(best, "another node of the batch")
+            seat.incumbents.offer_with_columns(best, "another node of the batch")

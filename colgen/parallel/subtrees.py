@@ -1,4 +1,4 @@
-"""One tree on many machines: workers receive open nodes and return what is left of their subtrees.
+"""One tree on many machines: workers receive open nodes and return the open parts of their subtrees.
 
 The supervisor keeps the queue, the incumbent and the bounds. A worker receives an open node, the known columns and the
 incumbent, and makes its own restricted master and oracles. It searches the subtree of the node for a limited time. It
@@ -158,15 +158,17 @@ def search_subtree(task: Task) -> SubtreeResult:
     run.prove(known.bound)
     search.master.add(known.columns, ())
     if known.incumbent is not None:
-        search.answers.take_with_columns(known.incumbent, "the supervisor")
-    search.bounds.size_up()
+        search.incumbents.offer_with_columns(known.incumbent, "the supervisor")
+    search.bounds.estimate_scale()
     search.costs.learn_again(known.costs)
-    search.bounds.begin_near(known.duals)
+    search.bounds.set_duals(known.duals)
     before, sent = run.incumbent, len(known.columns)
     tree = OpenTree(sense)
     tree.refill([node], lost=sense.hopeless, why_lost=None, treated=0, next_number=node.number + 1)
     tree.left = known.bound  # this run proves nothing of incumbents from other subtrees
-    tree.compares = not search.bounds.parts.separation  # the parent's bound may depend on rows that are missing here
+    tree.checks_children = (
+        not search.bounds.parts.separation
+    )  # the parent's bound may depend on rows that are missing here
 
     def check_time(visit: NodeVisit) -> None:
         if run.seconds >= task.enough:
@@ -183,7 +185,7 @@ def search_subtree(task: Task) -> SubtreeResult:
         links,
         [(e.number, e.parent, e.depth, end, e.bound, e.outcome) for e, end in zip(done, ends, strict=False)],
         [node_data(each, end) for each, end in zip(left, ends[len(done) :], strict=True)],
-        tree.lost_beside(left),
+        tree.lost_outside(left),
         tree.why_lost,
         None if run.incumbent is before else run.incumbent,
         basic,
@@ -327,12 +329,12 @@ class OnCluster(Relaxation):
 
         done = []
         for number, parent, depth, end, bound, outcome in found.done:
-            numbers[number] = root.number if number == root.number else tree.number()
+            numbers[number] = root.number if number == root.number else tree.new_number()
             done.append(NodeRecord(numbers[number], parent_of(number, parent), depth, bound, outcome, paths[end]))
         left = []
         for data in found.left:
             node = node_of(data, paths)
-            numbers[node.number] = tree.number()
+            numbers[node.number] = tree.new_number()
             above = parent_of(node.number, node.parent)
             left.append(dataclasses.replace(node, number=numbers[node.number], parent=above))
         return Subtree(done, left, found.lost, found.why_lost), numbers
