@@ -90,7 +90,7 @@ def _bring(
         raise InputError(f"its answer {answer.objective:g} is better than its bound {bound:g}")
     run.prove(bound)
     search.root_bound = root_bound
-    search.costs.learn_again(said["pseudo_costs"])
+    search.costs.restore(said["pseudo_costs"])
     duals = checkpoint.arrays.get("duals")
     if duals is not None and said["columns"] is not None:
         names = [of_plain(key) for key in said["columns"]["rows"]]

@@ -160,7 +160,7 @@ def search_subtree(task: Task) -> SubtreeResult:
     if known.incumbent is not None:
         search.incumbents.offer_with_columns(known.incumbent, "the supervisor")
     search.bounds.estimate_scale()
-    search.costs.learn_again(known.costs)
+    search.costs.restore(known.costs)
     search.bounds.set_duals(known.duals)
     before, sent = run.incumbent, len(known.columns)
     tree = OpenTree(sense)

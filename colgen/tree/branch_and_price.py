@@ -11,8 +11,8 @@ from typing import NamedTuple
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.branching.pseudo_costs import PseudoCosts
 from colgen.branching.rules import BranchingRule, children_of
-from colgen.branching.selection import Chosen, MostFractional, first_of
-from colgen.branching.trials import Trying
+from colgen.branching.selection import Chosen, MostFractional, choose_first
+from colgen.branching.trials import Trials
 from colgen.core.activity import activity
 from colgen.core.column_batch import Columns
 from colgen.core.columns import Row
@@ -322,13 +322,13 @@ class BranchAndPrice(Relaxation):
         """Return the candidate to branch on, and the trials of its children."""
         choice = self.search.choice
         if isinstance(choice, MostFractional) or not self.master.holds_columns:
-            return first_of(rule, solution)
+            return choose_first(rule, solution)
         state = NodeState(node.number, node.depth, node.decisions, relaxed.bound, relaxed.duals)
-        trying = Trying(self.bounds.parts, state, solved.objective, start.basis)
+        trials = Trials(self.bounds.parts, state, solved.objective, start.basis)
         with self.run.stage("branching"):
             with skip_on_failure(self.run, type(choice).__name__, node):
-                return choice.choose(rule, solution, self.costs, trying)
-            return first_of(rule, solution)
+                return choice.choose(rule, solution, self.costs, trials)
+            return choose_first(rule, solution)
 
     def _starts(self, chosen: Chosen, start: NodeStart, objective: float) -> list[NodeStart]:
         starts = []
