@@ -16,8 +16,8 @@ from colgen.core.stop import AnyOf, StopRule
 from colgen.core.text import describe
 from colgen.method import Method
 from colgen.options import Options, Parallel
-from colgen.parallel.clusters import cluster_of
-from colgen.parallel.streams import Done, Stream
+from colgen.parallel.clusters import open_cluster
+from colgen.parallel.streams import PieceResult, Stream
 from colgen.problem import Problem
 from colgen.solving import solve
 
@@ -131,7 +131,7 @@ def _solved(
     ahead: int | None,
     tell: Callable[[int, int], object] | None,
 ) -> Iterator[OneOfMany]:
-    cluster, is_mine = cluster_of(parallel.cluster, parallel.workers)
+    cluster, is_mine = open_cluster(parallel.cluster, parallel.workers)
     patience = work.stop.seconds + _GRACE
     stream = Stream(cluster, work, retries, patience, ahead)
     if tell is not None:
@@ -158,7 +158,7 @@ class _Work:
         return dataclasses.replace(result, pool=None)  # it is most of the bytes, and few want it
 
 
-def _outcome(done: Done) -> OneOfMany:
+def _outcome(done: PieceResult) -> OneOfMany:
     """What the caller hears of an instance."""
     error = done.error
     if error is None:

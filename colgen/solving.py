@@ -45,9 +45,9 @@ from colgen.master.protocol import RestrictedMaster, switch
 from colgen.master.statement import restricted_master
 from colgen.method import Method
 from colgen.options import Options, Parallel, Record, Start, check_stated, part_of, parts_of, stated
-from colgen.parallel.clusters import Cluster, cluster_of
+from colgen.parallel.clusters import Cluster, open_cluster
 from colgen.parallel.node_batches import InBatches
-from colgen.parallel.subtrees import WIDTH, OnCluster, packed
+from colgen.parallel.subtrees import WIDTH, OnCluster, pack
 from colgen.parallel.threads import Threads
 from colgen.pricing.derived import Unlimited, merge_identical
 from colgen.pricing.oracles import Pricing
@@ -171,7 +171,7 @@ class _Solver:
         self.packed = b""
         if parallel.cluster is not None:
             self.spare = _Spare(problem, options.method)
-            self.packed = packed(self.spare, self.settings)
+            self.packed = pack(self.spare, self.settings)
         elif parallel.node_batch > 1:
             self.spare = _Spare(problem, options.method).copied()
 
@@ -254,7 +254,7 @@ class _Solver:
                 saved.begin(search, self.tree, self.spare is None)
             if self.pooled is not None:
                 guess = partial(_warm, self.problem, None, self.budget)
-                warm = self.pooled.warm_start(guess, search.master, search.answers.separation)
+                warm = self.pooled.warm_start(guess, search.master, search.incumbents.separation)
                 run.notes.append(self.pooled.note)
             if saved is not None and saved.resumes:
                 return False
@@ -376,7 +376,7 @@ def _clustered(parallel: Parallel) -> Iterator[Cluster | None]:
     if parallel.cluster is None:
         yield None
         return
-    cluster, is_mine = cluster_of(parallel.cluster, parallel.workers)
+    cluster, is_mine = open_cluster(parallel.cluster, parallel.workers)
     try:
         yield cluster
     finally:
@@ -486,7 +486,7 @@ def _complete(search: BranchAndPrice, complete: Callable[[int, Budget], Complete
         switch(search.master, ())
         if found.solution is not None:
             with contextlib.suppress(InfeasibleAnswerError):  # what a solver's tolerance allows may be no answer
-                search.answers.take(found.solution, found.source)
+                search.incumbents.offer(found.solution, found.source)
         run.trust(found)
 
 

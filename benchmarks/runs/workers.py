@@ -14,7 +14,7 @@ from colgen import ColumnGeneration, IterationLimit, Method, NodeLimit, Parallel
 from colgen.cli.template import Figure
 from colgen.core.errors import InputError
 from colgen.many import solve_many
-from colgen.parallel.clusters import Cluster, cluster_of
+from colgen.parallel.clusters import Cluster, open_cluster
 from colgen.parallel.streams import Stream
 from colgen.problems.assignment.instance import AssignmentInstance, random
 from colgen.problems.assignment.template import Assignment
@@ -134,7 +134,7 @@ def _corpus(count: int, say: Say) -> Speedup:
     """Seconds of many instances by one process and by two, once they have begun and have loaded the kernels."""
     instances, seconds, told = _drawn(count), {}, []
     for workers in (1, 2):
-        cluster, _ = cluster_of(None, workers)
+        cluster, _ = open_cluster(None, workers)
         try:
             list(solve_many(_drawn(4 * workers), problem=Assignment, parallel=Parallel(cluster=cluster)))
             began = time.perf_counter()
@@ -152,7 +152,7 @@ def _corpus(count: int, say: Say) -> Speedup:
 
 def _subtrees(repeats: int, say: Say) -> Speedup:
     """Seconds of one tree whose subtrees go out to one process, and to two, which have loaded the kernels."""
-    clusters = {workers: cluster_of(None, workers)[0] for workers in (1, 2)}
+    clusters = {workers: open_cluster(None, workers)[0] for workers in (1, 2)}
 
     def search(workers: int) -> tuple[float, Any]:
         began = time.perf_counter()
@@ -171,11 +171,11 @@ def _subtrees(repeats: int, say: Say) -> Speedup:
 def _efficiency(count: int, say: Say) -> tuple[float, str, int]:
     """How much of the time two workers are at tasks that sleep for 100 ms each: by Dask, where it is installed."""
     try:
-        cluster, _ = cluster_of("local", 2)
+        cluster, _ = open_cluster("local", 2)
         by = "Dask"
     except InputError as error:
         say(str(error))
-        cluster, _ = cluster_of(None, 2)
+        cluster, _ = open_cluster(None, 2)
         by = "processes of the standard library"
     try:
         list(_slept(cluster, 8))

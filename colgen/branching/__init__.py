@@ -1,1 +1,1 @@
-"""Branching: rules, selection among their candidates, trials of children."""
+"""Branching: rules, choice among candidates, strong branching."""

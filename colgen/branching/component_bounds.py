@@ -1,22 +1,23 @@
-"""Branching on how many columns lie within component bounds: complete for pricing problems that are identical.
+"""Branching on the number of columns within component bounds: complete for identical pricing problems.
 
-Columns that are used K times over, from one pricing problem, have no variables of their own to branch on: the sum of a
-component over the columns in use may be whole where the columns are not.  A *box* gives bounds to some components, and
-how many of an answer's columns lie within is a whole number.  Let λ be the solution of a relaxation, and a *class* all
-columns that agree in all components.
+Columns of one pricing problem that is used K times have no variables of their own to branch on. The sum of a component
+over the columns in use may be an integer although the solution is fractional. A *box* bounds some components, and an
+integer solution has an integer number of columns in it. Let λ be the solution of a relaxation. A *class* is the set of
+all columns that agree in all components.
 
-*The rule is complete.*  Some box holds a fractional number of columns, unless each class is used a whole number of
-times.  For let F be the set of classes that are not.  A box whose number is whole holds no class of F or two at least.
-As these differ in some component, a bound on it cuts the box in two, each of which holds some of F, and one of which at
-most half of them.  If the number in either half is fractional then that is the box; else go on with the half that has
-fewer.  After at most log₂ |F| cuts a single class of F would be left, whose box holds a number that is not whole.
-Every answer lies in one of the children ``count ≤ ⌊·⌋`` and ``count ≥ ⌈·⌉``, neither of which has λ.
+*The rule is complete.* Some box contains a fractional number of columns, unless each class has an integer total. For
+let F be the set of classes with fractional totals. A box with an integer number contains either none or at least two
+classes of F. As two classes differ in some component, a bound on it splits the box into two, which both contain classes
+of F, and one of which contains at most half of them. If the number in either part is fractional, that is the box;
+otherwise continue with the part that contains fewer. After at most log₂ |F| cuts a single class of F would remain,
+whose box contains a fractional number. Every integer solution lies in one of the children ``count ≤ ⌊·⌋`` and ``count ≥
+⌈·⌉``, and λ in neither.
 
-*It ends.*  Where components are bounded there are finitely many boxes, and each decision narrows the whole numbers that
-one of them may hold; a node in which none can be narrowed has whole classes alone.
+*The tree is finite.* If components are bounded there are finitely many boxes, and each decision narrows the integers
+that one of them may contain. A node in which no box can be narrowed has only integer classes.
 
-*Whole classes are an answer* where columns that agree in all components have the same coefficients: the cheapest column
-of each is used as often as all of them together.
+*Integer classes give a feasible solution* if columns that agree in all components have the same coefficients: use the
+cheapest column of each class as often as all of its columns together.
 
 Sources: F. Vanderbeck, *On Dantzig-Wolfe decomposition in integer programming and ways to perform branching in a
 branch-and-price algorithm*, Operations Research 48 (2000), section 4; F. Vanderbeck, *Branching in branch-and-price: a
@@ -45,18 +46,12 @@ from colgen.master.protocol import RestrictedMaster
 
 Floats = NDArray[np.float64]
 Bounds: TypeAlias = tuple[tuple[int, float, float], ...]
-"""Of components, by their numbers: lower and upper, in the order of the numbers."""
+"""Component number, lower and upper bound, in the order of the numbers."""
 
 
 @dataclass(frozen=True)
 class Within(Decision):
-    """``lower ≤ Σ_j λ_j ≤ upper`` over the columns whose components lie in a box.
-
-    Attributes
-    ----------
-    value
-        1 for a column within, else 0.
-    """
+    """``lower ≤ Σ_j λ_j ≤ upper`` over the columns in a box; ``value(column)`` is 1 for these and 0 for others."""
 
     box: Box
     lower: float
@@ -68,24 +63,23 @@ class Within(Decision):
 
 
 class OnComponents(BranchingRule):
-    """Branch on the number of columns within bounds on one component, or on more where that is whole for each.
+    """Branch on the number of columns within bounds on one component, or on several if all single counts are integer.
 
-    For columns of pricing problems whose multiplicity is more than 1.  Their oracles must price
-    :class:`colgen.core.terms.Box`: ``duals.terms(Box)`` are the boxes that count with their dual values,
-    ``box.holds(components)`` says which a structure lies in.  Complete as the module says: it leaves no node fractional
-    whose columns agree in all coefficients where they agree in all components.
+    This is for pricing problems with a multiplicity above 1. Their oracles must price :class:`colgen.core.terms.Box`:
+    ``duals.terms(Box)`` are the boxes with their dual values, and ``box.holds(components)`` tests a structure. The rule
+    is complete (see the module) if columns with equal components have equal coefficients.
 
     Parameters
     ----------
     components
-        The whole numbers that make a column, zeros left out; None for one that is not to be counted.
+        Returns the nonzero integer components of a column, or None for a column that is not counted.
     block
-        Of the rows, and the name of the components in boxes.
+        Block of the branching rows, and name of the components in boxes.
 
     Raises
     ------
     InputError
-        Before any work, if an oracle does not price boxes; when a node is split, if a component is not whole.
+        Before the first round if an oracle does not price boxes; at a node if a component is fractional.
     """
 
     def __init__(
@@ -104,8 +98,8 @@ class OnComponents(BranchingRule):
         for oracle in master.oracles:
             if Box not in oracle.prices:
                 raise InputError(
-                    f"{type(self).__name__}({self.block!r}) needs oracles that price Box terms, which {oracle.name} "
-                    "does not: let it read duals.terms(Box) and say so by prices, or branch on something else"
+                    f"{type(self).__name__}({self.block!r}) needs oracles that price Box terms, and {oracle.name} does "
+                    "not: read duals.terms(Box) and add Box to its prices, or use another branching rule"
                 )
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
@@ -122,11 +116,11 @@ class OnComponents(BranchingRule):
         return found
 
     def _fractional(self, points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
-        """Boxes that hold a fractional number of points, with that number; none where each class is whole."""
+        """Return boxes with a fractional number of points, and that number; none if all classes are integer."""
         return boxes(points, amounts)
 
     def recover(self, solution: Solution) -> Solution | None:
-        """Each class by its cheapest column."""
+        """Replace each class by its cheapest column."""
         _, points, columns, amounts = self._points(solution)
         if any(key in solution.integer and fractionality(value) for key, value in solution.variables.items()):
             return None
@@ -140,7 +134,7 @@ class OnComponents(BranchingRule):
             total = float(amounts[mine].sum())
             if fractionality(total):
                 return None
-            # The relaxation has used none that is dearer than another of its class, or lost nothing by it.
+            # In an optimal relaxation all used columns of a class cost the same.
             best = max(mine, key=lambda j: amounts[j])
             objective += round(total) * columns[best].cost - sum(amounts[j] * columns[j].cost for j in mine)
             if round(total):
@@ -148,7 +142,7 @@ class OnComponents(BranchingRule):
         return Solution(float(objective), tuple(used), solution.variables, solution.integer)
 
     def _points(self, solution: Solution) -> tuple[list[Hashable], Floats, list[Column], Floats]:
-        """Names of components, a line of components for each column that counts, those columns, how much they are."""
+        """Return component names, one row of components per counted column, these columns, and their values."""
         each = [(self.components(column), column, amount) for column, amount in solution.columns]
         known = [(parts, column, amount) for parts, column, amount in each if parts is not None]
         place: dict[Hashable, int] = {}
@@ -160,8 +154,8 @@ class OnComponents(BranchingRule):
             for name, value in parts.items():
                 if value != round(value):
                     raise InputError(
-                        f"{type(self).__name__}({self.block!r}) expects components that are whole: {name!r} is "
-                        f"{value:g} in the column of {column.structure!r}"
+                        f"{type(self).__name__}({self.block!r}) expects integer components: {name!r} is {value:g} in "
+                        f"the column of {column.structure!r}"
                     )
                 line[place[name]] = value
         return list(place), points, [column for _, column, _ in known], np.array([amount for _, _, amount in known])
@@ -190,12 +184,12 @@ class OnComponents(BranchingRule):
 
 
 class OnPairs(OnComponents):
-    """Branch on how many columns hold two components, or one of them twice: Ryan and Foster's rule, extended.
+    """Branch on the number of columns with two components, or with one twice: an extension of Ryan and Foster's rule.
 
-    Where rows are covered once, two of them are in one column or not.  Where they are covered more often, as demands
-    above one are, the columns that hold at least one of each, or at least two of one, are a whole number all the same:
-    a box of two bounds, or of one.  Where all these numbers are whole the rule goes on with other boxes, and so it is
-    as complete as :class:`OnComponents`, whose parameters and oracles it has.
+    If rows are covered once, two of them are in one column or not. Rows may be covered more often, as for demands above
+    1. The number of columns with at least one of each, or at least two of one, is still an integer in integer
+    solutions. This is a box of two bounds or of one. If all these numbers are integer the rule continues with other
+    boxes, so it is as complete as :class:`OnComponents`. Parameters and oracles are the same.
 
     References
     ----------
@@ -208,11 +202,11 @@ class OnPairs(OnComponents):
 
 
 class OnCoefficients(OnComponents):
-    """Branch on component bounds where a problem has no rule of its own: components are a column's coefficients.
+    """The default rule of problems without one: branch on component bounds, where components are column coefficients.
 
-    They are those in the block of which columns have most rows, and are named by the indices of the rows; boxes are of
-    the block ``"coefficients of <block>"``.  The rule sees nothing to branch on unless all oracles price ``Box`` terms,
-    columns are whole, and these coefficients are.
+    The components are the coefficients in the block in which columns have most rows, named by the indices of the rows;
+    boxes have the block ``"coefficients of <block>"``. The rule has no candidates unless all oracles price ``Box``
+    terms, columns are integer, and these coefficients are.
     """
 
     _PREFIX = "coefficients of "
@@ -232,7 +226,7 @@ class OnCoefficients(OnComponents):
         return super().candidates(solution) if self._fits(solution) else []
 
     def recover(self, solution: Solution) -> Solution | None:
-        """Each class by its cheapest column, if the columns of a class agree in all rows."""
+        """Replace each class by its cheapest column, if the columns of a class agree in all rows."""
         if not self._fits(solution):
             return None
         every: dict[Hashable, Mapping[Any, float]] = {}
@@ -243,7 +237,7 @@ class OnCoefficients(OnComponents):
         return super().recover(solution)
 
     def _fits(self, solution: Solution) -> bool:
-        """Choose the block of rows, and tell whether the rule can look at these columns."""
+        """Choose the block of rows, and return whether the rule applies to these columns."""
         columns = [column for column, _ in solution.columns]
         if not self._applies or not all(column.integer for column in columns):
             return False
@@ -257,7 +251,7 @@ class OnCoefficients(OnComponents):
         return _in_block(column, self._rows)
 
     def _within(self, box: Box) -> Callable[[Column], float]:
-        rows = box.block.removeprefix(self._PREFIX)  # not those of the present node, which may be others
+        rows = box.block.removeprefix(self._PREFIX)  # not self._rows, which may have changed
         return lambda column: float(box.holds(_in_block(column, rows)))
 
 
@@ -266,14 +260,9 @@ def _in_block(column: Column, rows: str) -> Mapping[Hashable, float]:
 
 
 def pairs(points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
-    """Boxes of points that hold two components, or one of them twice, and hold a fractional number of points.
+    """Return boxes with two components, or with one twice, that contain a fractional number of points.
 
-    Parameters
-    ----------
-    points
-        A line of whole components each.
-    amounts
-        How much each point is used.
+    ``points`` has one row of integer components per point, and ``amounts`` the value of each point.
     """
     if not len(points):
         return []
@@ -289,23 +278,17 @@ def pairs(points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
 
 
 def boxes(points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
-    """Boxes that hold a fractional number of points, with that number: those of fewest bounds that are found.
+    """Return boxes that contain a fractional number of points, and that number: those with the fewest bounds found.
 
-    None where every class of equal points has a whole number; of one bound all that differ by the points they hold.
-
-    Parameters
-    ----------
-    points
-        A line of whole components each.
-    amounts
-        How much each point is used.
+    The result is empty if every class of equal points has an integer total. Boxes of one bound are listed unless they
+    contain the same points. Parameters are as for :func:`pairs`.
     """
     if not len(points):
         return []
     classes, which = np.unique(points, axis=0, return_inverse=True)
     used = np.bincount(which.reshape(-1), amounts)
     fractional = np.abs(used - np.rint(used)) > TOLERANCES.integrality
-    if not fractional.any():  # what rounding has left of each may add up to more
+    if not fractional.any():  # rounding errors may add up in larger boxes
         return []
     if fractionality(float(used.sum())):
         return [((), float(used.sum()))]
@@ -324,7 +307,7 @@ def boxes(points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
                 continue
             k, cut = split
             for low, high in ((cut, math.inf), (-math.inf, cut - 1.0)):
-                narrower = _with(bounds, k, low, high)
+                narrower = _intersect(bounds, k, low, high)
                 half = members & (classes[:, k] >= low) & (classes[:, k] <= high)
                 count = float(used[half].sum())
                 if fractionality(count):
@@ -335,7 +318,7 @@ def boxes(points: Floats, amounts: Floats) -> list[tuple[Bounds, float]]:
 
 
 def _even_split(classes: Floats) -> tuple[int, float] | None:
-    """The component, and the least value of its upper part, that cut classes into parts most alike in number."""
+    """Return the component and the lowest value of the upper part that split classes most evenly."""
     best: tuple[int, float] | None = None
     most = 0
     for k in range(classes.shape[1]):
@@ -348,8 +331,8 @@ def _even_split(classes: Floats) -> tuple[int, float] | None:
     return best
 
 
-def _with(bounds: Bounds, component: int, low: float, high: float) -> Bounds:
-    """Bounds with one more, which a former one on the same component is narrowed by."""
+def _intersect(bounds: Bounds, component: int, low: float, high: float) -> Bounds:
+    """Add a bound on a component, intersected with the present one."""
     known = {k: (lower, upper) for k, lower, upper in bounds}
     lower, upper = known.get(component, (-math.inf, math.inf))
     known[component] = (max(lower, low), min(upper, high))

@@ -1,4 +1,4 @@
-"""Pseudo-costs: how much the bound has moved where a quantity was branched on, for each unit that it moved."""
+"""Pseudo-costs: the change of the bound per unit by which a quantity was moved by branching."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 class PseudoCosts:
-    """Gains a unit, summed up by quantity and direction.
+    """Average gains per unit, by quantity and direction.
 
     References
     ----------
@@ -36,37 +36,37 @@ class PseudoCosts:
 
     @property
     def linear(self) -> PseudoCosts:
-        """What linear programs over the columns at hand have gained: more than relaxations do, and so kept apart."""
+        """Gains of linear programs over the known columns, which are larger than gains of relaxations."""
         if self._linear is None:
             self._linear = PseudoCosts()
         return self._linear
 
     def learn(self, quantity: Hashable, direction: int, distance: float, gain: float) -> None:
-        """The bound has moved by ``gain`` where the quantity moved by ``distance``."""
+        """Add the ``gain`` of the bound for a move of the quantity by ``distance``."""
         if not 0.0 < distance < np.inf or not 0.0 <= gain < np.inf:
             return
-        k = self._place(quantity)
+        k = self._index(quantity)
         self._sums[k, direction] += gain / distance
         self._counts[k, direction] += 1
 
     def as_plain(self) -> Any:
-        """All that has been learnt, as plain data; quantities that are none are left out."""
+        """Return all sums as plain data, without quantities that cannot be written."""
         known = []
         for quantity, k in self._number.items():
             with contextlib.suppress(InputError):
                 known.append([as_plain(quantity, "a quantity"), self._sums[k].tolist(), self._counts[k].tolist()])
         return [known, None if self._linear is None else self._linear.as_plain()]
 
-    def learn_again(self, data: Any) -> None:
-        """Take in what another run has learnt."""
+    def restore(self, data: Any) -> None:
+        """Add the plain data of another run."""
         known, linear = data
         for quantity, sums, counts in known:
-            k = self._place(of_plain(quantity))
+            k = self._index(of_plain(quantity))
             self._sums[k], self._counts[k] = sums, counts
         if linear is not None:
-            self.linear.learn_again(linear)
+            self.linear.restore(linear)
 
-    def _place(self, quantity: Hashable) -> int:
+    def _index(self, quantity: Hashable) -> int:
         k = self._number.setdefault(quantity, len(self._number))
         if k == len(self._sums):
             self._sums = np.vstack([self._sums, np.zeros_like(self._sums)])
@@ -74,7 +74,7 @@ class PseudoCosts:
         return k
 
     def counts(self, candidates: Sequence[Candidate]) -> Ints:
-        """How often the least known direction of each candidate has been learnt of."""
+        """Return, for each candidate, how many gains its less known direction has."""
         found = np.zeros(len(candidates), dtype=np.int64)
         for n, candidate in enumerate(candidates):
             k = self._number.get(candidate.quantity)
@@ -83,7 +83,7 @@ class PseudoCosts:
         return found
 
     def gains(self, candidates: Sequence[Candidate]) -> list[Floats]:
-        """What each child of each candidate is expected to gain; a direction never tried is as good as the average."""
+        """Return the expected gain of each child of each candidate; unknown directions count as average."""
         known = self._counts > 0
         each = np.divide(self._sums, self._counts, out=np.zeros_like(self._sums), where=known)
         average = np.array([each[known[:, d], d].mean() if known[:, d].any() else 1.0 for d in (0, 1)])

@@ -28,20 +28,20 @@ DOWN, UP = 0, 1
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to split a node.
+    """One way to branch at a node.
 
     Attributes
     ----------
     children
-        Decisions of each child, the one to be explored first first; together they keep every answer of the node, and
-        each cuts off its solution.
+        Decisions of each child, in the order of exploration. Together the children keep every feasible solution of the
+        node, and each cuts off its solution.
     quantity
-        What is branched on, the same at all nodes: what is learnt of it is kept by this name.
+        The quantity branched on, the same at all nodes; the key of its pseudo-costs.
     moves
-        For each child the direction in which the quantity moves, ``DOWN`` or ``UP``, and how far at least: an empty
-        tuple if nothing can be learnt of such children.
+        For each child the direction of the quantity, ``DOWN`` or ``UP``, and the least distance; empty without
+        pseudo-costs.
     score
-        How much the rule likes it, by the solution alone.
+        Preference of the rule, from the solution alone.
     """
 
     children: Sequence[Sequence[Decision]]
@@ -53,59 +53,56 @@ class Candidate:
 Floats = NDArray[np.float64]
 
 _BITS = 32
-"""Of the number of a row; a pair of them is one number."""
+"""Bits of a row number; a pair of rows is one number."""
 
 _LAST = (1 << _BITS) - 1
 
 _REMEMBERED = 1 << 16
-"""So many columns are remembered with the original variables that they set."""
+"""Number of columns whose original variables are cached."""
 
 _PAIRS = 1 << 22
-"""So many pairs of rows are remembered, of columns that cover them."""
+"""Number of cached pairs of rows that columns cover."""
 
 
 class BranchingRule(DecisionMaker, ABC):
-    """Splits a node whose relaxation is not integral."""
+    """Branches at a node whose relaxation is fractional."""
 
     @abstractmethod
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
-        """Decisions of each child, the one to be explored first first; empty if the rule sees nothing fractional.
+        """Return the decisions of each child, in the order of exploration; empty if the rule finds nothing fractional.
 
-        Together the children must keep every answer of the node, and each must cut off ``solution``.
+        Together the children must keep every feasible solution of the node, and each must cut off ``solution``.
         """
 
     def candidates(self, solution: Solution) -> Sequence[Candidate]:
-        """All ways to split the node that the rule sees, those that it likes best first: the tree chooses among them.
-
-        A rule that does not say has one, that of :meth:`branch`.
-        """
+        """Return all ways to branch, the preferred first; by default only that of :meth:`branch`."""
         children = children_of(self, solution)
         return [Candidate(children)] if children else []
 
     def suit(self, master: RestrictedMaster) -> None:
-        """Refuse a master for which the rule is not right; asked before the first node.
+        """Check, before the first node, that the rule is valid for the rows of the master.
 
         Raises
         ------
         InputError
-            Naming what the rule expects of its rows.
+            If it is not; names what the rule expects.
         """
 
     def recover(self, solution: Solution) -> Solution | None:
-        """An integral solution of the same objective, where the rule's quantities are whole but the columns are not.
+        """Return an integer solution of the same objective if only the quantities of the rule are integer, else None.
 
-        None if the rule knows of none.  The engine checks what it returns.
+        The engine checks the solution.
         """
         return None
 
 
 def candidates_of(rule: BranchingRule, solution: Solution) -> Sequence[Candidate]:
-    """All ways to split the node that a rule sees; None is refused."""
+    """Return the candidates of a rule; None is an error."""
     return returned(rule.candidates(solution), f"{type(rule).__name__}.candidates()", "candidates, () for none")
 
 
 def children_of(rule: BranchingRule, solution: Solution) -> Sequence[Sequence[Decision]]:
-    """What a rule branches on by itself; None, as of a method without ``return``, is refused."""
+    """Return the children of a rule; None, as from a method without ``return``, is an error."""
     return returned(rule.branch(solution), f"{type(rule).__name__}.branch()", "decisions of each child, () for none")
 
 
@@ -115,38 +112,38 @@ def children_of(rule: BranchingRule, solution: Solution) -> Sequence[Sequence[De
 class RyanFoster(BranchingRule):
     """Two rows in one column or not (Ryan and Foster, 1981).
 
-    For rows that partition: equations whose coefficients are 0 or the right-hand side, which is 1 as a rule, and whole
-    columns.  Every answer then lies in one of the two children, and if columns are fractional then some two rows of
-    ``block`` are covered together to an extent strictly between 0 and 1, unless columns that cover the same rows share
-    a value: those the rule leaves to the next one.  The pair nearest to one half is taken.
+    This is for partitioning rows: equations whose coefficients are 0 or the right-hand side, usually 1, and integer
+    columns. Every feasible solution lies in one of the two children. If columns are fractional, some two rows of
+    ``block`` are covered together by an amount strictly between 0 and 1, unless columns that cover the same rows share
+    a value: those are left to the next rule. The pair nearest to 1/2 is chosen.
 
-    Rows ``≤ 1`` are partitioned together with their slacks, and do as well.  Rows ``≥ 1`` do not: an answer that covers
-    a row twice would lie in neither child.  Where every part of a column is a column that costs no more, write them
-    as equations: nothing is lost.
+    Rows ``≤ 1`` partition together with their slacks, and are allowed. Rows ``≥ 1`` are not: a solution that covers a
+    row twice would lie in neither child. If every part of a column is a column that costs no more, write them as
+    equations without loss.
 
     Parameters
     ----------
     block
-        The name of the partitioning rows.
+        Name of the partitioning rows.
 
     Raises
     ------
     InputError
-        Before any work, if the master has no such rows, or if they are not of this kind; when a node is split, if a
-        column's coefficients are not.
+        Before the first round if the master has no such rows or they are of another kind; at a node if the coefficients
+        of a column are.
     """
 
     makes: Sequence[type[Decision]] = (Together, Apart)
 
     def __init__(self, block: str) -> None:
         self.block = block
-        self._whole: dict[Key, float] = {}
+        self._sides: dict[Key, float] = {}
         self._keys: list[Key] = []
         self._names: list[str] = []
         self._ranks: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._numbers: dict[Key, int] = {}
         self._known: dict[int, tuple[Column, NDArray[np.int64]]] = {}
-        self._held = 0
+        self._num_cached = 0
 
     def suit(self, master: RestrictedMaster) -> None:
         sides = None if master.rows is None else master.rows.sides(self.block)
@@ -154,35 +151,35 @@ class RyanFoster(BranchingRule):
             return
         if not sides:
             raise InputError(
-                f"RyanFoster({self.block!r}) needs rows to branch on, and the master has none of this name"
+                f"RyanFoster({self.block!r}) needs rows to branch on, but the master has no rows of this name"
             )
         for (_, index), (lower, upper) in sides.items():
             if upper <= 0.0 or not (upper == 1.0 or lower == upper):
                 raise InputError(
                     f"RyanFoster({self.block!r}) loses answers unless each row is covered once, = 1 or ≤ 1: row "
-                    f"{index!r} has the sides {lower:g} and {upper:g}; write an equation, or branch on something else"
+                    f"{index!r} has the sides {lower:g} and {upper:g}; write an equation or use another branching rule"
                 )
-        self._whole = {key: upper for key, (_, upper) in sides.items()}
+        self._sides = {key: upper for key, (_, upper) in sides.items()}
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
-        pairs, values, distances = self._together(solution)
+        pairs, values, distances = self._covered_pairs(solution)
         most = distances.max(initial=0.0)
         if not most:
             return ()
         nearest = (distances == most).nonzero()[0]
-        best = nearest.item(self._ranked(pairs[nearest]).argmax())
+        best = nearest.item(self._rank(pairs[nearest]).argmax())
         return self._candidate(pairs.item(best), values.item(best)).children
 
     def candidates(self, solution: Solution) -> Sequence[Candidate]:
         if type(self).branch is not RyanFoster.branch:
             return super().candidates(solution)
-        pairs, values, distances = self._together(solution)
-        each = zip(distances.tolist(), self._ranked(pairs).tolist(), pairs.tolist(), values.tolist(), strict=True)
+        pairs, values, distances = self._covered_pairs(solution)
+        each = zip(distances.tolist(), self._rank(pairs).tolist(), pairs.tolist(), values.tolist(), strict=True)
         found = sorted((entry for entry in each if entry[0]), key=lambda entry: entry[:2], reverse=True)
         return [self._candidate(pair, value) for _, _, pair, value in found]
 
-    def _together(self, solution: Solution) -> tuple[NDArray[np.int64], Floats, Floats]:
-        """Pairs of rows, to what extent each is covered by one column, and how far that is from a whole number."""
+    def _covered_pairs(self, solution: Solution) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Return pairs of rows, how much each is covered by single columns, and the distance of that to an integer."""
         every = np.array([value for _, value in solution.columns], dtype=np.float64)
         fractional = (np.abs(every - np.rint(every)) > TOLERANCES.integrality).nonzero()[0]
         if not len(fractional):
@@ -195,8 +192,8 @@ class RyanFoster(BranchingRule):
         distances[distances <= TOLERANCES.integrality] = 0.0
         return pairs, values, distances
 
-    def _ranked(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Numbers of pairs that rise with the names of their rows, those of the first ones before the others."""
+    def _rank(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return numbers of pairs in the order of the names of their rows."""
         if len(self._ranks) < len(self._names):
             rank = {name: k for k, name in enumerate(sorted(set(self._names)))}
             self._ranks = np.array([rank[name] for name in self._names], dtype=np.int64)
@@ -212,17 +209,17 @@ class RyanFoster(BranchingRule):
         return Candidate(children, keys, moves, fractionality(value))
 
     def _pairs_of(self, column: Column) -> NDArray[np.int64]:
-        """Pairs of the block's rows that a column covers, both numbers in one; looked at once a column."""
+        """Return the pairs of rows of the block that a column covers, as cached numbers."""
         known = self._known.get(id(column))
         if known is None or known[0] is not column:
             keys = [row for row, entry in column.coefficients.items() if row[0] == self.block and entry]
             self._check(column, keys)
             rows = sorted(map(self._number, keys), key=self._names.__getitem__)
             pairs = [first << _BITS | second for k, first in enumerate(rows, 1) for second in rows[k:]]
-            self._held += len(pairs) + 1  # none is something to remember as well
-            if self._held > _PAIRS:
+            self._num_cached += len(pairs) + 1  # a column without pairs takes memory too
+            if self._num_cached > _PAIRS:
                 self._known.clear()
-                self._held = len(pairs) + 1
+                self._num_cached = len(pairs) + 1
             known = self._known[id(column)] = column, np.array(pairs, dtype=np.int64)
         return known[1]
 
@@ -231,21 +228,21 @@ class RyanFoster(BranchingRule):
         if number is None:
             number = self._numbers[row] = len(self._keys)
             self._keys.append(row)
-            self._names.append(repr(row))  # what pairs are ordered by, whatever their rows' indices are
+            self._names.append(repr(row))  # orders pairs for indices of any type
         return number
 
     def _check(self, column: Column, rows: Sequence[Key]) -> None:
-        """Refuse a column for which pairs of rows are no variables that must be whole."""
+        """Raise an error if the pairs of a column need not be integer in a feasible solution."""
         if not column.integer and rows:
             raise InputError(
-                f"RyanFoster({self.block!r}) needs columns that are whole: the column of {column.structure!r} is not"
+                f"RyanFoster({self.block!r}) needs integer columns: the column of {column.structure!r} is continuous"
             )
         for row in rows:
-            entry, whole = column.coefficients[row], self._whole.get(row, 1.0)
-            if entry != whole and abs(entry - whole) > TOLERANCES.pruning * whole:
+            entry, side = column.coefficients[row], self._sides.get(row, 1.0)
+            if entry != side and abs(entry - side) > TOLERANCES.pruning * side:
                 raise InputError(
-                    f"RyanFoster({self.block!r}) expects the coefficients 0 and {whole:g} in row {row[1]!r}: the "
-                    f"column of {column.structure!r} has {entry:g} there; branch on something else"
+                    f"RyanFoster({self.block!r}) expects the coefficients 0 and {side:g} in row {row[1]!r}: the "
+                    f"column of {column.structure!r} has {entry:g}; use another branching rule"
                 )
 
 
@@ -256,17 +253,17 @@ class RyanFoster(BranchingRule):
 class Bound(Decision):
     """``lower ≤ y ≤ upper`` for a nonnegative variable y of the original formulation, y = Σ_j x_j y_j with y_j ≥ 0.
 
-    An upper bound of zero needs no row: it forbids the columns with y_j > 0.
+    An upper bound of 0 needs no row: it forbids the columns with y_j > 0.
 
     Attributes
     ----------
     key
-        ``(block, index)`` of the row, the index being the name of the variable: its dual is what the oracle pays for
-        one unit of y.
+        ``(block, index)`` of the row. The index is the name of the variable. The oracle pays the dual value per unit of
+        y.
     value
         y_j as a function of the column.
     family
-        The rows of all variables of the rule, for many columns at a time.
+        The rows of all variables of the rule, for many columns at once.
     """
 
     key: Key
@@ -291,14 +288,14 @@ class Bound(Decision):
 
 
 class OriginalVariables(RowFamily):
-    """Rows of variables of the original formulation: what a column sets is found out once a column.
+    """Rows of variables of the original formulation; the values of a column are computed once.
 
     Parameters
     ----------
     block
-        Of the rows, whose indices are the variables' names.
+        Block of the rows; their indices are names of variables.
     original
-        The original variables that a column sets, and their values in it.
+        Returns the original variables that a column sets, with their values.
     """
 
     def __init__(self, block: str, original: Callable[[Column], Mapping[Any, float]]) -> None:
@@ -307,10 +304,10 @@ class OriginalVariables(RowFamily):
         self._known: dict[int, tuple[Column, Mapping[Hashable, float]]] = {}
 
     def set_by(self, column: Column) -> Mapping[Hashable, float]:
-        """The original variables that a column sets, remembered."""
+        """Return the original variables that a column sets, from a cache."""
         known = self._known.get(id(column))
         if known is None or known[0] is not column:
-            if len(self._known) >= _REMEMBERED:  # oracles return many columns that no master keeps
+            if len(self._known) >= _REMEMBERED:  # most columns of oracles are never added to a master
                 self._known.clear()
             known = self._known[id(column)] = (column, self._original(column))
         return known[1]
@@ -336,18 +333,18 @@ class OriginalVariables(RowFamily):
 
 
 class OnOriginalVariable(BranchingRule):
-    """Branch on a variable of the original (compact) formulation that the columns decompose.
+    """Branch on a variable of the original (compact) formulation.
 
     Parameters
     ----------
     original
-        The original variables that a column sets, and their values in it: ``original(column) -> {variable: value}``.
-        It is called once a column, whatever the number of branching rows.
+        Returns the original variables that a column sets, with their values: ``original(column) -> {variable: value}``.
+        It is called once per column, for any number of branching rows.
     block
-        Name of the block of the branching rows; an oracle reads their duals as ``duals.items(block)``.
+        Block of the branching rows; an oracle reads their duals by ``duals.items(block)``.
     recover
-        Where the original variables can be whole while the columns' values are not: builds an integral solution from
-        the fractional one (say, by decomposing a flow).
+        Builds an integer solution if the original variables are integer but columns are not, for example by decomposing
+        a flow.
     """
 
     makes: Sequence[type[Decision]] = (Bound,)
@@ -377,7 +374,7 @@ class OnOriginalVariable(BranchingRule):
         return amount
 
     def values(self, solution: Solution) -> dict[Hashable, float]:
-        """The original variables' values y = Σ_j x_j y_j."""
+        """Return the values y = Σ_j x_j y_j of the original variables."""
         values: dict[Hashable, float] = defaultdict(float)
         for column, amount in solution.columns:
             for variable, value in self.rows.set_by(column).items():
@@ -385,9 +382,9 @@ class OnOriginalVariable(BranchingRule):
         return values
 
     def score(self, variable: Hashable, value: float) -> float:
-        """How good it is to branch on a variable of fractional value: by default, how near to one half.
+        """Return the preference for a variable of fractional value: by default its closeness to 1/2.
 
-        Override to choose otherwise.
+        Override this method to prefer other variables.
         """
         return fractionality(value)
 
@@ -409,10 +406,10 @@ class OnOriginalVariable(BranchingRule):
         key, amount = (self.block, variable), self._amount(variable)
         down = Bound(key, -math.inf, math.floor(value), amount, self.rows)
         up = Bound(key, math.ceil(value), math.inf, amount, self.rows)
-        return _either(key, value, (self.imposed(down),), (self.imposed(up),), score)
+        return _round_candidate(key, value, (self.imposed(down),), (self.imposed(up),), score)
 
     def imposed(self, bound: Bound) -> Decision:
-        """The decision that imposes a bound: override it where another says the same without a row."""
+        """Return the decision for a bound; override it to use an equivalent decision without a row."""
         return bound
 
     def recover(self, solution: Solution) -> Solution | None:
@@ -456,11 +453,13 @@ class OnTemplateVariable(BranchingRule):
     def _candidate(self, key: Key, value: float) -> Candidate:
         down: Sequence[Decision] = (TemplateBound(key, -math.inf, math.floor(value)),)
         up: Sequence[Decision] = (TemplateBound(key, math.ceil(value), math.inf),)
-        return _either(key, value, down, up, fractionality(value))
+        return _round_candidate(key, value, down, up, fractionality(value))
 
 
-def _either(key: Key, value: float, down: Sequence[Decision], up: Sequence[Decision], score: float) -> Candidate:
-    """A variable rounded down or up, the nearer number first."""
+def _round_candidate(
+    key: Key, value: float, down: Sequence[Decision], up: Sequence[Decision], score: float
+) -> Candidate:
+    """Return the candidate that rounds a variable down or up, the nearer integer first."""
     part = value - math.floor(value)
     children, moves = [down, up], [(DOWN, part), (UP, 1.0 - part)]
     if part >= 0.5:

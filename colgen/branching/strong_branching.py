@@ -1,4 +1,4 @@
-"""Strong branching in phases: try children before choosing, the more carefully the fewer are left."""
+"""Strong branching: children are tried before the choice, in phases of rising cost and fewer candidates."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ import numpy as np
 
 from colgen.branching.pseudo_costs import PseudoCosts
 from colgen.branching.rules import BranchingRule, Candidate, candidates_of
-from colgen.branching.selection import Choice, Chosen, by_merit, merit
-from colgen.branching.trials import Tried, Trying
+from colgen.branching.selection import Choice, Chosen, merit, rank_by_merit
+from colgen.branching.trials import Trial, Trials
 from colgen.core.decision import Decision
 from colgen.core.numbers import whole
 from colgen.core.solution import Solution
 
-_Entry: TypeAlias = tuple[Candidate, Sequence[Tried]]
-"""A candidate, and what is known of its children."""
+_Entry: TypeAlias = tuple[Candidate, Sequence[Trial]]
+"""A candidate, and the trials of its children."""
 
 
 class StrongBranching(Choice):
     """Strong branching in three phases, with reliability.
 
-    The candidates that the rule likes best, and those of the best pseudo-costs, are tried by their linear programs
-    alone; the better ones of these by a few rounds of pricing; the best of those exactly.  Candidates of which enough
-    is known are judged by their pseudo-costs.  What a tried child has proved is kept: its bound, that it is infeasible,
-    its columns and its basis; a candidate with a child that is done with is taken at once.
+    The candidates preferred by the rule, and those with the best pseudo-costs, are tried by linear programs over the
+    known columns. The better ones are tried by a few rounds of pricing, and the best of these are solved exactly.
+    Candidates that are known well enough are judged by their pseudo-costs. The results of trials are kept: bounds,
+    infeasibility, columns and bases. A candidate with a child that needs no search is chosen at once.
 
     Parameters
     ----------
     linear
-        So many candidates are tried by linear programs.
+        Number of candidates tried by linear programs.
     priced
-        So many of them are priced.
+        Number of those that are priced.
     exact
-        So many of those are solved to the end; 0: none.
+        Number of those that are solved exactly; may be 0.
     rounds
-        So many rounds of pricing each.
+        Rounds of pricing for each.
     lookahead
-        No more are tried once so many in a row have been no better than the best.
+        Trials end after this many in a row without improvement.
     reliability
-        A candidate whose directions have all been learnt of so often is not tried.
+        A candidate is not tried if each of its directions has this many pseudo-costs.
     familiarity
-        Nor are linear programs solved of one whose directions have been tried so often by linear programs: it is
-        expected to gain there what it did, a unit.
+        Nor is its linear program solved after this many for each direction: the gain per unit is expected to be the
+        same.
 
     References
     ----------
@@ -71,76 +71,76 @@ class StrongBranching(Choice):
         self.reliability = whole(reliability, "reliability", low=1)
         self.familiarity = whole(familiarity, "familiarity", low=1)
 
-    def choose(self, rule: BranchingRule, solution: Solution, costs: PseudoCosts, trying: Trying) -> Chosen | None:
+    def choose(self, rule: BranchingRule, solution: Solution, costs: PseudoCosts, trials: Trials) -> Chosen | None:
         found = candidates_of(rule, solution)
         if len(found) < 2:
             return Chosen(found[0]) if found else None
-        listed = self._listed(found, costs, trying)
-        reliable = costs.counts(listed) >= self.reliability
-        known = costs.linear.counts(listed) >= self.familiarity
-        gains, told = costs.gains(listed), costs.linear.gains(listed)
-        most, since, seen = -1.0, 0, 0
-        for k, candidate in enumerate(listed):
-            if since >= self.lookahead or trying.is_over:
+        selected = self._select(found, costs, trials)
+        reliable = costs.counts(selected) >= self.reliability
+        is_familiar = costs.linear.counts(selected) >= self.familiarity
+        gains, linear_gains = costs.gains(selected), costs.linear.gains(selected)
+        best, since, seen = -1.0, 0, 0
+        for k, candidate in enumerate(selected):
+            if since >= self.lookahead or trials.is_over:
                 break
-            if not reliable[k] and known[k]:
-                gains[k] = told[k]
+            if not reliable[k] and is_familiar[k]:
+                gains[k] = linear_gains[k]
             elif not reliable[k]:
-                gains[k] = np.array(_gains_of([trying.linear(child) for child in candidate.children]))
+                gains[k] = np.array(_gains_of([trials.linear(child) for child in candidate.children]))
                 for (direction, distance), gain in zip(candidate.moves, gains[k], strict=False):
                     costs.linear.learn(candidate.quantity, direction, distance, float(gain))
-            here = merit(gains[k], trying)
-            most, since, seen = max(most, here), 0 if here > most else since + 1, k + 1
-        order = by_merit(listed[:seen] or listed, gains[:seen] or gains, trying)
-        entries: list[_Entry] = [(listed[k], ()) for k in order]
+            here = merit(gains[k], trials)
+            best, since, seen = max(best, here), 0 if here > best else since + 1, k + 1
+        order = rank_by_merit(selected[:seen] or selected, gains[:seen] or gains, trials)
+        entries: list[_Entry] = [(selected[k], ()) for k in order]
         if reliable[order[0]]:
-            return Chosen(listed[order[0]])
+            return Chosen(selected[order[0]])
         if self.priced > 1:
-            entries = self._judged(entries[: self.priced], lambda child: trying.priced(child, self.rounds), trying)
+            entries = self._try(entries[: self.priced], lambda child: trials.price(child, self.rounds), trials)
         if self.exact and not _decides(entries[0]):
-            entries = self._judged(entries[: self.exact], trying.exact, trying)
+            entries = self._try(entries[: self.exact], trials.price, trials)
             for candidate, tried in entries:
                 learn(costs, candidate, tried)
         return Chosen(*entries[0])
 
-    def _listed(self, found: Sequence[Candidate], costs: PseudoCosts, trying: Trying) -> list[Candidate]:
-        """Those that are looked at: half by pseudo-costs as far as there are any, the others as the rule likes them."""
+    def _select(self, found: Sequence[Candidate], costs: PseudoCosts, trials: Trials) -> list[Candidate]:
+        """Return the candidates to try: up to half by pseudo-costs, the others in the order of the rule."""
         count = self.linear
-        known = costs.counts(found) > 0
-        ranked = by_merit(found, costs.gains(found), trying)
-        chosen = dict.fromkeys([k for k in ranked if known[k]][: count // 2])
+        is_familiar = costs.counts(found) > 0
+        ranked = rank_by_merit(found, costs.gains(found), trials)
+        chosen = dict.fromkeys([k for k in ranked if is_familiar[k]][: count // 2])
         for k in range(len(found)):
             if len(chosen) >= count:
                 break
             chosen[k] = None
         return [found[k] for k in chosen]
 
-    def _judged(
-        self, entries: Sequence[_Entry], solve: Callable[[Sequence[Decision]], Tried], trying: Trying
+    def _try(
+        self, entries: Sequence[_Entry], solve: Callable[[Sequence[Decision]], Trial], trials: Trials
     ) -> list[_Entry]:
-        """Candidates whose children have been tried, the best first; one with a child that is done with at once."""
-        judged: list[_Entry] = []
+        """Try candidates and return the best first; stop at one with a child that needs no search."""
+        results: list[_Entry] = []
         for candidate, _ in entries:
-            if trying.is_over:
+            if trials.is_over:
                 break
-            judged.append((candidate, [solve(child) for child in candidate.children]))
-            if _decides(judged[-1]):
-                return [judged[-1], *judged[:-1]]
-        judged.sort(key=lambda entry: -merit(_gains_of(entry[1]), trying))
-        return judged or list(entries)
+            results.append((candidate, [solve(child) for child in candidate.children]))
+            if _decides(results[-1]):
+                return [results[-1], *results[:-1]]
+        results.sort(key=lambda entry: -merit(_gains_of(entry[1]), trials))
+        return results or list(entries)
 
 
 def _decides(entry: _Entry) -> bool:
-    """Whether a child of a candidate is done with, so that the node has one child less."""
+    """Return whether some child of a candidate needs no search."""
     return any(child.done for child in entry[1])
 
 
-def learn(costs: PseudoCosts, candidate: Candidate, tried: Sequence[Tried]) -> None:
-    """Let pseudo-costs learn from children that were solved to the end."""
+def learn(costs: PseudoCosts, candidate: Candidate, tried: Sequence[Trial]) -> None:
+    """Update pseudo-costs from children whose relaxations were solved."""
     for (direction, distance), child in zip(candidate.moves, tried, strict=False):
         if child.exact:
             costs.learn(candidate.quantity, direction, distance, child.gain)
 
 
-def _gains_of(tried: Sequence[Tried]) -> list[float]:
+def _gains_of(tried: Sequence[Trial]) -> list[float]:
     return [child.gain for child in tried]

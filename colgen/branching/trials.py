@@ -1,4 +1,4 @@
-"""Trying children before one candidate is chosen: what their relaxations are worth, and what that proves."""
+"""Trials of children before a candidate is chosen: their gains, and the bounds that these prove."""
 
 from __future__ import annotations
 
@@ -17,23 +17,13 @@ from colgen.stabilization import NoStabilization
 
 
 @dataclass(frozen=True)
-class Tried:
-    """What trying a child has found.
+class Trial:
+    """The result of trying a child.
 
-    Attributes
-    ----------
-    gain
-        By how much its restricted master is worse than its parent's; infinite where it has no solution.
-    bound
-        What oracles have proved for the child's answers; the ideal value where they were not asked.
-    exact
-        Whether ``gain`` is that of the relaxation, solved to the end.
-    done
-        Whether the child is proved to hold nothing better than the incumbent.
-    basis
-        The child's last, to start from.
-    bounded
-        What column generation has said of the child; None where oracles were not asked.
+    ``gain`` is how much worse its restricted master is than its parent's, infinite if infeasible, and ``exact`` if it
+    is that of the solved relaxation. ``bound`` is the dual bound that oracles proved, the ideal value without pricing.
+    The child is ``done`` if it is proved to contain no improvement of the incumbent. ``bounded`` is the result of
+    column generation, or None without pricing.
     """
 
     gain: float
@@ -44,22 +34,12 @@ class Tried:
     bounded: Bounded | None = field(default=None, repr=False)
 
 
-class Trying:
+class Trials:
     """Tries children of a node whose relaxation has been solved.
 
-    Columns that are found stay in the master; answers that are met become incumbents like any other.  A bound is one
-    that oracles have proved with the child's decisions in force.
-
-    Parameters
-    ----------
-    parts
-        Of the run, at this node.
-    node
-        The node.
-    objective
-        Of its relaxation.
-    basis
-        Of its last restricted master.
+    New columns stay in the master, and solutions found on the way may become the incumbent. Bounds are proved by
+    oracles under the decisions of the child. ``objective`` is the objective of the relaxation of the node, and
+    ``basis`` the last basis.
     """
 
     def __init__(self, parts: Parts, node: NodeState, objective: float, basis: SavedBasis | None) -> None:
@@ -70,36 +50,29 @@ class Trying:
 
     @property
     def gap(self) -> float:
-        """What a child has to gain to be pruned; infinite while there is no answer."""
+        """The gain that prunes a child; infinite without an incumbent."""
         run = self._parts.run
         return max(run.sense.sign * (run.objective - self.objective), self.least)
 
     @property
     def is_over(self) -> bool:
-        """Whether the run has no time left, or has been told to stop."""
+        """True if the time is up or a stop rule has triggered."""
         return self._parts.run.expired or self._parts.run.reason is not None
 
-    def linear(self, decisions: Sequence[Decision]) -> Tried:
-        """Solve the child's linear program over the columns at hand, which proves nothing."""
+    def linear(self, decisions: Sequence[Decision]) -> Trial:
+        """Solve the linear program of the child over the known columns, which proves no bound."""
         master, sense = self._parts.master, self._parts.run.sense
         self._enter(decisions)
         solved = master.solve(self._parts.run.budget)
         if solved.status is MasterStatus.OPTIMAL and solved.phase == 2:
-            return Tried(self._gain(solved.objective), sense.ideal)
-        return Tried(0.0 if solved.status is MasterStatus.LIMIT else math.inf, sense.ideal)
-
-    def priced(self, decisions: Sequence[Decision], rounds: int) -> Tried:
-        """Let column generation run for a few rounds."""
-        return self._generated(decisions, rounds)
-
-    def exact(self, decisions: Sequence[Decision]) -> Tried:
-        """Solve the child's relaxation to the end, or until it is proved to hold nothing better than the incumbent."""
-        return self._generated(decisions, None)
+            return Trial(self._gain(solved.objective), sense.ideal)
+        return Trial(0.0 if solved.status is MasterStatus.LIMIT else math.inf, sense.ideal)
 
     def _enter(self, decisions: Sequence[Decision]) -> None:
         switch(self._parts.master, (*self._node.decisions, *decisions), self._basis)
 
-    def _generated(self, decisions: Sequence[Decision], rounds: int | None) -> Tried:
+    def price(self, decisions: Sequence[Decision], rounds: int | None = None) -> Trial:
+        """Run column generation for some rounds; None: until the child is solved or pruned."""
         parts, node, run = self._parts, self._node, self._parts.run
         self._enter(decisions)
         child = NodeState(node.number, node.depth + 1, (*node.decisions, *decisions), node.bound, node.duals)
@@ -111,21 +84,18 @@ class Trying:
             bounded = column_generation(
                 child, dataclasses.replace(parts, settings=settings, stabilization=NoStabilization())
             )
-        finally:  # what is proved here holds for the child alone
+        finally:  # bounds here hold only for the child
             run.node_bound = proved
-        return self._price_context(bounded)
-
-    def _price_context(self, bounded: Bounded) -> Tried:
-        run, solved = self._parts.run, bounded.solved
+        solved = bounded.solved
         if bounded.outcome is Outcome.INFEASIBLE:
-            return Tried(math.inf, run.sense.hopeless, exact=True, done=True, bounded=bounded)
+            return Trial(math.inf, run.sense.hopeless, exact=True, done=True, bounded=bounded)
         done = run.prunes(bounded.bound)
-        nodes = self._parts.master.node
+        nodes = parts.master.node
         basis = None if nodes is None else nodes.basis()
         if solved is None or solved.phase == 1:
-            return Tried(math.inf, bounded.bound, done=done, basis=basis, bounded=bounded)
+            return Trial(math.inf, bounded.bound, done=done, basis=basis, bounded=bounded)
         exact = bounded.outcome is Outcome.SOLVED
-        return Tried(self._gain(solved.objective), bounded.bound, exact, done, basis, bounded)
+        return Trial(self._gain(solved.objective), bounded.bound, exact, done, basis, bounded)
 
     def _gain(self, objective: float) -> float:
         return max(self._parts.run.sense.sign * (objective - self.objective), 0.0)

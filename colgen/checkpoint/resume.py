@@ -72,31 +72,31 @@ def _bring(
     fits: Callable[[Column], bool] | None,
 ) -> None:
     said, run = checkpoint.said, search.run
-    rows, lost = _rows(said["rows"], search.answers.separation)
+    rows, lost = _rows(said["rows"], search.incumbents.separation)
     search.master.add((), rows)
     dropped = _add_columns(checkpoint, search, made, fits)
     answer: Solution | None = None
     if said["incumbent"] is not None:
         answer = read_solution("incumbent", said["incumbent"], checkpoint.arrays, made)
-        search.answers.take_with_columns(answer, f"the checkpoint {checkpoint.path}")
+        search.incumbents.offer_with_columns(answer, f"the checkpoint {checkpoint.path}")
         if run.incumbent is None or not run.meets(answer.objective, run.objective):
             raise InputError(
                 f"{checkpoint.path} cannot be resumed: its answer of objective {answer.objective:g} is none of this "
                 "problem"
             )
-    search.bounds.size_up()
+    search.bounds.estimate_scale()
     bound, root_bound = float(said["global_bound"]), float(said["root_bound"])
     if answer is not None and run.contradicts(bound, answer.objective):
         raise InputError(f"its answer {answer.objective:g} is better than its bound {bound:g}")
     run.prove(bound)
     search.root_bound = root_bound
-    search.costs.learn_again(said["pseudo_costs"])
+    search.costs.restore(said["pseudo_costs"])
     duals = checkpoint.arrays.get("duals")
     if duals is not None and said["columns"] is not None:
         names = [of_plain(key) for key in said["columns"]["rows"]]
-        search.bounds.begin_near(dict(zip(names, duals.tolist(), strict=False)))
+        search.bounds.set_duals(dict(zip(names, duals.tolist(), strict=False)))
     elif said["duals"] is not None:
-        search.bounds.begin_near(of_plain(said["duals"]))
+        search.bounds.set_duals(of_plain(said["duals"]))
     paths = paths_of(said["links"], writer)
     tree.refill(
         [node_of(data, paths) for data in said["nodes"]],
@@ -106,7 +106,7 @@ def _bring(
         next_number=int(said["next_number"]),
     )
     # Without a row that a parent's bound rests on, a child may look better than its parent.
-    tree.compares = bool(said["compares"]) and not lost
+    tree.checks_children = bool(said["compares"]) and not lost
     run.seconds_before = float(said["seconds"])
     run.columns_generated, run.rows_generated = map(int, said["generated"])
     run.notes.append(

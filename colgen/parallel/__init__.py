@@ -1,1 +1,1 @@
-"""Workers."""
+"""Parallel execution: threads, processes, clusters."""

@@ -14,72 +14,68 @@ from colgen.core.errors import ColgenError, InputError
 from colgen.parallel.executor import usable_processors
 
 Task: TypeAlias = Any
-"""What has been sent: a future, of the standard library or of Dask."""
+"""A submitted task: a future of the standard library or of Dask."""
 
 
-class StillPending(Exception):  # noqa: N818  (no error: what a task is)
-    """A task that had ended has to be done again: the worker that kept its outcome is gone."""
+class StillPending(Exception):  # noqa: N818  (a state, not an error)
+    """The result of a finished task was lost with its worker; the task runs again."""
 
 
 class Cluster(Protocol):
-    """Processes that do tasks, here or on other machines.
+    """Processes that run tasks, on this machine or on others.
 
-    A task may be done twice, by a worker that is lost with its answer and by the next one: it changes nothing but what
-    it returns.  Work, pieces and outcomes travel by ``pickle``.
+    A task runs again if its worker is lost, so its only effect must be its return value. Functions, arguments and
+    results are pickled.
 
     Attributes
     ----------
     isolates
-        Whether a worker that ends takes no more with it than its own tasks.
+        Whether the loss of a worker affects only its own tasks.
     """
 
     isolates: bool
 
     @property
     def count(self) -> int:
-        """Tasks that can be worked on at once, now."""
+        """The number of tasks that can run at once now."""
         ...
 
     def submit(self, work: Callable[[Any], Any], piece: Any) -> Task:
-        """Send a task; whoever is free begins with those that were sent first."""
+        """Submit a task; tasks start in the order of submission."""
         ...
 
     def as_completed(self, tasks: Collection[Task], seconds: float) -> Collection[Task]:
-        """Those of the tasks that have ended, one at least unless there is none within so many seconds."""
+        """Return the finished tasks; wait up to ``seconds`` for the first."""
         ...
 
     def result(self, task: Task) -> Any:
-        """What the work of a task that has ended has brought, or whatever ended it as an exception.
+        """Return the result of a finished task, or raise its exception.
 
         Raises
         ------
         StillPending
-            If the outcome cannot be had now; the task is among those to wait for again.
+            If the result was lost; the task counts as unfinished again.
         """
         ...
 
     def cancel(self, tasks: Collection[Task]) -> None:
-        """Call tasks off: what has begun may go on, and nobody wants its outcome."""
+        """Cancel tasks; running ones may continue, and their results are dropped."""
         ...
 
     def is_lost(self, error: BaseException) -> bool:
-        """Whether what ended a task says that its worker is gone, and not that the work failed."""
+        """Whether an exception means that the worker was lost, not that the task failed."""
         ...
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
         ...
 
 
 class Processes(Cluster):
-    """So many processes, each of which imports what the work needs.  A script calls this below its ``__main__`` guard.
+    """Local worker processes, each of which imports the modules it needs.
 
-    When one of them ends, the standard library ends all, with all that had been sent: new ones take their place.
-
-    Parameters
-    ----------
-    count
-        Tasks at once.
+    Scripts must use this below an ``if __name__ == "__main__":`` guard. If one process ends, the standard library ends
+    all of them with their tasks; they are then replaced.
     """
 
     isolates = False
@@ -106,9 +102,9 @@ class Processes(Cluster):
         return task.result()
 
     def cancel(self, tasks: Collection[Any]) -> None:
-        called_off = [task.cancel() for task in tasks]
-        if not all(called_off):
-            self._end()  # nobody else can stop one that has begun
+        cancelled = [task.cancel() for task in tasks]
+        if not all(cancelled):
+            self._kill()  # a running task cannot be cancelled otherwise
 
     def is_lost(self, error: BaseException) -> bool:
         return isinstance(error, (BrokenExecutor, CancelledError))
@@ -119,12 +115,12 @@ class Processes(Cluster):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _processes(self) -> ProcessPoolExecutor:
-        if self._pool is None:  # a fork of a process with threads may never get a lock that one of them holds
+        if self._pool is None:  # a forked child could wait forever for a lock that a thread held
             self._pool = ProcessPoolExecutor(self._count, multiprocessing.get_context("spawn"))
         return self._pool
 
-    def _end(self) -> None:
-        """End the processes in the middle of what they do."""
+    def _kill(self) -> None:
+        """Kill the processes, whatever they are doing."""
         pool = self._pool
         processes = list((getattr(pool, "_processes", None) or {}).values())
         self.close()
@@ -133,121 +129,109 @@ class Processes(Cluster):
 
 
 LOCAL = "local"
-"""Instead of an address: a scheduler and workers of this machine."""
+"""The address that starts a scheduler and workers on this machine."""
 
-_FETCHING = 2.0
-"""Seconds for an outcome to come from its worker: after these, whether it is still there is asked again."""
+_FETCH_SECONDS = 2.0
+"""Time limit for fetching a result from its worker."""
 
-_RESTORING = 1.0
-"""Seconds between two looks at whether a local cluster has the workers that were asked for."""
+_RESTORE_INTERVAL = 1.0
+"""Seconds between two checks that a local cluster has all its workers."""
 
-_LOOKING = 0.05
-"""Seconds between two looks at whether a scheduler is there again."""
+_RECONNECT_INTERVAL = 0.05
+"""Seconds between two checks that the scheduler is reachable again."""
 
 _INSTALL = "pip install 'colgen[distributed]'"
 
 
 class DaskCluster(Cluster):
-    """The workers of a Dask scheduler.
+    """The workers of a Dask scheduler; ``client`` is a ``distributed.Client`` that the caller closes."""
 
-    Parameters
-    ----------
-    client
-        A ``distributed.Client``; whoever has made it closes it.
-    """
-
-    isolates = False  # a task that waits on a worker can end with it, and Dask blames that one as well
+    isolates = False  # Dask also blames a task that was only waiting on the lost worker
 
     def __init__(self, client: Any) -> None:
         self.client = client
         self._close: list[Callable[[], object]] = []
         self._restore: Callable[[], object] | None = None
-        self._wanted, self._looked = 0, 0.0
+        self._wanted, self._last_check = 0, 0.0
 
     @classmethod
     def at(cls, address: str, count: int | None = None) -> DaskCluster:
-        """Connect to a scheduler, ``tcp://host:8786``; or begin one here, ``local``, of so many processes.
+        """Connect to the scheduler at ``tcp://host:8786``, or start a ``local`` one with ``count`` processes.
 
         Raises
         ------
         InputError
-            If Dask is not installed, or nobody answers.
+            If Dask is not installed or the address does not respond.
         """
         distributed = dask_distributed()
         if address == LOCAL:
             here = distributed.LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
             )
-            found = cls(distributed.Client(here))
-            found._close = [found.client.close, here.close]
-            found._wanted = len(here.worker_spec)
-            found._restore = lambda: here.scale(found._wanted)
-            return found
+            cluster = cls(distributed.Client(here))
+            cluster._close = [cluster.client.close, here.close]
+            cluster._wanted = len(here.worker_spec)
+            cluster._restore = lambda: here.scale(cluster._wanted)
+            return cluster
         try:
             client = distributed.Client(address, timeout=10)
         except (OSError, ValueError) as error:
-            said = str(error).partition("\n")[0]
-            raise InputError(f"cluster: expected the address of a Dask scheduler, not {address!r}: {said}") from None
-        found = cls(client)
-        found._close = [client.close]
-        return found
+            reason = str(error).partition("\n")[0]
+            raise InputError(f"cluster: expected the address of a Dask scheduler, not {address!r}: {reason}") from None
+        cluster = cls(client)
+        cluster._close = [client.close]
+        return cluster
 
     @property
     def count(self) -> int:
         return sum(self.client.nthreads().values())
 
     def submit(self, work: Callable[[Any], Any], piece: Any) -> Any:
-        self._reached(math.inf)
+        self._reconnect(math.inf)
         return self.client.submit(work, piece, pure=False)
 
     def as_completed(self, tasks: Collection[Any], seconds: float) -> Collection[Any]:
         distributed = dask_distributed()
-        if not self._reached(seconds):
+        if not self._reconnect(seconds):
             return []
-        self._look_after_workers()
-        with contextlib.suppress(TimeoutError, CancelledError, ValueError):  # called off, or no scheduler
+        self._restore_workers()
+        with contextlib.suppress(TimeoutError, CancelledError, ValueError):  # tasks cancelled or scheduler lost
             distributed.wait(list(tasks), timeout=seconds, return_when="FIRST_COMPLETED")
-        # Tasks of a scheduler that has gone are called off, which says nothing against their workers.
+        # A lost scheduler cancels its tasks; their workers are not to blame.
         return [task for task in tasks if task.status != "pending"] if self.client.status == "running" else []
 
     def result(self, task: Any) -> Any:
         if task.status != "finished":
-            return task.result()  # what ended it is here
+            return task.result()  # raises the exception at once
         try:
-            return task.result(timeout=_FETCHING)
+            return task.result(timeout=_FETCH_SECONDS)
         except TimeoutError:
             raise StillPending from None
 
     def cancel(self, tasks: Collection[Any]) -> None:
-        if self.client.status == "running":  # nobody is at tasks of a scheduler that has gone
+        if self.client.status == "running":  # a lost scheduler runs no tasks
             self.client.cancel(list(tasks))
 
     def is_lost(self, error: BaseException) -> bool:
         distributed = dask_distributed()
         return isinstance(error, (distributed.KilledWorker, CancelledError))
 
-    def _reached(self, seconds: float) -> bool:
-        """Whether there is a scheduler within so many seconds: Dask looks for one that has gone for a while.
-
-        Raises
-        ------
-        ColgenError
-            If it has given up.
-        """
+    def _reconnect(self, seconds: float) -> bool:
+        """Return whether the scheduler is reachable in time; raise a ``ColgenError`` when Dask has stopped trying."""
         until = time.monotonic() + seconds
         while self.client.status != "running":
             if self.client.status != "connecting":
-                raise ColgenError("the scheduler of the cluster is gone: begin it again, and go on from a checkpoint")
+                raise ColgenError("the scheduler of the cluster is gone: restart it and resume from a checkpoint")
             if time.monotonic() > until:
                 return False
-            time.sleep(_LOOKING)
+            time.sleep(_RECONNECT_INTERVAL)
         return True
 
-    def _look_after_workers(self) -> None:
-        """Bring back workers of a local cluster: where they die often, what restarts them gives up after a while."""
+    def _restore_workers(self) -> None:
+        """Replace lost workers of a local cluster; Dask gives up restarting them after frequent losses."""
         now = time.monotonic()
-        if self._restore is not None and now - self._looked > _RESTORING:
-            self._looked = now
+        if self._restore is not None and now - self._last_check > _RESTORE_INTERVAL:
+            self._last_check = now
             if self.count < self._wanted:
                 self._restore()
 
@@ -257,13 +241,7 @@ class DaskCluster(Cluster):
 
 
 def dask_distributed() -> Any:
-    """Dask's library of clusters.
-
-    Raises
-    ------
-    InputError
-        If it is not installed.
-    """
+    """Import Dask's ``distributed``, or raise an ``InputError`` if it is not installed."""
     try:
         import distributed
     except ImportError:
@@ -272,24 +250,24 @@ def dask_distributed() -> Any:
 
 
 def is_client(value: object) -> bool:
-    """Whether something is a client of Dask's, which is not imported to find out."""
+    """Return whether a value is a Dask client, without importing Dask."""
     return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "submit")
 
 
 PROCESSES = "processes"
-"""Instead of an address: processes of this machine, without Dask."""
+"""The address that stands for local processes without Dask."""
 
 _NAMES = ("submit", "as_completed", "result", "cancel", "is_lost", "count", "isolates", "close")
-"""What makes something a :class:`Cluster`."""
+"""The members that a :class:`Cluster` must have."""
 
 
-def cluster_of(client: Any, workers: int | None = None) -> tuple[Cluster, bool]:
-    """The cluster that is meant, and whether it is made for it, so that whoever asks closes it.
+def open_cluster(client: Any, workers: int | None = None) -> tuple[Cluster, bool]:
+    """Return the cluster for a client, an address or None, and whether the caller must close it.
 
     Raises
     ------
     InputError
-        If none is, or nobody answers at an address.
+        If the argument is no cluster or its address does not respond.
     """
     check_client(client)
     if client is None or client == PROCESSES:
@@ -298,12 +276,12 @@ def cluster_of(client: Any, workers: int | None = None) -> tuple[Cluster, bool]:
         return DaskCluster.at(client, workers), True
     if is_client(client):
         return DaskCluster(client), False
-    found: Cluster = client
-    return found, False
+    cluster: Cluster = client
+    return cluster, False
 
 
 def check_client(client: Any) -> None:
-    """Refuse what stands for no cluster; nobody is asked yet whether there is somebody at an address."""
+    """Raise an ``InputError`` for a value that is no cluster; does not connect to an address."""
     if client is None or (isinstance(client, str) and client) or is_client(client):
         return
     if not all(hasattr(client, name) for name in _NAMES) or isinstance(client, type):

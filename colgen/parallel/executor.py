@@ -1,7 +1,7 @@
-"""Independent pieces of seeded work on all cores, with the same outcome on any number of them.
+"""Independent seeded tasks on all cores, with the same results for any number of workers.
 
-The workers are threads: kernels that release the global interpreter lock (numba's ``nogil``, most of numpy) run side by
-side on one instance, where processes would have to start, to import, and to be sent a copy of it.
+The workers are threads. Kernels that release the global interpreter lock (numba's ``nogil``, most of numpy) run in
+parallel on one instance; processes would first have to start, import and receive a copy of it.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from colgen.core.errors import InputError
 Seeds = NDArray[np.uint64]
 R = TypeVar("R")
 
-_PIECES_A_WORKER = 4
-"""So that a worker that was held up holds the others up little."""
+_PIECES_PER_WORKER = 4
+"""Several pieces per worker even out their run times."""
 
 
 class Executor:
-    """Hands out seeded work to threads.
+    """Runs seeded tasks in threads.
 
     Parameters
     ----------
     workers
-        Threads at once; by default one for each processor that the process may use.
+        Number of threads; by default one for each usable processor.
 
     Examples
     --------
@@ -46,20 +46,20 @@ class Executor:
         self.workers = workers or usable_processors()
 
     def map(self, work: Callable[[Seeds], R], seeds: Seeds, *, piece: int | None = None) -> Iterator[R]:
-        """Results of ``work`` on consecutive pieces of ``seeds``, in their order, as they become ready.
+        """Yield the results of ``work`` on consecutive pieces of ``seeds``, in order, as they become ready.
 
-        What is random in the work must come from the seeds alone, and each seed's share of a result must not depend on
-        the other seeds of its piece; then the results, put together, are the same for any number of workers.  If the
-        caller stops listening, or is interrupted, what has not begun is not begun any more.
+        All randomness in ``work`` must come from the seeds, and the result for one seed must not depend on others of
+        its piece. Then the concatenated results are the same for any number of workers. If the caller stops iterating
+        or is interrupted, pending pieces are cancelled.
 
         Parameters
         ----------
         piece
-            Seeds in a piece; by default so many that every worker gets several pieces.
+            Seeds per piece; by default such that every worker gets several pieces.
         """
         if piece is not None and piece < 1:
             raise InputError(f"expected one seed or more in a piece, not {piece}")
-        size = piece or max(1, -(-len(seeds) // (_PIECES_A_WORKER * self.workers)))
+        size = piece or max(1, -(-len(seeds) // (_PIECES_PER_WORKER * self.workers)))
         pieces = [seeds[k : k + size] for k in range(0, len(seeds), size)]
         if self.workers == 1 or len(pieces) <= 1:
             yield from map(work, pieces)
@@ -75,14 +75,9 @@ class Executor:
 
 
 def seeds_from(seed: int, count: int, first: int = 0) -> Seeds:
-    """Seeds number ``first`` to ``first + count - 1`` of the sequence that one seed begins.
+    """Return seeds ``first`` to ``first + count - 1`` of the sequence defined by one nonnegative seed.
 
-    A counter, spread over 64 bits: generators of good quality make independent streams of such seeds.
-
-    Parameters
-    ----------
-    seed
-        Zero or more.
+    The seeds are a counter spread over 64 bits: good generators make independent streams of them.
     """
     if seed < 0 or count < 0 or first < 0:
         raise InputError(f"expected a seed and counts of zero or more, not {seed}, {count} and {first}")
@@ -91,7 +86,7 @@ def seeds_from(seed: int, count: int, first: int = 0) -> Seeds:
 
 
 def usable_processors() -> int:
-    """Processors that this process may use."""
+    """Return the number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system

@@ -1,40 +1,72 @@
-"""Several open nodes at once, each by a restricted master of its own, and always the same tree.
+"""Several open nodes at once, each with its own restricted master, and the same tree for any number of workers.
 
-How many nodes are evaluated at once, and by which master each, depends on the tree alone: not on how many workers there
-are, nor on how fast one of them is.  Until all nodes of a batch are done no master hears of the others; then answers go
-round, in the order of the nodes.
+The tree alone determines how many nodes form a batch and which master evaluates each. Masters exchange results after a
+batch, in the order of the nodes.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from colgen.bounding.run import Run
 from colgen.core.errors import InfeasibleAnswerError
+from colgen.core.result import Iteration
+from colgen.core.solution import Solution
 from colgen.core.workers import Workers
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.node import Evaluation, Node
 from colgen.tree.search import Relaxation
 
 _COUNTED = ("master", "pricing", "separation")
-"""Stages whose seconds the records of rounds tell."""
+"""Stages whose seconds are part of the records of rounds."""
+
+
+def merge_run(
+    run: Run,
+    iterations: Sequence[Iteration],
+    columns_generated: int,
+    stage_seconds: Mapping[str, float],
+    notes: Sequence[str],
+) -> None:
+    """Add the rounds, the columns, the seconds and the notes of a partial run to the run of the whole search."""
+    run.columns_generated += columns_generated - sum(iteration.new_columns for iteration in iterations)
+    for iteration in iterations:
+        run.record(dataclasses.replace(iteration, number=len(run.iterations)), proves=False)
+    for stage, seconds in stage_seconds.items():
+        if stage not in _COUNTED:
+            run.stage_seconds[stage] += seconds
+    run.notes += [note for note in notes if note not in run.notes]
+
+
+def merge_incumbent(search: BranchAndPrice, solution: Solution | None, source: str) -> None:
+    """Offer the incumbent of a partial run, or raise an error if it is rejected: the run has pruned nodes by it."""
+    run = search.run
+    if solution is None or not run.sense.is_better(solution.objective, run.objective):
+        return
+    search.incumbents.offer_with_columns(solution, source)
+    if not run.meets(solution.objective, run.objective):
+        raise InfeasibleAnswerError(
+            f"{source} found an answer of objective {solution.objective:g} that a separation of the main search cuts "
+            "off: a separation must accept or reject an answer regardless of its earlier rows"
+        )
 
 
 class InBatches(Relaxation):
-    """Evaluates open nodes side by side, each in a seat: branch and price over a master, with oracles of its own.
+    """Evaluates open nodes in parallel, each in a seat with its own branch and price, master and oracles.
 
-    The root is the first seat's.  The others begin with the columns that are there when they are first needed.
+    The first seat evaluates the root. Other seats are made when first needed, and start with its columns.
 
     Parameters
     ----------
     first
-        Whose run is that of the whole search.
+        Its run is the run of the whole search.
     another
-        Makes one more, whose run has no stop rules but the same budget.
+        Makes another seat; its run shares the budget and has no stop rules.
     width
-        How many there are at most.
+        Maximum number of seats.
     workers
-        Who evaluates nodes at once; how many they are makes no difference to the tree.
+        Threads; their number does not change the tree.
     """
 
     def __init__(
@@ -49,8 +81,8 @@ class InBatches(Relaxation):
 
     def evaluate_all(self, nodes: Sequence[Node]) -> list[Evaluation]:
         while len(self._seats) < len(nodes):
-            self._seats.append(self._made())
-        seats = self._seated(nodes)
+            self._seats.append(self._make_seat())
+        seats = self._assign_seats(nodes)
 
         def evaluate(pair: tuple[BranchAndPrice, Node]) -> Evaluation:
             seat, node = pair
@@ -60,62 +92,47 @@ class InBatches(Relaxation):
         evaluations = self._workers.each(evaluate, list(zip(seats, nodes, strict=True)))
         self._exchange()
         if len(self._seats) > 1 and self._first.bounds.parts.separation:
-            # A child may come to a master that lacks a row which its parent's bound rests on.
+            # A child may be evaluated on a master that lacks rows of its parent's bound.
             evaluations = [dataclasses.replace(evaluation, exact=None) for evaluation in evaluations]
         return evaluations
 
-    def _seated(self, nodes: Sequence[Node]) -> list[BranchAndPrice]:
-        """The seat of each node: its parent's, where the basis is, if that is free, else the first that is."""
+    def _assign_seats(self, nodes: Sequence[Node]) -> list[BranchAndPrice]:
+        """Return a seat for each node: the seat with its parent's basis if that is free, else the first free one."""
         free = dict(enumerate(self._seats))
         homes = [0 if node.start is None else node.start.seat for node in nodes]
-        found: list[BranchAndPrice | None] = [free.pop(home, None) for home in homes]
-        return [free.pop(min(free)) if seat is None else seat for seat in found]
+        seats: list[BranchAndPrice | None] = [free.pop(home, None) for home in homes]
+        return [free.pop(min(free)) if seat is None else seat for seat in seats]
 
-    def _made(self) -> BranchAndPrice:
-        """One more seat, with the columns that the first one holds."""
+    def _make_seat(self) -> BranchAndPrice:
+        """Return a new seat with the columns of the first."""
         seat, first = self._another(), self._first
         seat.seat = len(self._seats)
-        seat.run.stage_seconds.clear()  # what has passed before is the first one's
+        seat.run.stage_seconds.clear()  # already counted in the first seat's run
         seat.run.scale = first.run.scale
         seat.run.global_bound = first.run.global_bound
         pool = first.pool()
         if pool is not None:
             seat.master.add(list(pool), ())
-        self._tell(seat)
+        self._share_incumbent(seat)
         return seat
 
     def _exchange(self) -> None:
-        """Let the run of the whole search take in what the others have done, and all of them the best answer."""
-        first, run = self._first, self._first.run
+        """Merge the runs of all seats into the first, and share the incumbent."""
+        run = self._first.run
         for seat in self._seats[1:]:
             side = seat.run
-            counted = sum(iteration.new_columns for iteration in side.iterations)
-            run.columns_generated += side.columns_generated - counted
-            for iteration in side.iterations:
-                run.record(dataclasses.replace(iteration, number=len(run.iterations)), proves=False)
-            for stage, seconds in side.stage_seconds.items():
-                if stage not in _COUNTED:
-                    run.stage_seconds[stage] += seconds
-            run.notes += [note for note in side.notes if note not in run.notes]
+            merge_run(run, side.iterations, side.columns_generated, side.stage_seconds, side.notes)
             side.iterations.clear()
             side.stage_seconds.clear()
             side.notes.clear()
             side.columns_generated = side.rows_generated = 0
-            found = side.incumbent
-            if found is not None and run.sense.is_better(found.objective, run.objective):
-                first.answers.take_with_columns(found, f"restricted master {seat.seat} of the batch")
-                if not run.meets(found.objective, run.objective):  # the seat has pruned by it
-                    raise InfeasibleAnswerError(
-                        f"restricted master {seat.seat} of the batch found an answer of objective "
-                        f"{found.objective:g} that a separation at the first one cuts off: expected separations that "
-                        "say the same of an answer whatever they have seen before"
-                    )
+            merge_incumbent(self._first, side.incumbent, f"restricted master {seat.seat} of the batch")
         for seat in self._seats[1:]:
             seat.run.global_bound = run.global_bound
-            self._tell(seat)
+            self._share_incumbent(seat)
 
-    def _tell(self, seat: BranchAndPrice) -> None:
-        """Let a seat know the best answer."""
+    def _share_incumbent(self, seat: BranchAndPrice) -> None:
+        """Offer the incumbent of the whole search to a seat."""
         best = self._first.run.incumbent
         if best is not None and seat.run.sense.is_better(best.objective, seat.run.objective):
-            seat.answers.take_with_columns(best, "another node of the batch")
+            seat.incumbents.offer_with_columns(best, "another node of the batch")

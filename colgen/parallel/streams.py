@@ -1,4 +1,4 @@
-"""Pieces of work on a cluster: what they bring comes back in their order, and what ends a worker is found and named."""
+"""Streams of pieces of work on a cluster: results in order, retries, and the pieces that end their workers."""
 
 from __future__ import annotations
 
@@ -13,28 +13,17 @@ from typing import Any
 from colgen.parallel.clusters import Cluster, StillPending, Task
 
 _AHEAD = 4
-"""So many pieces a worker are under way, so that none waits for the next one."""
+"""Pieces under way per worker, so that no worker waits for its next piece."""
 
-_LONGEST = 1.0
-"""Seconds between two looks at what takes too long."""
+_MAX_WAIT = 1.0
+"""Seconds between two checks for pieces that take too long."""
 
 
 @dataclass(frozen=True)
-class Done:
-    """What became of a piece.
+class PieceResult:
+    """The result of one piece: an ``outcome``, an ``error`` that the work raised, or the ``fault`` that prevented both.
 
-    Attributes
-    ----------
-    number
-        Of the piece, from 0.
-    outcome
-        What the work has brought; None where it has not.
-    error
-        What the work has raised.
-    fault
-        Why there is neither: what is wrong with the piece, in a sentence.
-    attempts
-        How often it was sent.
+    ``attempts`` counts how often the piece was sent.
     """
 
     number: int
@@ -48,8 +37,8 @@ class Done:
 class _Piece:
     """A piece under way.
 
-    ``losses``: how often a worker was lost with it that had nothing else to do.
-    ``since``: when every piece before it had ended but for as many as there are workers, so that somebody is at it.
+    ``losses`` counts workers lost while this was their only piece. ``since`` is the time from which a worker must be
+    working on it, because fewer earlier pieces than workers are left.
     """
 
     number: int
@@ -61,25 +50,23 @@ class _Piece:
 
 @dataclass
 class Stream:
-    """Sends pieces and takes in what they bring.
+    """Sends pieces to a cluster and collects their results.
 
-    A piece is sent again when its worker is lost with it, ``retries`` times.  Where a worker takes others' pieces with
-    it, those are sent one at a time, so that none is blamed for what another one did.
+    A piece is sent again if its worker is lost. Where the loss of one worker affects pieces of others, these are then
+    sent one at a time, to find the piece that causes it.
 
     Parameters
     ----------
-    cluster
-        Who works.
     work
-        Is given a piece; it may be done twice.
+        Called with a piece, possibly more than once.
     retries
-        A piece is given up that has been lost once more than this.
+        A piece is given up after ``retries + 1`` losses of its worker.
     patience
-        A piece is given up that a worker has been at for so many seconds.
+        A piece is given up after a worker has had it for this many seconds.
     ahead
-        Pieces that are under way or have come back too early, at most; by default four a worker.
+        Maximum number of pieces that are under way or finished out of order; by default 4 per worker.
     tell
-        Called after each look at the cluster with the numbers of pieces that have ended, and that are under way.
+        Called after each check with the numbers of finished pieces and of pieces under way.
     """
 
     cluster: Cluster
@@ -90,13 +77,10 @@ class Stream:
     tell: Callable[[int, int], object] = lambda ended, under_way: None
     _sent: dict[Task, _Piece] = field(default_factory=dict, init=False)
     _suspects: deque[_Piece] = field(default_factory=deque, init=False)
-    _ended: dict[int, Done] = field(default_factory=dict, init=False)
+    _ended: dict[int, PieceResult] = field(default_factory=dict, init=False)
 
-    def over(self, pieces: Iterable[Any]) -> Iterator[Done]:
-        """What becomes of pieces, in their order, each as soon as those before it have ended.
-
-        If the caller stops listening, what is under way is called off.
-        """
+    def over(self, pieces: Iterable[Any]) -> Iterator[PieceResult]:
+        """Yield the results of pieces in order; pending pieces are cancelled if the caller stops iterating."""
         waiting = map(_Piece, itertools.count(), pieces)
         delivered, is_last = 0, False
         try:
@@ -109,7 +93,7 @@ class Stream:
                         self._send(piece)
                 if self._suspects and not self._sent:
                     self._send(self._suspects.popleft())
-                self._look()
+                self._collect()
                 self.tell(delivered + len(self._ended), len(self._sent) + len(self._suspects))
                 while delivered in self._ended:
                     yield self._ended.pop(delivered)
@@ -120,24 +104,21 @@ class Stream:
             self.close()
 
     def send(self, number: int, piece: Any) -> None:
-        """Send one piece, for whoever asks for them by :meth:`some`."""
+        """Send one piece; :meth:`some` returns its result."""
         if self._suspects:
             self._suspects.append(_Piece(number, piece))
         else:
             self._send(_Piece(number, piece))
 
-    def some(self) -> list[Done]:
-        """What has become of pieces that were sent, in the order of their numbers, within a second or so.
-
-        There may be none of them by then.
-        """
+    def some(self) -> list[PieceResult]:
+        """Return results of sent pieces, by number, after about a second at most; possibly none."""
         if self._suspects and not self._sent:
             self._send(self._suspects.popleft())
-        self._look()
+        self._collect()
         return [self._ended.pop(number) for number in sorted(self._ended)]
 
     def close(self) -> None:
-        """Call off what is under way."""
+        """Cancel all pieces under way."""
         if self._sent:
             self.cluster.cancel(list(self._sent))
         self._sent.clear()
@@ -152,46 +133,46 @@ class Stream:
         piece.since = None
         self._sent[self.cluster.submit(self.work, piece.piece)] = piece
 
-    def _look(self) -> None:
-        """Wait until a piece has ended, or until it is time to look after one that takes too long."""
+    def _collect(self) -> None:
+        """Wait until a piece has finished, or until it is time to check for pieces that take too long."""
         if not self._sent:
             return
         is_to_blame = self.cluster.isolates or len(self._sent) == 1
-        for task in list(self.cluster.as_completed(list(self._sent), min(_LONGEST, self.patience))):
-            self._take(task, self._sent.pop(task), is_to_blame)
+        for task in list(self.cluster.as_completed(list(self._sent), min(_MAX_WAIT, self.patience))):
+            self._store(task, self._sent.pop(task), is_to_blame)
         if self.patience < math.inf:
-            self._lose_patience()
+            self._give_up_slow_pieces()
 
-    def _take(self, task: Task, piece: _Piece, is_to_blame: bool) -> None:
+    def _store(self, task: Task, piece: _Piece, is_to_blame: bool) -> None:
         try:
             outcome = self.cluster.result(task)
         except StillPending:
             self._sent[task] = piece
         except Exception as error:
             if not self.cluster.is_lost(error):
-                self._ended[piece.number] = Done(piece.number, error=error, attempts=piece.attempts)
+                self._ended[piece.number] = PieceResult(piece.number, error=error, attempts=piece.attempts)
             else:
-                self._again(piece, is_to_blame)
-        except BaseException as error:  # Dask's own of a task that was called off
+                self._retry(piece, is_to_blame)
+        except BaseException as error:  # Dask's CancelledError
             if not self.cluster.is_lost(error):
                 raise
-            self._again(piece, is_to_blame)
+            self._retry(piece, is_to_blame)
         else:
-            self._ended[piece.number] = Done(piece.number, outcome, attempts=piece.attempts)
+            self._ended[piece.number] = PieceResult(piece.number, outcome, attempts=piece.attempts)
 
-    def _again(self, piece: _Piece, is_to_blame: bool) -> None:
-        """What becomes of a piece that was lost with its worker."""
+    def _retry(self, piece: _Piece, is_to_blame: bool) -> None:
+        """Send a piece again whose worker was lost, or give it up."""
         piece.losses += is_to_blame
         if piece.losses > self.retries:
             fault = f"its worker was lost {piece.losses} times"
-            self._ended[piece.number] = Done(piece.number, fault=fault, attempts=piece.attempts)
+            self._ended[piece.number] = PieceResult(piece.number, fault=fault, attempts=piece.attempts)
         elif self.cluster.isolates:
             self._send(piece)
         else:
             self._suspects.append(piece)
 
-    def _lose_patience(self) -> None:
-        """Give up what a worker has been at for too long: in the order in which it was sent, that many are at work."""
+    def _give_up_slow_pieces(self) -> None:
+        """Give up pieces over their time limit; the first ``count`` pieces sent are the ones being worked on."""
         now = time.monotonic()
         for place, (task, piece) in enumerate(list(self._sent.items())):
             if place >= max(self.cluster.count, 1):
@@ -200,5 +181,5 @@ class Stream:
             if now - piece.since > self.patience:
                 del self._sent[task]
                 self.cluster.cancel([task])
-                fault = f"there was no word of it for {self.patience:g} s"
-                self._ended[piece.number] = Done(piece.number, fault=fault, attempts=piece.attempts)
+                fault = f"there was no result after {self.patience:g} s"
+                self._ended[piece.number] = PieceResult(piece.number, fault=fault, attempts=piece.attempts)

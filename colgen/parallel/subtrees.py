@@ -1,16 +1,15 @@
-"""One tree on many machines: open nodes travel, and what is left of their subtrees comes back.
+"""One tree on many machines: workers receive open nodes and return the open parts of their subtrees.
 
-The supervisor keeps the queue, the best answer and the bounds.  A worker is given an open node, the columns and the
-best answer that are known; it makes a restricted master and oracles of its own, searches the node's subtree for a
-while, and sends back what it has found: nodes that it is done with and nodes that it has left open, a better answer,
-columns that were basic in the end.  A worker that is lost costs what it was at: the node is still open, and somebody
-else is given it.
+The supervisor keeps the queue, the incumbent and the bounds. A worker receives an open node, the known columns and the
+incumbent, and makes its own restricted master and oracles. It searches the subtree of the node for a limited time. It
+returns closed and open nodes, a better incumbent, and the columns that are basic at the end. If a worker is lost its
+node is still open, and another worker receives it.
 
-Either subtrees are searched in batches, each for a number of nodes that depends on the tree alone, and nobody hears of
-the others before all are done: the tree is the same whoever works, and however often one of them is lost.  Or each is
-searched for some seconds, and whoever is done is given the next node at once: nobody waits, and no two runs are alike.
+There are two modes. In batches, each subtree has a node limit that depends on the tree alone, and the supervisor waits
+for all subtrees of a batch. The tree is then the same for any number of workers and losses. In free running, each
+subtree has a time limit, and a free worker receives the next node at once. No worker waits, and runs differ.
 
-Bounds that come back are believed, as those of a checkpoint are; answers are checked.
+The supervisor trusts the bounds that workers return, like those of a checkpoint, and checks the incumbents.
 """
 
 from __future__ import annotations
@@ -27,12 +26,13 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Column
 from colgen.core.decision_data import DecisionWriter
 from colgen.core.duals import Duals
-from colgen.core.errors import InfeasibleAnswerError, InputError
+from colgen.core.errors import InputError
 from colgen.core.pool import Pool
 from colgen.core.result import Iteration, NodeRecord, NodeVisit, Termination
 from colgen.core.solution import Solution
 from colgen.parallel.clusters import Cluster
-from colgen.parallel.streams import Done, Stream
+from colgen.parallel.node_batches import merge_incumbent, merge_run
+from colgen.parallel.streams import PieceResult, Stream
 from colgen.tree.branch_and_price import BranchAndPrice
 from colgen.tree.node import Evaluation, Node, Subtree
 from colgen.tree.node_data import PathWriter, node_data, node_of, paths_of
@@ -40,62 +40,47 @@ from colgen.tree.open_tree import OpenTree
 from colgen.tree.search import Relaxation, branch_and_bound
 
 WIDTH = 16
-"""Subtrees of a batch, where nobody says how many."""
+"""Default number of subtrees in a batch."""
 
 _FIRST, _MOST = 4, 1024
-"""Nodes of a subtree in the first batch, and at most: twice as many from one full batch to the next."""
+"""Node limits of a subtree: in the first batch, which doubles after each full batch, and at most."""
 
 _ENOUGH = 2.0
-"""Seconds after which no node more of a subtree is begun that nobody waits for: it is worth the journey."""
+"""Seconds after which a free-running worker starts no further node and returns the subtree."""
 
 _JOURNEY = 1.0
-"""Seconds before the deadline at which workers end, for what they have found has to arrive."""
-
-_COUNTED = ("master", "pricing", "separation")
-"""Stages whose seconds the records of rounds tell."""
+"""Workers stop this many seconds before the deadline, so that their results arrive in time."""
 
 _ENDS_ALL = (Termination.UNBOUNDED, Termination.UNBOUNDED_OR_INFEASIBLE, Termination.MEMORY_LIMIT)
 
 
 class Maker(Protocol):
-    """What makes a branch and price of its own; it travels by ``pickle``."""
+    """Makes the branch and price of a worker; it is pickled."""
 
     def search(self, budget: Budget, settings: Settings) -> BranchAndPrice:
-        """One with the clock of a budget, and no other stop rules."""
+        """Return a branch and price with the clock of ``budget`` and no other stop rules."""
         ...
 
 
-def packed(maker: Maker, settings: Settings) -> bytes:
-    """What each worker makes its restricted master and oracles of.
-
-    Raises
-    ------
-    InputError
-        If it cannot travel.
-    """
+def pack(maker: Maker, settings: Settings) -> bytes:
+    """Pickle the data from which each worker makes its restricted master and oracles."""
     try:
         return pickle.dumps((maker, settings))
-    except Exception as error:  # whatever an object that cannot be written says of it
+    except Exception as error:  # objects may raise anything
         raise InputError(
-            f"cluster: expected a problem that pickle writes, for it travels: {type(error).__name__}: {error}"
+            "cluster: expected a problem that pickle can write, because it is sent to the workers: "
+            f"{type(error).__name__}: {error}"
         ) from error
 
 
-# --- what travels ----------------------------------------------------------------------------------------------------
+# --- messages --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the supervisor knows, of all subtrees of a batch the same.
+    """Data that all subtrees of a batch start from; ``bound`` is the dual bound of the whole problem.
 
-    Attributes
-    ----------
-    columns, incumbent, duals, costs
-        Guesses to begin with: the answer is checked again.
-    bound
-        On all answers of the problem.
-    scale
-        Of differences of objectives.
+    Workers check the incumbent again. ``scale`` is the scale of differences of objectives.
     """
 
     columns: Sequence[Column]
@@ -108,18 +93,16 @@ class Known:
 
 @dataclass(frozen=True)
 class Task:
-    """A subtree to be searched.
+    """A subtree to search, with its limits.
 
     Attributes
     ----------
     made, known
-        What :func:`packed` has returned, and :class:`Known` likewise.
+        Pickled by :func:`pack`, and a pickled :class:`Known`.
     links, node
-        The subtree's root, as plain data: decisions may hold what only their own process knows.
-    nodes, seconds, memory
-        Limits.
+        The root of the subtree as plain data, because decisions may refer to objects of their own process.
     enough
-        Seconds after which no node is begun; one at least is treated.
+        Seconds after which no node is started; at least one is evaluated.
     """
 
     made: bytes
@@ -134,20 +117,20 @@ class Task:
 
 @dataclass(frozen=True)
 class SubtreeResult:
-    """What a worker has found in a subtree.
+    """The result of the search of a subtree.
 
     Attributes
     ----------
     links, done, left
-        Nodes that are done with and those that are left, numbered by the worker, with all their decisions.
+        Closed and open nodes, numbered by the worker, with all their decisions.
     lost, why_lost
-        As of a :class:`Subtree`.
+        As in :class:`Subtree`.
     incumbent
-        A better answer; None where there is none.
+        A better incumbent, or None.
     columns
-        Those that were basic in the end, and are new.
+        New columns that are basic at the end.
     stop
-        Why the search of the whole tree must end.
+        Why the search of the whole tree must end, or None.
     """
 
     links: Sequence[Any]
@@ -158,14 +141,14 @@ class SubtreeResult:
     incumbent: Solution | None
     columns: Sequence[Column]
     iterations: Sequence[Iteration]
-    generated: tuple[int, int]
+    columns_generated: int
     stage_seconds: dict[str, float]
     notes: Sequence[str]
     stop: Termination | None
 
 
 def search_subtree(task: Task) -> SubtreeResult:
-    """Search a subtree, in whatever process: nothing is left behind there."""
+    """Search a subtree; this leaves no state behind in its process."""
     maker, settings = pickle.loads(task.made)
     known: Known = pickle.loads(task.known)
     search: BranchAndPrice = maker.search(Budget(task.seconds, task.memory), settings)
@@ -175,21 +158,23 @@ def search_subtree(task: Task) -> SubtreeResult:
     run.prove(known.bound)
     search.master.add(known.columns, ())
     if known.incumbent is not None:
-        search.answers.take_with_columns(known.incumbent, "the supervisor")
-    search.bounds.size_up()
-    search.costs.learn_again(known.costs)
-    search.bounds.begin_near(known.duals)
+        search.incumbents.offer_with_columns(known.incumbent, "the supervisor")
+    search.bounds.estimate_scale()
+    search.costs.restore(known.costs)
+    search.bounds.set_duals(known.duals)
     before, sent = run.incumbent, len(known.columns)
     tree = OpenTree(sense)
     tree.refill([node], lost=sense.hopeless, why_lost=None, treated=0, next_number=node.number + 1)
-    tree.left = known.bound  # answers of other subtrees may turn up here: this one proves nothing of them
-    tree.compares = not search.bounds.parts.separation  # the parent's bound may rest on rows that are not here
+    tree.left = known.bound  # this run proves nothing of incumbents from other subtrees
+    tree.checks_children = (
+        not search.bounds.parts.separation
+    )  # the parent's bound may depend on rows that are missing here
 
-    def look(visit: NodeVisit) -> None:
+    def check_time(visit: NodeVisit) -> None:
         if run.seconds >= task.enough:
             run.reason = run.reason or Termination.TIME_LIMIT
 
-    ended = branch_and_bound(search, run, node_limit=task.nodes, tree=tree, on_node=look)
+    ended = branch_and_bound(search, run, node_limit=task.nodes, tree=tree, on_node=check_time)
     left = tree.unfinished()
     numbers = {each.number for each in left}
     done = [record for record in ended.nodes if record.number not in numbers]
@@ -200,12 +185,12 @@ def search_subtree(task: Task) -> SubtreeResult:
         links,
         [(e.number, e.parent, e.depth, end, e.bound, e.outcome) for e, end in zip(done, ends, strict=False)],
         [node_data(each, end) for each, end in zip(left, ends[len(done) :], strict=True)],
-        tree.lost_beside(left),
+        tree.lost_outside(left),
         tree.why_lost,
         None if run.incumbent is before else run.incumbent,
         basic,
         tuple(run.iterations),
-        (run.columns_generated, run.rows_generated),
+        run.columns_generated,
         dict(run.stage_seconds),
         tuple(run.notes),
         ended.termination if ended.termination in _ENDS_ALL else None,
@@ -213,13 +198,7 @@ def search_subtree(task: Task) -> SubtreeResult:
 
 
 def writer_of(search: BranchAndPrice) -> DecisionWriter:
-    """Writes the decisions that may be made in a tree.
-
-    Raises
-    ------
-    InputError
-        If a branching rule or reduction does not say which these are.
-    """
+    """Return a writer of the decisions of a search; raise an ``InputError`` if a rule does not declare its own."""
     return DecisionWriter([*search.search.branching, *search.search.reductions])
 
 
@@ -227,22 +206,18 @@ def writer_of(search: BranchAndPrice) -> DecisionWriter:
 
 
 class OnCluster(Relaxation):
-    """Lets the workers of a cluster search the subtrees of open nodes; the root is evaluated here.
+    """Sends the subtrees of open nodes to a cluster; the root is evaluated in this process.
 
     Parameters
     ----------
     first
-        Whose run is that of the whole search.
+        Its run is the run of the whole search.
     made
-        What :func:`packed` has returned.
-    tree
-        What is left to be searched.
-    width
-        Subtrees at once.
+        The result of :func:`pack`.
     free
-        Whether nobody waits for the others.
+        Whether to return each subtree at once instead of waiting for a batch of ``width`` subtrees.
     node_limit
-        Of the whole tree.
+        Node limit of the whole tree.
     """
 
     def __init__(
@@ -262,7 +237,7 @@ class OnCluster(Relaxation):
         self._writer = writer_of(first)
         self._stream = Stream(cluster, search_subtree)
         self._under_way: dict[int, Node] = {}
-        self._done: dict[int, Done] = {}
+        self._done: dict[int, PieceResult] = {}
         self._sent = 0
 
     @property
@@ -279,7 +254,7 @@ class OnCluster(Relaxation):
         budget = self._first.run.budget
         while len(self._done) < (1 if self._free else len(self._under_way)) and not budget.expired:
             self._done |= {done.number: done for done in self._stream.some()}
-        found = [(self._under_way[number], self._taken(number)) for number in sorted(self._done)]
+        found = [(self._under_way[number], self._merge(number)) for number in sorted(self._done)]
         for number in self._done:
             del self._under_way[number]
         self._done = {}
@@ -327,8 +302,8 @@ class OnCluster(Relaxation):
             run.scale,
         )
 
-    def _taken(self, number: int) -> Evaluation:
-        """What has become of a subtree: its nodes are given numbers of the whole tree."""
+    def _merge(self, number: int) -> Evaluation:
+        """Merge the result of a subtree into the run, with node numbers of the whole tree."""
         done, node, first = self._done[number], self._under_way[number], self._first
         run = first.run
         if done.error is not None:
@@ -337,51 +312,36 @@ class OnCluster(Relaxation):
             run.notes.append(f"The subtree of node {node.number} cannot be searched on the cluster: {done.fault}.")
             return Evaluation(node.bound, "lost", stop=Termination.FAULT)
         found: SubtreeResult = done.outcome
-        subtree, names = self._numbered(node, found)
-        for iteration in found.iterations:
-            named = dataclasses.replace(
-                iteration, number=len(run.iterations), node=names.get(iteration.node, node.number)
-            )
-            run.record(named, proves=False)
-        run.columns_generated += found.generated[0] - sum(iteration.new_columns for iteration in found.iterations)
-        for stage, seconds in found.stage_seconds.items():
-            if stage not in _COUNTED:
-                run.stage_seconds[stage] += seconds
-        run.notes += [note for note in found.notes if note not in run.notes]
+        subtree, numbers = self._renumber(node, found)
+        iterations = [dataclasses.replace(it, node=numbers.get(it.node, node.number)) for it in found.iterations]
+        merge_run(run, iterations, found.columns_generated, found.stage_seconds, found.notes)
         first.master.add(found.columns, ())
-        if found.incumbent is not None and run.sense.is_better(found.incumbent.objective, run.objective):
-            first.answers.take_with_columns(found.incumbent, f"the subtree of node {node.number}")
-            if not run.meets(found.incumbent.objective, run.objective):  # the worker has pruned by it
-                raise InfeasibleAnswerError(
-                    f"the subtree of node {node.number} has an answer of objective {found.incumbent.objective:g} that "
-                    "a separation at the supervisor cuts off: expected separations that say the same of an answer "
-                    "whatever they have seen before"
-                )
+        merge_incumbent(first, found.incumbent, f"the subtree of node {node.number}")
         bound = run.sense.best(subtree.lost, *[each.bound for each in subtree.left])
         return Evaluation(bound, "searched", stop=found.stop, subtree=subtree)
 
-    def _numbered(self, root: Node, found: SubtreeResult) -> tuple[Subtree, dict[int, int]]:
-        """The nodes of a subtree, and what each is called here by its number there."""
-        tree, names, paths = self._tree, dict[int, int](), paths_of(found.links, self._writer)
+    def _renumber(self, root: Node, found: SubtreeResult) -> tuple[Subtree, dict[int, int]]:
+        """Return the nodes of a subtree with numbers of the whole tree, and these numbers by the worker's."""
+        tree, numbers, paths = self._tree, dict[int, int](), paths_of(found.links, self._writer)
 
         def parent_of(number: int, parent: int | None) -> int | None:
-            return root.parent if number == root.number or parent is None else names[parent]
+            return root.parent if number == root.number or parent is None else numbers[parent]
 
         done = []
         for number, parent, depth, end, bound, outcome in found.done:
-            names[number] = root.number if number == root.number else tree.number()
-            done.append(NodeRecord(names[number], parent_of(number, parent), depth, bound, outcome, paths[end]))
+            numbers[number] = root.number if number == root.number else tree.new_number()
+            done.append(NodeRecord(numbers[number], parent_of(number, parent), depth, bound, outcome, paths[end]))
         left = []
         for data in found.left:
             node = node_of(data, paths)
-            names[node.number] = tree.number()
+            numbers[node.number] = tree.new_number()
             above = parent_of(node.number, node.parent)
-            left.append(dataclasses.replace(node, number=names[node.number], parent=above))
-        return Subtree(done, left, found.lost, found.why_lost), names
+            left.append(dataclasses.replace(node, number=numbers[node.number], parent=above))
+        return Subtree(done, left, found.lost, found.why_lost), numbers
 
 
 def _or_none(guess: Any) -> Any:
-    """What is no more than a guess, if it can travel."""
+    """Return a guess if it can be pickled, else None."""
     try:
         pickle.dumps(guess)
     except Exception:

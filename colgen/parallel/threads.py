@@ -1,4 +1,4 @@
-"""Threads side by side in one run: at kernels and linear programs, which let go of the interpreter's lock."""
+"""Threads within one run, for kernels and linear programs, which release the interpreter lock."""
 
 from __future__ import annotations
 
@@ -16,23 +16,15 @@ Piece = TypeVar("Piece")
 Outcome = TypeVar("Outcome")
 
 _HERE = threading.local()
-"""Whether the thread that asks is at work on a piece itself: it then does the pieces of that one alone."""
+"""True while this thread works on a piece; it then runs nested pieces itself."""
 
-_TURN = 5e-4
-"""Seconds after which a thread that computes in Python lets another one have the interpreter, which has come back from
-a kernel: ten times as soon as usual, for a piece of pricing takes a few milliseconds."""
+_SWITCH_INTERVAL = 5e-4
+"""Seconds between switches of Python threads: 10 times shorter than by default, because a piece of pricing takes
+milliseconds."""
 
 
 class Threads(Workers):
-    """Whoever calls, and so many threads that each piece can be done beside the others.
-
-    Threads are started when they are first needed, and end with the ``with`` block.
-
-    Parameters
-    ----------
-    count
-        Pieces at once: one thread less, for the caller works as well.
-    """
+    """The calling thread and ``count - 1`` helper threads, started on first use and ended with the ``with`` block."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -43,7 +35,7 @@ class Threads(Workers):
 
     def __exit__(self, *raised: object) -> None:
         if self._pool is not None:
-            # After an interrupt nobody waits for a piece that somebody is still at.
+            # After an interrupt, do not wait for running pieces.
             self._pool.shutdown(wait=raised[0] is None, cancel_futures=True)
             self._pool = None
 
@@ -58,14 +50,14 @@ class Threads(Workers):
             helping = [self._pool.submit(job.help) for _ in range(helpers)]
             try:
                 job.help()
-                _finished(helping)
+                _wait_for(helping)
             finally:
                 job.is_over = True
         return job.results()
 
 
 class _Job:
-    """Pieces of work that are taken one after the other by whoever is free."""
+    """Pieces of work that free threads take one after the other."""
 
     def __init__(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> None:
         self._work, self._pieces = work, pieces
@@ -75,30 +67,30 @@ class _Job:
         self.is_over = False
 
     def help(self) -> None:
-        """Take piece after piece, until there is none left or one has failed."""
+        """Process pieces until none is left or one has failed."""
         _HERE.working = True
         try:
             while not self.is_over:
-                number = next(self._next)  # one step of the interpreter: no two threads get the same
+                number = next(self._next)  # atomic: no two threads get the same number
                 if number >= len(self._pieces):
                     return
                 try:
                     self._results[number] = self._work(self._pieces[number])
                 except Exception as error:
                     self._errors[number] = error
-                    self.is_over = True  # those before it have been begun, and are finished
+                    self.is_over = True  # all earlier pieces have started, and will finish
         finally:
             _HERE.working = False
 
     def results(self) -> list[Any]:
-        """In the order of the pieces."""
+        """Return the results in the order of the pieces, or raise the first error."""
         if self._errors:
             raise self._errors[min(self._errors)]
         return self._results
 
 
-def _finished(helping: Sequence[Future[None]]) -> None:
-    """Wait for those who help; whoever has not begun yet is not needed any more."""
+def _wait_for(helping: Sequence[Future[None]]) -> None:
+    """Cancel helpers that have not started, and wait for the others."""
     begun = [future for future in helping if not future.cancel()]
     wait(begun)
     for future in begun:
@@ -107,9 +99,9 @@ def _finished(helping: Sequence[Future[None]]) -> None:
 
 @contextmanager
 def _short_turns() -> Iterator[None]:
-    """Let threads take shorter turns at the interpreter inside."""
+    """Shorten the switch interval of Python threads."""
     usual = sys.getswitchinterval()
-    sys.setswitchinterval(min(usual, _TURN))
+    sys.setswitchinterval(min(usual, _SWITCH_INTERVAL))
     try:
         yield
     finally:

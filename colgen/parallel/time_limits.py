@@ -1,4 +1,4 @@
-"""A call that is given so many seconds and no more, whatever it does with them."""
+"""Calls with a hard time limit."""
 
 from __future__ import annotations
 
@@ -12,27 +12,23 @@ T = TypeVar("T")
 
 
 def bounded(seconds: float, function: Callable[..., T], *arguments: Any, **keywords: Any) -> tuple[T | None, float]:
-    """Call a function in a process of its own, which is ended from outside when its time is up.
+    """Call a function in a process of its own, which is killed when its time is up.
 
-    HiGHS looks at its clock too seldom on large models, by minutes.  Starting the process does not count.  A script
-    calls this below ``if __name__ == "__main__":``, for the new process imports the script.
-
-    Parameters
-    ----------
-    function
-        Of a module, as it is imported anew there; with its arguments and its result it must pass through ``pickle``.
+    HiGHS may exceed its own time limit by minutes on large models. The start of the process does not count. The
+    function, its arguments and its result are pickled. Scripts must call this below ``if __name__ == "__main__":``,
+    because the new process imports them.
 
     Returns
     -------
     result, seconds
-        What the function returned, None if it was not ready in time; and what it took, ``seconds`` at most.
+        The returned value, or None if time ran out, and the time taken, at most ``seconds``.
 
     Raises
     ------
     Exception
-        What the function raised.
+        If the function raised it.
     RuntimeError
-        If the process ended without a word.
+        If the process ended without a result.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
@@ -40,7 +36,7 @@ def bounded(seconds: float, function: Callable[..., T], *arguments: Any, **keywo
     process.start()
     theirs.close()
     try:
-        ours.recv()  # it is ready
+        ours.recv()  # the process is ready
         started = time.perf_counter()
         if not ours.poll(seconds):
             return None, seconds
@@ -48,7 +44,9 @@ def bounded(seconds: float, function: Callable[..., T], *arguments: Any, **keywo
         taken = min(time.perf_counter() - started, seconds)
     except EOFError:
         process.join()
-        raise RuntimeError(f"{function.__name__} ended its process, exit code {process.exitcode}") from None
+        raise RuntimeError(
+            f"{function.__name__} ended its process without a result, exit code {process.exitcode}"
+        ) from None
     finally:
         process.kill()
         process.join()

@@ -1,4 +1,4 @@
-"""Branch and price: column and row generation as the relaxation of a branch-and-bound tree."""
+"""Branch and price: branch and bound with column and row generation as the relaxation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.branching.pseudo_costs import PseudoCosts
 from colgen.branching.rules import BranchingRule, children_of
-from colgen.branching.selection import Chosen, MostFractional, first_of
-from colgen.branching.trials import Trying
+from colgen.branching.selection import Chosen, MostFractional, choose_first
+from colgen.branching.trials import Trials
 from colgen.core.activity import activity
 from colgen.core.column_batch import Columns
 from colgen.core.columns import Row
@@ -26,8 +26,8 @@ from colgen.core.warm_start import WarmStart
 from colgen.heuristics import fair
 from colgen.master.program import SavedBasis
 from colgen.master.protocol import MasterSolution, is_integral, switch
-from colgen.tree.incumbents import Answers
-from colgen.tree.node import Evaluation, Node, check_against_incumbent, check_children, sparing
+from colgen.tree.incumbents import Incumbents
+from colgen.tree.node import Evaluation, Node, check_against_incumbent, check_children, skip_on_failure
 from colgen.tree.node_bounds import NodeBounds
 from colgen.tree.node_enumeration import NodeEnumeration
 from colgen.tree.node_heuristics import NodeHeuristics
@@ -41,50 +41,33 @@ _LEAF = {
 
 
 _FEASIBLE = 10.0
-"""Seconds in which an answer is looked for among the columns at hand, where the relaxation is unbounded."""
+"""Seconds to look for a feasible solution over the known columns if the relaxation is unbounded."""
 
 _ROOM = TOLERANCES.feasibility
-"""A row that a known answer violates by no more than this, relative to its size, does not cut it off."""
+"""Relative violation of a row up to which it does not cut off a known solution."""
 
 _TRIAL = 0.1
-"""The share of its time that the program over enumerated columns is given before heuristics have been tried."""
+"""Share of its time that the program over enumerated columns gets before heuristics have run."""
 
 
-class _Start(NamedTuple):
-    """What a node leaves to its children.
+class NodeStart(NamedTuple):
+    """Data that a node leaves to its children.
 
-    Attributes
-    ----------
-    basis
-        The master's.
-    left
-        Whatever the bounding wants to find again.
-    moved
-        By what the child differs, and the parent's objective: what pseudo-costs learn from; None if they have.
-    seat
-        Of which restricted master the basis is, where there are several.
+    ``basis`` is a basis of the restricted master of ``seat``, and ``bounding`` a state of the bounding. Pseudo-costs
+    learn from ``change``: the branching decision and the objective of the parent. It is empty (None) once learnt.
     """
 
     basis: SavedBasis | None
-    left: object
-    moved: tuple[Hashable, int, float, float] | None = None
+    bounding: object
+    change: tuple[Hashable, int, float, float] | None = None
     seat: int = 0
 
 
-def started(moved: tuple[Hashable, int, float, float]) -> _Start:
-    """What a node of another run starts from: by what it differs from its parent."""
-    return _Start(None, None, moved)
-
-
 class BranchAndPrice(Relaxation):
-    """Evaluates nodes by column generation over one restricted master that is switched from node to node.
+    """Evaluates nodes by column generation over one restricted master, which is switched from node to node.
 
-    Columns stay in the master from node to node: those that a node's decisions forbid are switched off there.
-
-    Attributes
-    ----------
-    seat
-        Its number among several that evaluate nodes at once.
+    Columns stay in the master. Those that the decisions of a node forbid are disabled there. Each of several objects
+    that evaluate nodes in parallel has a ``seat`` number.
     """
 
     seat = 0
@@ -96,8 +79,8 @@ class BranchAndPrice(Relaxation):
         self.root_bound = parts.master.sense.ideal
         self.certificate: Certificate | None = None
         self._proved_by: DualPoint = None
-        self.answers = Answers(parts, looking=not search.relaxation_only, rounding=bool(search.heuristics))
-        self.bounds = NodeBounds(parts, search, bounding, self.answers, duals)
+        self.incumbents = Incumbents(parts, looking=not search.relaxation_only, rounding=bool(search.heuristics))
+        self.bounds = NodeBounds(parts, search, bounding, self.incumbents, duals)
         self.heuristics = NodeHeuristics(search.heuristics, parts, self.bounds)
         self.enumeration = NodeEnumeration(search.enumeration, self.bounds)
         self.costs = PseudoCosts()
@@ -108,106 +91,103 @@ class BranchAndPrice(Relaxation):
             rule.suit(parts.master)
 
     def start(self, warm: WarmStart, source: str) -> bool:
-        """Take in what the problem knows before the first round; whether that is an answer and its proof.
+        """Add the warm start before the first round; return whether it proves its own optimality.
 
-        Everything is a guess: answers are checked, and one round of pricing at the dual values proves what they are
-        worth.  ``source``: who gave it.
+        Solutions are checked, and one pricing round at the dual values proves a bound. ``source`` names the origin.
         """
         run = self.run
         for answer in warm.answers:
             try:
-                self.answers.take_with_columns(answer, source)
+                self.incumbents.offer_with_columns(answer, source)
             except InfeasibleAnswerError as error:
                 if not warm.tentative:
                     raise
-                run.notes.append(f"An answer to start from does not fit and was left out: {error}.")
-        self.bounds.size_up()
-        found = self.bounds.guessed(warm.duals)
+                run.notes.append(f"An answer of the warm start is infeasible and was left out: {error}.")
+        self.bounds.estimate_scale()
+        found = self.bounds.price_guess(warm.duals)
         if found is not None:
             self.root_bound = found.bound
             self._certify(found.bound, found.duals)
             check_against_incumbent(run, self.pricing, Node(), found.bound)
-            if self._closed(found.bound, found.duals):
+            if self._proves_root(found.bound, found.duals):
                 self.root = run.incumbent
-                run.prove(found.bound)  # which the round has not, where the relaxation is what is wanted
+                run.prove(found.bound)  # the round does not do this if only the relaxation is wanted
                 return True
             self.bounds.add_priced(found)
-        columns = warm.columns if isinstance(warm.columns, Columns) else list(warm.columns)  # a batch stays one
-        self.master.add(columns, self._valid(warm, source))
+        columns = warm.columns if isinstance(warm.columns, Columns) else list(warm.columns)
+        self.master.add(columns, self._valid_rows(warm, source))
         if warm.basis is not None and self.master.node is not None:
             self.master.node.restore(warm.basis)
         return False
 
-    def _valid(self, warm: WarmStart, source: str) -> list[Row]:
-        """The rows to start from; one that cuts off an answer is an error, or left out where all is tentative."""
+    def _valid_rows(self, warm: WarmStart, source: str) -> list[Row]:
+        """Return the valid rows of the warm start; one that cuts off a known solution is an error unless tentative."""
         valid = []
         for row in warm.rows:
             cut_off = next((known for known in self.run.known if activity(row, known).violation > _ROOM), None)
             if cut_off is None:
                 valid.append(row)
                 continue
-            words = f"the row {row.key!r}, which cuts off a known answer of objective {cut_off.objective:g}"
+            description = f"the row {row.key!r}, which cuts off a known answer of objective {cut_off.objective:g}"
             if not warm.tentative:
-                raise SeparationError(f"{source} returned {words}: rows must be valid for every answer")
-            self.run.notes.append(f"A row to start from was left out: {words}.")
+                raise SeparationError(f"{source} returned {description}: rows must be valid for every answer")
+            self.run.notes.append(f"A row of the warm start was left out: {description}.")
         return valid
 
     def evaluate(self, node: Node) -> Evaluation:
-        self.bounds.size_up()
+        self.bounds.estimate_scale()
         mine = node.start is not None and node.start.seat == self.seat
         switch(self.master, node.decisions, node.start.basis if mine else None)
         relaxed = self.bounds.relax(node)
         check_against_incumbent(self.run, self.pricing, node, relaxed.bound)
         self._learn(node, relaxed)
         if node.number == 0:
-            self._keep_root(relaxed)
-        if relaxed.outcome is Outcome.SOLVED and relaxed.solved is not None and not self.search.relaxation_only:
+            self._store_root(relaxed)
+        is_solved = relaxed.outcome is Outcome.SOLVED and not self.search.relaxation_only
+        if is_solved and relaxed.solved is not None:
             if self.heuristics.apply(node.depth, quick=True):
                 self.heuristics.search(node, self.master.solution(relaxed.solved), relaxed.bound, quick=True)
             if self.run.prunes(relaxed.bound):
                 return Evaluation(relaxed.bound, "pruned")
             if relaxed.unfinished:
-                return self._judge(node, relaxed)
+                return self._conclude(node, relaxed)
             early = self._stopped_early(relaxed, relaxed.solved)
-            feeds = self.search.reductions or self.search.enumeration is not None
-            if early and (feeds or self.heuristics.apply(node.depth, quick=False)):
-                # They feed on the last bit of the bound, or on the last columns, which a rounded value did not need.
-                relaxed = self._to_the_end(node)
+            fixes = self.search.reductions or self.search.enumeration is not None
+            if early and (fixes or self.heuristics.apply(node.depth, quick=False)):
+                # These profit from the exact bound or the last columns, which the rounded bound did not need.
+                relaxed = self._complete(node)
                 if node.number == 0:
-                    self._keep_root(relaxed)
+                    self._store_root(relaxed)
             sharp = self.bounds.round_exactly(node, relaxed)
             if self.run.prunes(sharp):
                 return Evaluation(sharp, "pruned")
-            reduced, relaxed = self.bounds.reduced(node, relaxed)
-            fixed = reduced.decisions[len(node.decisions) :]
-            return dataclasses.replace(self._judge(reduced, relaxed), fixed=fixed)
-        near = relaxed.solved is None and relaxed.solution is not None
-        if relaxed.outcome is Outcome.SOLVED and near and not self.search.relaxation_only:
-            # Marginals need dual values and the bound that the oracles prove there, and no linear program.
-            reduced, relaxed = self.bounds.reduced(node, relaxed)
-            fixed = reduced.decisions[len(node.decisions) :]
-            return dataclasses.replace(self._judge(reduced, relaxed), fixed=fixed)
-        return self._judge(node, relaxed)
+        elif not is_solved or relaxed.solution is None:
+            return self._conclude(node, relaxed)
+        # Fixing by marginals needs dual values and their bound, but no linear program.
+        reduced, relaxed = self.bounds.reduce_and_solve(node, relaxed)
+        fixed = reduced.decisions[len(node.decisions) :]
+        return dataclasses.replace(self._conclude(reduced, relaxed), fixed=fixed)
 
-    def _judge(self, node: Node, relaxed: Bounded, at_end: bool = False) -> Evaluation:
-        """What becomes of a node whose relaxation has been treated."""
+    def _conclude(self, node: Node, relaxed: Bounded, at_end: bool = False) -> Evaluation:
+        """Return the evaluation of a node whose relaxation has been bounded."""
         if relaxed.outcome in _LEAF:
             return Evaluation(relaxed.bound, _LEAF[relaxed.outcome])
         if relaxed.outcome is Outcome.UNBOUNDED:
-            return Evaluation(relaxed.bound, "unbounded", stop=self._unbounded())
+            return Evaluation(relaxed.bound, "unbounded", stop=self._conclude_unbounded())
         solved = relaxed.solved
         if solved is None and relaxed.solution is not None:
-            return self._branch_near(node, relaxed, relaxed.solution)
+            return self._branch_without_lp(node, relaxed, relaxed.solution)
         if solved is None or solved.phase == 1:
             stop = relaxed.termination
-            missing = None if stop else self._unproved(node, relaxed)
+            missing = None if stop else self._note_weakness(node, relaxed)
             return Evaluation(relaxed.bound, "stopped", unresolved=missing, stop=stop)
         return self._branch(node, relaxed, solved, at_end)
 
-    def _unbounded(self) -> Termination:
-        """What an unbounded relaxation proves: nothing, without an answer.
+    def _conclude_unbounded(self) -> Termination:
+        """Return what an unbounded relaxation proves.
 
-        With one the problem is unbounded too, by a theorem of Meyer (1974) on programs of rational data.
+        With a feasible solution the problem is unbounded too, by a theorem of Meyer (1974) on programs with rational
+        data. Without one nothing is proved.
         """
         run = self.run
         if self.search.relaxation_only:
@@ -216,37 +196,36 @@ class BranchAndPrice(Relaxation):
             with run.stage("heuristics"), contextlib.suppress(InfeasibleAnswerError):
                 found, _ = self.master.integer.solve(fair(_FEASIBLE, run), None, lambda: run.expired)
                 if found is not None:
-                    self.answers.take(found, "the restricted master")
+                    self.incumbents.offer(found, "the restricted master")
         return Termination.UNBOUNDED_OR_INFEASIBLE if run.incumbent is None else Termination.UNBOUNDED
 
     def _branch(self, node: Node, relaxed: Bounded, solved: MasterSolution, at_end: bool) -> Evaluation:
-        """What to do with a solved relaxation: take it if it is whole, else look for answers near it and split it.
+        """Evaluate a solved relaxation: offer it if it is integral, otherwise run heuristics and branch.
 
-        ``at_end``: whether column generation has come to its end, also where a rounded bound was decided before.
+        With ``at_end``, column generation was completed even if a rounded bound had been decided before.
         """
         solution = self.master.solution(solved)
         solved_exactly = relaxed.outcome is Outcome.SOLVED and not self._stopped_early(relaxed, solved)
         exact = solved.objective if solved_exactly and not self._overuses(solved) else None
-        unresolved = self._unproved(node, relaxed) if relaxed.outcome is Outcome.UNPROVED else None
+        unresolved = self._note_weakness(node, relaxed) if relaxed.outcome is Outcome.UNPROVED else None
         if self.search.relaxation_only:
-            return self._relaxed(node, relaxed, solved, unresolved)
+            return self._evaluate_relaxation(node, relaxed, solved, unresolved)
         if relaxed.outcome is Outcome.STOPPED:
             self.heuristics.round_off(node, solved, relaxed.termination)
             return Evaluation(relaxed.bound, "stopped", stop=relaxed.termination)
-        if is_integral(self.master, solved) and self.answers.take_whole(solved):
-            # If column generation stopped early, an answer better than this one may be hidden in the rounding:
-            # there is none whose rounded objective is better, and that is what the bound says.
-            return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
-        # A dive often finds in less time what a long program proves, so that the program is tried shortly, then again.
+        if is_integral(self.master, solved) and self.incumbents.offer_integral(solved):
+            # If column generation stopped early, a better solution may exist, but its rounded objective is not better.
+            return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._why_unresolved(node, relaxed))
+        # Try the program shortly, then dives, then again: a dive is often faster than a long program.
         dives = self.heuristics.apply(node.depth, quick=False)
         closed, cut_short = self.enumeration.close(node, relaxed, _TRIAL if dives else 1.0)
         if closed is not None:
             return closed
-        start = _Start(None if self.master.node is None else self.master.node.basis(), relaxed.start, seat=self.seat)
+        start = NodeStart(None if self.master.node is None else self.master.node.basis(), relaxed.start, seat=self.seat)
         self.heuristics.search(node, solution, relaxed.bound, quick=False)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
-        sharp = self.bounds.round_exactly(node, relaxed)  # an answer may have come since
+        sharp = self.bounds.round_exactly(node, relaxed)  # the incumbent may be new
         if self.run.prunes(sharp):
             return Evaluation(sharp, "pruned")
         if dives and cut_short:
@@ -256,26 +235,26 @@ class BranchAndPrice(Relaxation):
         branched = self._split(node, relaxed, solved, solution, start, exact)
         if branched is not None:
             return branched
-        # What no rule can split the end of column generation may, or show to be an answer.
+        # Completing column generation may give a solution that can be split, or an integer one.
         if not at_end and (relaxed.unfinished or self._rounded(relaxed, solved)):
-            return self._judge(node, self._to_the_end(node), at_end=True)
-        if self._recovers(solution):
-            return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._open(node, relaxed))
+            return self._conclude(node, self._complete(node), at_end=True)
+        if self._recover(solution):
+            return Evaluation(relaxed.bound, "whole", exact=exact, unresolved=self._why_unresolved(node, relaxed))
         self.heuristics.search_again(node, solution, relaxed.bound)
         if self.run.prunes(relaxed.bound):
             return Evaluation(relaxed.bound, "pruned", exact=exact)
         if unresolved is None and relaxed.weakness and self._stopped_early(relaxed, solved):
-            unresolved = self._unproved(node, relaxed)  # not even its relaxation is
+            unresolved = self._note_weakness(node, relaxed)  # not even the relaxation is proved
         return Evaluation(relaxed.bound, "stuck", exact=exact, unresolved=unresolved or Termination.NO_BRANCHING)
 
-    def _relaxed(
+    def _evaluate_relaxation(
         self, node: Node, relaxed: Bounded, solved: MasterSolution, unresolved: Termination | None
     ) -> Evaluation:
-        """Evaluate the root where the relaxation alone is wanted: "optimal" is then said of the relaxation."""
-        if self._overuses(solved):  # its bound speaks of answers, which use fewer columns
+        """Evaluate the root if only the relaxation is wanted: "optimal" then refers to the relaxation."""
+        if self._overuses(solved):  # its bound is for integer solutions, which use fewer columns
             relaxed = dataclasses.replace(relaxed, bound=self.run.sense.best(relaxed.bound, solved.objective))
-        met = not self._stopped_early(relaxed, solved)  # not so where an oracle's bound is a relaxation's
-        unresolved = unresolved or (Termination.OPTIMAL if met else self._unproved(node, relaxed))
+        met = not self._stopped_early(relaxed, solved)  # false if an oracle states the bound of a relaxation
+        unresolved = unresolved or (Termination.OPTIMAL if met else self._note_weakness(node, relaxed))
         return Evaluation(relaxed.bound, "solved", unresolved=unresolved, stop=relaxed.termination)
 
     def _split(
@@ -284,30 +263,32 @@ class BranchAndPrice(Relaxation):
         relaxed: Bounded,
         solved: MasterSolution,
         solution: Solution,
-        start: _Start,
+        start: NodeStart,
         exact: float | None,
     ) -> Evaluation | None:
-        """Branch by the first rule that has a candidate; None if none has."""
+        """Branch by the first rule that has a candidate; return None if none has."""
         for rule in self.search.branching:
             chosen = self._choose(rule, node, relaxed, solved, solution, start)
             if chosen is None:
                 continue
             check_children(rule, node.number, chosen.candidate.children, solution)
-            if self.run.prunes(relaxed.bound):  # by an answer that a child has shown
+            if self.run.prunes(relaxed.bound):  # by a solution of a trial
                 return Evaluation(relaxed.bound, "pruned", exact=exact)
             bounds = [self.run.sense.ideal if tried is None else tried.bound for tried in chosen.tried]
             starts = self._starts(chosen, start, solved.objective)
             for k, tried in enumerate(chosen.tried):
                 if tried is not None and tried.bounded is not None:
-                    self.bounds.testify((node.number, k), tried.bounded.duals, tried.bound)
-                    self.bounds.testify((node.number, k), tried.bounded.ray, self.run.sense.ideal, costs_count=False)
+                    self.bounds.record_proof((node.number, k), tried.bounded.duals, tried.bound)
+                    self.bounds.record_proof(
+                        (node.number, k), tried.bounded.ray, self.run.sense.ideal, costs_count=False
+                    )
             return Evaluation(
                 relaxed.bound, "branched", chosen.candidate.children, start, exact, bounds=bounds, starts=starts
             )
         return None
 
-    def _recovers(self, solution: Solution) -> bool:
-        """Whether a branching rule makes an answer of a solution that no rule splits."""
+    def _recover(self, solution: Solution) -> bool:
+        """Whether a branching rule turns a solution that no rule splits into a feasible one, which is offered."""
         for rule in self.search.branching:
             recovered = rule.recover(solution)
             if recovered is not None:
@@ -316,15 +297,15 @@ class BranchAndPrice(Relaxation):
                     and self.run.meets(solution.objective, recovered.objective)
                 ):
                     raise BranchingError(
-                        f"{type(rule).__name__}.recover returned a solution of objective {recovered.objective:g} for "
-                        f"a relaxation of {solution.objective:g}"
+                        f"{type(rule).__name__}.recover returned a solution of objective {recovered.objective:g}: "
+                        f"expected the objective {solution.objective:g} of the relaxation"
                     )
-                self.answers.take(recovered, f"{type(rule).__name__}.recover")
+                self.incumbents.offer(recovered, f"{type(rule).__name__}.recover")
                 return True
         return False
 
-    def _to_the_end(self, node: Node) -> Bounded:
-        """The relaxation of a node that was to be branched on before its end, and could not be."""
+    def _complete(self, node: Node) -> Bounded:
+        """Complete the relaxation of a node that could not be branched on early."""
         relaxed = self.bounds.relax(node, round_early=False)
         check_against_incumbent(self.run, self.pricing, node, relaxed.bound)
         return relaxed
@@ -336,44 +317,43 @@ class BranchAndPrice(Relaxation):
         relaxed: Bounded,
         solved: MasterSolution,
         solution: Solution,
-        start: _Start,
+        start: NodeStart,
     ) -> Chosen | None:
-        """The candidate that the node is split by, and what is known of its children."""
+        """Return the candidate to branch on, and the trials of its children."""
         choice = self.search.choice
         if isinstance(choice, MostFractional) or not self.master.holds_columns:
-            return first_of(rule, solution)
+            return choose_first(rule, solution)
         state = NodeState(node.number, node.depth, node.decisions, relaxed.bound, relaxed.duals)
-        trying = Trying(self.bounds.parts, state, solved.objective, start.basis)
+        trials = Trials(self.bounds.parts, state, solved.objective, start.basis)
         with self.run.stage("branching"):
-            with sparing(self.run, type(choice).__name__, node):
-                return choice.choose(rule, solution, self.costs, trying)
-            return first_of(rule, solution)
+            with skip_on_failure(self.run, type(choice).__name__, node):
+                return choice.choose(rule, solution, self.costs, trials)
+            return choose_first(rule, solution)
 
-    def _starts(self, chosen: Chosen, start: _Start, objective: float) -> list[_Start]:
-        """What each child is handed: the basis that it has been tried to, if it was, and what is to be learnt of it."""
+    def _starts(self, chosen: Chosen, start: NodeStart, objective: float) -> list[NodeStart]:
         starts = []
         candidate = chosen.candidate
         for k in range(len(candidate.children)):
             tried = chosen.tried[k] if k < len(chosen.tried) else None
-            known = start.basis if tried is None or tried.basis is None else tried.basis
-            moved = (candidate.quantity, *candidate.moves[k], objective) if candidate.moves else None
-            learnt = tried is not None and tried.exact
-            starts.append(_Start(known, start.left, None if learnt else moved, self.seat))
+            basis = start.basis if tried is None or tried.basis is None else tried.basis
+            change = (candidate.quantity, *candidate.moves[k], objective) if candidate.moves else None
+            is_learnt = tried is not None and tried.exact
+            starts.append(NodeStart(basis, start.bounding, None if is_learnt else change, self.seat))
         return starts
 
     def _learn(self, node: Node, relaxed: Bounded) -> None:
-        """Let pseudo-costs learn how much a child is worse than its parent."""
-        moved = None if node.start is None else node.start.moved
-        if moved is None or relaxed.solved is None or relaxed.solved.phase == 1:
+        """Update the pseudo-costs by how much worse a child is than its parent."""
+        change = None if node.start is None else node.start.change
+        if change is None or relaxed.solved is None or relaxed.solved.phase == 1:
             return
         if relaxed.outcome in (Outcome.SOLVED, Outcome.PRUNED):
-            quantity, direction, distance, objective = moved
+            quantity, direction, distance, objective = change
             value = relaxed.solved.objective if relaxed.outcome is Outcome.SOLVED else relaxed.bound
             gain = self.run.sense.sign * (value - objective)
             self.costs.learn(quantity, direction, distance, max(gain, 0.0))
 
-    def _branch_near(self, node: Node, relaxed: Bounded, solution: Solution) -> Evaluation:
-        """Split a node at a solution of its relaxation that no linear program stands behind."""
+    def _branch_without_lp(self, node: Node, relaxed: Bounded, solution: Solution) -> Evaluation:
+        """Branch on a solution of the relaxation that does not come from a linear program."""
         if self.search.relaxation_only:
             return Evaluation(relaxed.bound, "solved", unresolved=Termination.NO_BOUND, stop=relaxed.termination)
         if relaxed.outcome is Outcome.STOPPED:
@@ -387,24 +367,24 @@ class BranchAndPrice(Relaxation):
             children = children_of(rule, solution)
             if children:
                 check_children(rule, node.number, children, solution)
-                return Evaluation(relaxed.bound, "branched", children, _Start(None, relaxed.start, seat=self.seat))
+                return Evaluation(relaxed.bound, "branched", children, NodeStart(None, relaxed.start, seat=self.seat))
         return Evaluation(relaxed.bound, "stuck", unresolved=Termination.NO_BRANCHING)
 
-    def _closed(self, bound: float, duals: DualPoint) -> bool:
-        """Whether a bound on the root proves the incumbent; where the relaxation is wanted, that it is its optimum."""
+    def _proves_root(self, bound: float, duals: DualPoint) -> bool:
+        """Return whether a bound of the root proves the incumbent optimal, for the relaxation if that is wanted."""
         run = self.run
         if run.incumbent is None or not run.is_checked or not run.prunes(bound):
             return False
-        # Multiplicities bound answers, and not what a linear program makes of fractions.
+        # Multiplicities limit integer solutions, not fractional ones.
         fractions = self.search.relaxation_only and isinstance(duals, Duals)
         return not (fractions and any(math.isfinite(oracle.multiplicity) for oracle in self.pricing))
 
     def is_solved(self, bound: float) -> bool:
-        """Whether the root's relaxation has a solution that a bound proves to be its best."""
+        """Return whether the root relaxation has a solution that ``bound`` proves optimal."""
         return self.root is not None and self.run.meets(bound, self.root.objective)
 
     def _overuses(self, solved: MasterSolution) -> bool:
-        """Whether a solution uses more columns of some pricing problem than any answer does."""
+        """Whether a solution uses more columns of some pricing problem than its multiplicity allows."""
         return self.master.rows is not None and self.master.rows.overuses(solved, self.pricing)
 
     def _certify(self, bound: float, duals: DualPoint) -> None:
@@ -415,14 +395,14 @@ class BranchAndPrice(Relaxation):
     def pool(self) -> Pool | None:
         return self.master.pool(self._proved_by)
 
-    def _open(self, node: Node, relaxed: Bounded) -> Termination | None:
-        """Why a node that ended in a whole solution is unresolved: its bound proves less than the solution is worth."""
+    def _why_unresolved(self, node: Node, relaxed: Bounded) -> Termination | None:
+        """Return why a node that ended in an integer solution is unresolved: its bound is weaker than the solution."""
         if self.run.meets(relaxed.bound, self.run.objective) or self.run.prunes(relaxed.bound):
             return None
-        return self._unproved(node, relaxed)
+        return self._note_weakness(node, relaxed)
 
-    def _unproved(self, node: Node, relaxed: Bounded) -> Termination:
-        """Say which oracles leave a node without a proof."""
+    def _note_weakness(self, node: Node, relaxed: Bounded) -> Termination:
+        """Add a note that names the oracles that leave a node without a proof."""
         if relaxed.weakness:
             self.run.notes.append(f"Node {node.number} is not proved: {relaxed.weakness}.")
         return Termination.NO_BOUND
@@ -431,19 +411,19 @@ class BranchAndPrice(Relaxation):
         return not self.run.meets(relaxed.bound, solved.objective)
 
     def _rounded(self, relaxed: Bounded, solved: MasterSolution) -> bool:
-        """Whether column generation ended because the rounded bound was decided, before its end."""
+        """Whether column generation stopped early because the rounded bound was decided."""
         solved_early = relaxed.outcome is Outcome.SOLVED and self._stopped_early(relaxed, solved)
         return self.run.step is not None and solved_early
 
-    def _keep_root(self, relaxed: Bounded) -> None:
+    def _store_root(self, relaxed: Bounded) -> None:
         self.root_bound = relaxed.bound
         if relaxed.bound == self.master.sense.hopeless:
-            return  # what a bounding ended with is no solution of a relaxation that has none
+            return  # an infeasible relaxation has no solution
         pruned = self.search.relaxation_only and relaxed.outcome is Outcome.PRUNED
-        if pruned and self._closed(relaxed.bound, relaxed.duals):
-            self.root = self.run.incumbent  # an answer is a solution of the relaxation, here its best
+        if pruned and self._proves_root(relaxed.bound, relaxed.duals):
+            self.root = self.run.incumbent  # the incumbent solves the relaxation
         elif relaxed.solved is not None and relaxed.solved.phase == 2:
-            if not relaxed.solved.exchanging:  # else it is no solution of the relaxation
+            if not relaxed.solved.exchanging:  # otherwise it does not solve the relaxation
                 self.root = self.master.solution(relaxed.solved)
         elif relaxed.solution is not None:
             self.root = relaxed.solution

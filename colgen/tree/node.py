@@ -19,16 +19,16 @@ from colgen.solvers.linear import lp as programs
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node of the tree: the branching decisions from the root, and what it inherits.
+    """A node of the tree.
 
     Attributes
     ----------
     path
-        The decisions, shared with its ancestors.
+        The decisions from the root, shared with its ancestors.
     bound
-        The parent's dual bound, before any rounding.
+        The dual bound of the parent, before rounding.
     start
-        Whatever the parent left to start warm from.
+        Data of the parent for a warm start.
     """
 
     number: int = 0
@@ -41,7 +41,7 @@ class Node:
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """All decisions from the root on: one tuple, made when the node is treated."""
+        """All decisions from the root, put together on first use."""
         known = self._decisions
         if known is None:
             known = self.path.decisions
@@ -51,16 +51,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Subtree:
-    """What has become of a node and of those below it that somebody else has treated.
+    """The result of searching the subtree of a node in another process.
 
     Attributes
     ----------
     done
-        Nodes that are done with, parents before children.
+        Closed nodes, parents before children.
     left
-        Nodes that are open still.
+        Open nodes.
     lost, why_lost
-        A bound on leaves that nobody can resolve, hopeless if there are none, and why not.
+        Dual bound of the leaves that cannot be resolved (hopeless without such leaves), and the reason.
     """
 
     done: Sequence[NodeRecord]
@@ -71,30 +71,30 @@ class Subtree:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a relaxation says of a node.
+    """The result of evaluating a node.
 
     Attributes
     ----------
     bound
-        On the node's answers, before any rounding.
+        Dual bound of the node, before rounding.
     outcome
-        One word or two for the record.
+        One or two words for the record.
     children
-        The decisions of each child, to be explored in this order; empty for a leaf.
+        The decisions of each child, in the order of exploration; empty for a leaf.
     start
-        Handed to the children.
+        Passed to the children.
     bounds, starts
-        For each child a bound that is proved of it already, and what it alone is handed; empty if none was tried.
+        A proved bound and a start of its own for each child; empty if no child was tried.
     fixed
-        Decisions found at the node by reductions, which hold for all children.
+        Decisions of reductions at the node, which hold for all children.
     exact
-        The relaxation's optimum, if it was solved to the end: it can be no better than the parent's bound.
+        The optimum of the relaxation if it was solved; it cannot be better than the bound of the parent.
     unresolved
-        Why a leaf is left although it may hold better answers; None for a leaf that is done with.
+        Why a leaf may still hold better solutions, or None.
     stop
-        Why the whole search must end; the node then stays open.
+        Why the search must end, or None; the node then stays open.
     subtree
-        Instead of children, where more than the node itself was treated.
+        Replaces ``children`` if nodes below were evaluated too.
     """
 
     bound: float
@@ -111,8 +111,8 @@ class Evaluation:
 
 
 @contextlib.contextmanager
-def sparing(run: Run, name: str, node: Node) -> Iterator[None]:
-    """Let the run go on where something fails that it can do without, and say so."""
+def skip_on_failure(run: Run, name: str, node: Node) -> Iterator[None]:
+    """Skip a step that the run does not need if it fails numerically or runs out of memory, and add a note."""
     try:
         yield
     except (SolverError, programs.SolverError, ArithmeticError, MemoryError) as error:
@@ -120,31 +120,30 @@ def sparing(run: Run, name: str, node: Node) -> Iterator[None]:
 
 
 def as_diagnostic(error: Exception) -> Exception:
-    """An error of a linear program's solver as one of colgen's; others as they are."""
+    """Convert an error of a linear solver to a :class:`colgen.core.errors.SolverError`; return others unchanged."""
     return SolverError(str(error)) if isinstance(error, programs.SolverError) else error
 
 
 def check_against_incumbent(run: Run, pricing: Sequence[Pricing], node: Node, bound: float) -> None:
-    """A node's bound must not exclude an answer that we hold in our hands."""
+    """Raise an error if a node contains the incumbent, but its dual bound excludes it."""
     incumbent = run.incumbent
     if incumbent is None or not all(decision.exhaustive for decision in node.decisions):
         return
     if run.contradicts(bound, incumbent.objective) and admits(node.decisions, incumbent):
         raise InvalidBoundError(
             f"node {node.number} has the dual bound {bound:g}, but the incumbent of objective "
-            f"{incumbent.objective:g} lies in it: a bound stated by "
-            f"{', '.join(oracle.name for oracle in pricing)} is not valid"
+            f"{incumbent.objective:g} lies in it: an oracle states an invalid bound "
+            f"({', '.join(oracle.name for oracle in pricing)})"
         )
 
 
 def check_children(
     rule: BranchingRule, number: int, children: Sequence[Sequence[Decision]], solution: Solution
 ) -> None:
-    """Each child of a node must cut off the node's relaxation."""
+    """Raise an error if a child does not cut off the relaxation of its node."""
     for decisions in children:
         if admits(decisions, solution):
             raise BranchingError(
-                f"{type(rule).__name__} returned a child of node {number} that does not cut off its "
-                "relaxation, so that it would be repeated for ever: "
-                f"{', '.join(map(str, decisions)) or 'no decision at all'}"
+                f"{type(rule).__name__} returned a child of node {number} that does not cut off its relaxation, and "
+                f"would be branched on forever: {', '.join(map(str, decisions)) or 'no decision'}"
             )

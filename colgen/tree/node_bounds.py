@@ -1,4 +1,4 @@
-"""The bound of a node: proved by whatever bounds it, rounded exactly, and again after fixing by reduced cost."""
+"""The bound of a node: proved by its bounding, rounded exactly, and improved after reduce_and_solve-cost fixing."""
 
 from __future__ import annotations
 
@@ -21,137 +21,138 @@ from colgen.fixing import ReductionContext
 from colgen.master.protocol import RestrictedMaster, real_costs, switch
 from colgen.pricing.oracles import PricingContext
 from colgen.solvers.compiling import working_clock
-from colgen.tree.incumbents import Answers
-from colgen.tree.node import Node, check_against_incumbent, sparing
+from colgen.tree.incumbents import Incumbents
+from colgen.tree.node import Node, check_against_incumbent, skip_on_failure
 from colgen.tree.parts import Search
 
 GRACE = 0.04
-"""The share of its time limit that a run may take beyond it to find a first answer, or a first bound."""
+"""Share of the time limit by which a run may exceed it to find a first solution or a first bound."""
 
 
 class NodeBounds:
-    """Bounds nodes, one after the other, over one restricted master; each begins with the dual values of the last."""
+    """Bounds nodes over one restricted master; each bounding starts at the dual values of the previous one."""
 
     def __init__(
-        self, parts: Parts, search: Search, bounding: Bounding, answers: Answers, duals: DualPoint = None
+        self, parts: Parts, search: Search, bounding: Bounding, incumbents: Incumbents, duals: DualPoint = None
     ) -> None:
         self._parts = parts
-        self.search, self.bounding, self.answers = search, bounding, answers
+        self.search, self.bounding, self.incumbents = search, bounding, incumbents
         self.master, self.pricing, self.run = parts.master, parts.oracles, parts.run
         self._duals = duals
-        self._known: tuple[int, DualPoint, float] | None = None
+        self._last_proof: tuple[int, DualPoint, float] | None = None
         """A node, and the dual values at which its bound was last proved."""
 
     @cached_property
     def parts(self) -> Parts:
-        """What boundings work with."""
-        # Not a method of this object's: what is kept here would refer back to it, and a run's memory, all scores of a
-        # large instance, would wait for the collector of cycles.
+        """The parts that a bounding works with."""
+        # A bound method would create a reference cycle and keep the memory of the run until cycles are collected.
         context = functools.partial(_pricing_context, self.master, self.run)
-        return dataclasses.replace(self._parts, context=context, found=self.answers.look_at, take=self.answers.take)
+        return dataclasses.replace(
+            self._parts, context=context, found=self.incumbents.offer_master, take=self.incumbents.offer
+        )
 
     @cached_property
-    def _parts_to_the_end(self) -> Parts:
-        """The same for a relaxation that is wanted to its last bit, also where its rounded value decides."""
+    def _exact_parts(self) -> Parts:
+        """The parts for a relaxation that is solved exactly, even if its rounded bound decides the node."""
         return dataclasses.replace(self.parts, settings=dataclasses.replace(self.parts.settings, round_early=False))
 
     def context(self, node: Node | NodeState, fixed: tuple[tuple[Column, float], ...] = ()) -> PricingContext:
-        """What oracles are told in a node; ``fixed``: columns that a dive has fixed, and their values."""
+        """Return the pricing context of a node; ``fixed`` holds the columns that a dive has fixed, and their values."""
         return _pricing_context(self.master, self.run, node, fixed)
 
-    def guessed(self, duals: DualPoint) -> Proved | None:
-        """Price all oracles once at guessed dual values, before the first round; None where there is nothing to price.
+    def price_guess(self, duals: DualPoint) -> Proved | None:
+        """Price all oracles at guessed dual values before the first round; return None if nothing can be priced.
 
-        The round is on the root's record, and answers that oracles return are taken in.
+        The round is recorded at the root, and solutions that oracles return are offered.
         """
         master, root = self.master, NodeState(bound=self.master.sense.ideal)
-        context = self.context(root) if master.answers_late else self._in_grace(self.context(root))
+        context = self.context(root) if master.answers_late else self._extend_deadline(self.context(root))
         if context is None or (duals is None and master.holds_columns):
             return None
         clock = working_clock()
         found = prove(master, self.pricing, duals, context, self._parts.settings)
         for answer in found.answers:
-            self.answers.take_with_columns(answer, "an oracle")
+            self.incumbents.offer_with_columns(answer, "an oracle")
         record(self.run, master, found, (0, 0), clock, self._parts.settings)
-        self._duals, self._known = found.duals, (0, found.duals, found.bound)
-        self.testify(0, found.duals, found.bound)
+        self._duals, self._last_proof = found.duals, (0, found.duals, found.bound)
+        self.record_proof(0, found.duals, found.bound)
         return found
 
-    def size_up(self) -> None:
-        """Learn from the columns what differences are relative to, before a linear program says so, or where none does.
+    def estimate_scale(self) -> None:
+        """Estimate the scale of the objective from the columns, before a linear program provides it.
 
-        Nothing would be near an optimum of zero.
+        Without a scale, no value would count as near an optimum of zero.
         """
         master, run = self.master, self.run
         if not run.scale and master.holds_columns:
             with real_costs(master):
                 run.scale = master.precision.scale
 
-    def testify(
+    def record_proof(
         self, node: NodeName, duals: DualPoint, bound: float, *, fixes: bool = False, costs_count: bool = True
     ) -> None:
-        """Let it be written down what dual values prove of a node, if a certificate is wanted."""
+        """Record what dual values prove of a node, if a certificate is wanted."""
         if self.search.witness is not None:
             self.search.witness.saw(node, WitnessPoint(duals, bound, costs_count, fixes))
 
-    def _in_grace(self, context: PricingContext) -> PricingContext | None:
-        """The same where a warm start has spent all the time: its guess is priced once; None if that is too late."""
+    def _extend_deadline(self, context: PricingContext) -> PricingContext | None:
+        """Extend the deadline if a warm start has used all the time, to price its guess; return None if too late."""
         if not self.run.expired:
             return context
         late = self.run.budget.late(GRACE)
         return None if late.expired else dataclasses.replace(context, deadline=late.deadline, budget=late)
 
     def relax(self, node: Node, round_early: bool = True) -> Bounded:
-        """The bound of a node, as the oracles prove it; ``round_early``: rounding may decide before the end."""
-        parts = self.parts if round_early else self._parts_to_the_end
-        known = self._known
+        """Return the bound of a node, as the oracles prove it; ``round_early``: stop when the rounded bound decides."""
+        parts = self.parts if round_early else self._exact_parts
+        known = self._last_proof
         state = NodeState(
             node.number,
             node.depth,
             node.decisions,
             node.bound,
             self._duals,
-            node.start and node.start.left,
+            node.start and node.start.bounding,
             known[2] if known is not None and known[0] == node.number and known[1] is self._duals else None,
         )
         bounded = returned(self.bounding.bound(state, parts), f"{type(self.bounding).__name__}.bound()", "a Bounded")
         if not bounded.proved:
             bounded = self._prove(state, bounded)
         if bounded.duals is not None:
-            self._duals = bounded.duals  # the next relaxation is not far from this one
-            self._known = (node.number, bounded.duals, bounded.bound)
-        self.testify(node.number, bounded.duals, bounded.bound)
-        self.testify(node.number, bounded.ray, self.master.sense.ideal, costs_count=False)
+            self._duals = bounded.duals  # the next relaxation is similar
+            self._last_proof = (node.number, bounded.duals, bounded.bound)
+        self.record_proof(node.number, bounded.duals, bounded.bound)
+        self.record_proof(node.number, bounded.ray, self.master.sense.ideal, costs_count=False)
         return bounded
 
     @property
     def last_duals(self) -> DualPoint:
-        """Where the last bound was proved: the next node begins there."""
+        """The dual values of the last bound, where the next node starts."""
         return self._duals
 
-    def begin_near(self, duals: DualPoint) -> None:
-        """Begin with these dual values, of another run: as they are, or by blocks or names of rows."""
+    def set_duals(self, duals: DualPoint) -> None:
+        """Start at dual values of another run, which may be given by blocks or by names of rows."""
         rows = self.master.rows
         self._duals = rows.guess(duals) if rows is not None and isinstance(duals, Mapping) else duals
 
     def add_priced(self, found: Proved) -> None:
-        """Keep the columns that a round at guessed dual values has priced."""
+        """Add the columns of a pricing round at price_guess dual values."""
         if found.new:
             self.run.columns_generated += self.master.add(found.new.columns, (), found.new.origins)
 
     def _prove(self, state: NodeState, bounded: Bounded) -> Bounded:
-        """What the oracles prove at the dual values that a bounding ended with: that is believed, not its own word."""
+        """Replace the claims of a bounding by the bound that the oracles prove at its last dual values."""
         master, run, clock = self.master, self.run, working_clock()
         nothing = dataclasses.replace(bounded, bound=master.sense.ideal, proved=True)
         if bounded.outcome in (Outcome.INFEASIBLE, Outcome.UNBOUNDED):
             return dataclasses.replace(nothing, outcome=Outcome.UNPROVED)
-        if run.budget.interrupted:  # nobody has priced at its dual values, which prove nothing then
+        if run.budget.interrupted:  # its dual values are not priced, so they prove nothing
             return dataclasses.replace(nothing, outcome=Outcome.STOPPED, duals=None)
         if bounded.duals is None and master.holds_columns:
             return nothing
         found = prove(master, self.pricing, bounded.duals, self.context(state), self.parts.settings)
         for answer in found.answers:
-            self.answers.take_with_columns(answer, "an oracle")
+            self.incumbents.offer_with_columns(answer, "an oracle")
         record(run, master, found, (state.number, state.depth), clock, self.parts.settings)
         self.add_priced(found)
         outcome = bounded.outcome
@@ -163,7 +164,7 @@ class NodeBounds:
         return dataclasses.replace(nothing, outcome=outcome, bound=found.bound, duals=found.duals, solution=solution)
 
     def round_exactly(self, node: Node, relaxed: Bounded) -> float:
-        """Return a node's bound, rounded exactly where only the tolerance of rounding keeps the node open."""
+        """Return the bound of a node, rounded exactly if only the rounding tolerance keeps the node open."""
         run, bound = self.run, relaxed.bound
         if self.search.rounding is None or relaxed.duals is None or not run.grazes(bound):
             return bound
@@ -174,35 +175,35 @@ class NodeBounds:
             return bound
         if run.sense.is_better(run.sense.round_bound(bound, run.step, 0.0), sharp):
             raise InvalidBoundError(
-                f"rounding states {sharp:.10g} for node {node.number}, whose dual bound is {bound:.10g}: expected that "
-                f"bound, or the next multiple of objective_step {run.step:g}"
+                f"Method.rounding returned {sharp:.10g} for node {node.number} of dual bound {bound:.10g}: expected "
+                f"that bound or the next multiple of objective_step {run.step:g}"
             )
         check_against_incumbent(self.run, self.pricing, node, sharp)
         return run.sense.worst(sharp, bound)
 
-    def reduced(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
-        """Fix by reduced cost and solve again, until nothing worth it is left to fix."""
+    def reduce_and_solve(self, node: Node, relaxed: Bounded) -> tuple[Node, Bounded]:
+        """Fix by reduce_and_solve cost and solve again, until no reduction applies."""
         while self.search.reductions and relaxed.outcome is Outcome.SOLVED and self.run.incumbent is not None:
-            context = self.proved_at(node, relaxed)
+            context = self.reduction_context(node, relaxed)
             found: list[Decision] = []
             for reduction in self.search.reductions:
-                with sparing(self.run, type(reduction).__name__, node):
+                with skip_on_failure(self.run, type(reduction).__name__, node):
                     name = f"{type(reduction).__name__}.reduce()"
                     found += returned(reduction.reduce(context), name, "decisions, () for none")
             if not found:
                 break
-            self.testify(node.number, context.duals, context.bound, fixes=True)
+            self.record_proof(node.number, context.duals, context.bound, fixes=True)
             node = dataclasses.replace(node, path=node.path.below(found))
             switch(self.master, node.decisions)
             again = self.relax(node, round_early=False)
             if self.master.sense.is_better(relaxed.bound, again.bound):
                 relaxed = again
-            else:  # the former bound still holds for all answers of interest, and it was proved at the former duals
+            else:  # the old bound holds for all better solutions, and is proved at the old duals
                 relaxed = dataclasses.replace(again, bound=relaxed.bound, duals=relaxed.duals)
         return node, relaxed
 
-    def proved_at(self, node: Node, relaxed: Bounded) -> ReductionContext:
-        """What reductions and enumeration are told: dual values, the bound proved there, and what is looked for."""
+    def reduction_context(self, node: Node, relaxed: Bounded) -> ReductionContext:
+        """Return the context of reductions and enumeration: dual values, their bound, and the target."""
         run = self.run
         return ReductionContext(
             run.sense,
@@ -216,7 +217,7 @@ class NodeBounds:
         )
 
     def pricing_context(self, node: Node) -> PricingContext:
-        """What oracles are told where a node's dual values are looked at once more."""
+        """Return the context for pricing again at the dual values of a node."""
         return guess_context(self.master, self.context(node), self.parts.settings)
 
 

@@ -1,4 +1,4 @@
-"""Nodes as plain data: for a file, or for another process."""
+"""Nodes as plain data, for files and other processes."""
 
 from __future__ import annotations
 
@@ -9,28 +9,22 @@ from colgen.core.decision import ROOT, Decision, DecisionPath
 from colgen.core.decision_data import DecisionWriter
 from colgen.core.errors import InputError
 from colgen.core.serialization import as_plain, of_plain
-from colgen.tree.branch_and_price import started
+from colgen.tree.branch_and_price import NodeStart
 from colgen.tree.node import Node
 
 
 class PathWriter:
-    """Writes the decisions of many nodes, those that several share once; what was written before is not made anew.
-
-    Parameters
-    ----------
-    writer
-        Of the problem's decisions.
-    """
+    """Writes the decisions of many nodes; shared decisions are written once, and data of previous calls are reused."""
 
     def __init__(self, writer: DecisionWriter) -> None:
         self._writer = writer
         self._known: dict[int, tuple[Decision, Any]] = {}
 
     def data(self, paths: Sequence[DecisionPath]) -> tuple[list[Any], list[int]]:
-        """All links of paths, each with the number of the one above it, and the number of each path's last."""
+        """Return the links of paths, each with the number of the link above it, and the last link of each path."""
         number: dict[int, int] = {}
         links: list[Any] = []
-        kept: dict[int, tuple[Decision, Any]] = {}
+        reused: dict[int, tuple[Decision, Any]] = {}
         found = []
         for last in paths:
             chain: list[DecisionPath] = []
@@ -40,49 +34,49 @@ class PathWriter:
                 path = path.above
             above = -1 if path is None else number[id(path)]
             for link in reversed(chain):
-                links.append([above, [self._data(decision, kept) for decision in link.own]])
+                links.append([above, [self._data(decision, reused) for decision in link.own]])
                 above = number[id(link)] = len(links) - 1
             found.append(above)
-        self._known = kept  # those of nodes that are done with are forgotten
+        self._known = reused  # drop the data of closed nodes
         return links, found
 
-    def _data(self, decision: Decision, kept: dict[int, tuple[Decision, Any]]) -> Any:
-        known = self._known.get(id(decision)) or kept.get(id(decision))
+    def _data(self, decision: Decision, reused: dict[int, tuple[Decision, Any]]) -> Any:
+        known = self._known.get(id(decision)) or reused.get(id(decision))
         if known is None or known[0] is not decision:
             known = (decision, self._writer.data(decision))
-        kept[id(decision)] = known
+        reused[id(decision)] = known
         return known[1]
 
 
 def paths_of(links: Sequence[Any], writer: DecisionWriter) -> list[DecisionPath]:
-    """The paths that links are of."""
+    """Return the paths that consist of ``links``."""
     found: list[DecisionPath] = []
     for above, own in links:
         before = ROOT if above == -1 else found[above]
         decisions = [writer.made(data) for data in own]
-        hash(tuple(decisions))  # nodes are compared by them
+        hash(tuple(decisions))  # decisions must be hashable, because nodes are compared by them
         found.append(before.below(decisions))
     return found
 
 
 def node_data(node: Node, link: int) -> list[Any]:
-    """A node, whose path ends with such a link."""
-    return [node.number, node.parent, node.depth, link, node.bound, _moved(node)]
+    """Return a node as plain data; ``link`` is the last link of its path."""
+    return [node.number, node.parent, node.depth, link, node.bound, _change_data(node)]
 
 
 def node_of(data: Sequence[Any], paths: Sequence[DecisionPath]) -> Node:
-    """The node that data are of; nothing is left of what its parent had handed to it but what pseudo-costs learn."""
-    number, parent, depth, link, bound, moved = data
-    start = None if moved is None else started(of_plain(moved))
+    """Return the node of plain data; of its start, only the data for pseudo-costs remain."""
+    number, parent, depth, link, bound, change = data
+    start = None if change is None else NodeStart(None, None, of_plain(change))
     return Node(int(number), None if parent is None else int(parent), int(depth), paths[link], float(bound), start)
 
 
-def _moved(node: Node) -> Any:
-    """What pseudo-costs are to learn of a node; None if it is no plain data, which is no more than a pity."""
-    moved = getattr(node.start, "moved", None)
-    if moved is None:
+def _change_data(node: Node) -> Any:
+    """Return the data for pseudo-costs, or None if they cannot be written, which only delays learning."""
+    change = getattr(node.start, "change", None)
+    if change is None:
         return None
     try:
-        return as_plain(tuple(moved), "what has moved")
+        return as_plain(tuple(change), "data for pseudo-costs")
     except InputError:
         return None

@@ -1,4 +1,4 @@
-"""A node closed by a mixed-integer program over all columns that matter in it."""
+"""Nodes closed by a mixed-integer program over all their relevant columns."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ import math
 from colgen.bounding.protocol import Bounded, Outcome
 from colgen.enumeration import Enumeration
 from colgen.master.protocol import MasterStatus
-from colgen.tree.node import Evaluation, Node, sparing
+from colgen.tree.node import Evaluation, Node, skip_on_failure
 from colgen.tree.node_bounds import NodeBounds
 
 _NARROWER = 0.5
-"""A node is tried after one whose program came to no end if its gap is at most this share of that one's."""
+"""After a program ends at its time limit, enumeration is tried again once the gap has shrunk to this share."""
 
 
 class NodeEnumeration:
-    """Lists the columns that can be part of a better answer in a node, where a problem knows how; solves over them.
+    """Lists the columns that can be part of a better solution of a node, and solves a program over them.
 
-    Where a program came to no end within its time, those of nodes with nearly as wide a gap would not either: these
-    are branched on, and a list is only made again once the gap is half as wide.
+    If a program reaches its time limit, programs of nodes with nearly the same gap would too. Such nodes are branched
+    on, and columns are listed again when the gap is half as wide.
     """
 
     def __init__(self, enumeration: Enumeration | None, bounds: NodeBounds) -> None:
         self.enumeration, self._bounds = enumeration, bounds
         self._closes = bounds.search.enumeration_closes
-        self._barren: set[int] = set()
-        """Nodes that hold nothing better as far as a list says, and that may not be closed by it."""
+        self._hopeless: set[int] = set()
+        """Nodes without better solutions according to a list, which must not be closed by it."""
         self._too_wide = math.inf
-        """Gaps from here on leave more columns than a program comes to an end with."""
+        """Programs of nodes with at least this gap reach their time limit."""
 
     def close(self, node: Node, relaxed: Bounded, share: float = 1.0) -> tuple[Evaluation | None, bool]:
-        """Close the node by a mixed-integer program over all columns that matter in it, if they can be listed.
+        """Close the node by a mixed-integer program over all its relevant columns, if they can be listed.
 
-        ``share``: of the program's time.  The second answer is whether more of it might help.
+        ``share`` is the share of its time that the program gets. The second value is whether more time might close the
+        node.
         """
         master, run = self._bounds.master, self._bounds.run
         incumbent = run.incumbent
@@ -40,14 +41,14 @@ class NodeEnumeration:
             return None, False
         if relaxed.outcome is not Outcome.SOLVED or run.expired:
             return None, False
-        if node.number in self._barren or node.parent in self._barren:
-            self._barren.add(node.number)
+        if node.number in self._hopeless or node.parent in self._hopeless:
+            self._hopeless.add(node.number)
             return None, False
         gap = abs(run.target - relaxed.bound)
         if gap >= self._too_wide:
             return None, False
-        with run.stage("enumeration"), sparing(run, self.enumeration.name, node):
-            found = self.enumeration.enumerate(self._bounds.proved_at(node, relaxed))
+        with run.stage("enumeration"), skip_on_failure(run, self.enumeration.name, node):
+            found = self.enumeration.enumerate(self._bounds.reduction_context(node, relaxed))
             if found is None:
                 return None, False
             target = run.target
@@ -60,14 +61,14 @@ class NodeEnumeration:
                 stopped=lambda: run.expired,
                 values=found.values,
             )
-            if status is MasterStatus.INFEASIBLE:  # the node holds nothing better than the incumbent
+            if status is MasterStatus.INFEASIBLE:  # the node contains no better solution
                 if self._closes:
                     return Evaluation(master.sense.hopeless, "enumerated"), False
-                self._barren.add(node.number)
+                self._hopeless.add(node.number)
                 return None, False
             completed = None if solution is None else self.enumeration.complete(solution)
             if completed is not None and run.meets(target, completed.objective):
-                self._bounds.answers.take(completed, self.enumeration.name)
+                self._bounds.incumbents.offer(completed, self.enumeration.name)
                 if status is MasterStatus.OPTIMAL and completed is solution and self._closes:
                     return Evaluation(solution.objective, "enumerated"), False
             if run.prunes(relaxed.bound):

@@ -1,4 +1,4 @@
-"""What is left of a tree to be searched."""
+"""The open part of a branch-and-bound tree."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from colgen.tree.queues import NodeQueue, Plunging
 
 
 class OpenTree:
-    """What is left of a tree to be searched, at any time of the search.
+    """The open part of a branch-and-bound tree, at any time of the search.
 
     Attributes
     ----------
     queue
-        The open nodes but for those that are being treated.
+        The open nodes, without those under evaluation.
     current
-        The nodes that are being treated.
+        The nodes under evaluation.
     left, why_left
-        The best bound of the leaves that could not be resolved, and why they could not.
+        Dual bound of the unresolved leaves, and the reason for the last of them.
     lost, why_lost
-        The same without those that only a limit has kept from being resolved: another run may.
+        The same without leaves that only a limit left unresolved: another run may resolve these.
     treated
-        How many nodes are done with.
+        Number of closed nodes.
     next_number
-        Of the next child.
-    compares
-        Whether children are held against the bounds of their parents.
+        Number of the next child.
+    checks_children
+        Whether bounds of children are checked against those of their parents.
     records
-        What has become of the nodes that are done with.
+        Records of the closed nodes.
+    admit
+        Called with nodes before they are opened; it may raise an error.
     """
 
     def __init__(self, sense: Sense, queue: NodeQueue | None = None) -> None:
         self.sense = sense
-        self.queue = Plunging(sense) if queue is None else queue  # an empty queue is false
+        self.queue = Plunging(sense) if queue is None else queue  # an empty queue is falsy
         self.bounds = OpenBounds(sense)
         self.left = self.lost = sense.hopeless
         self.why_left: Termination | None = None
@@ -44,16 +46,15 @@ class OpenTree:
         self.treated = 0
         self.next_number = 1
         self.current: list[Node] = []
-        self.compares = True
+        self.checks_children = True
         self.records: list[NodeRecord] = []
-        self._again: list[Node] = []
+        self._limited: list[Node] = []
         self._closed = False
         self.begun = False
         self.admit: Callable[[Sequence[Node]], None] | None = None
-        """Told of nodes that are about to be opened; it may refuse them."""
 
     def begin(self) -> None:
-        """Open the root, unless nodes of another run are there."""
+        """Open the root, unless the tree was refilled."""
         if not self.begun:
             self.begun = True
             self.push([Node(bound=self.sense.ideal)])
@@ -61,7 +62,7 @@ class OpenTree:
     def refill(
         self, nodes: Sequence[Node], *, lost: float, why_lost: Termination | None, treated: int, next_number: int
     ) -> None:
-        """Go on where another run has stopped."""
+        """Continue where another run has stopped."""
         self.begun = True
         self.left = self.lost = lost
         self.why_left = self.why_lost = why_lost
@@ -70,7 +71,7 @@ class OpenTree:
         self.queue.refill(nodes)
 
     def close(self) -> None:
-        """All is proved: nothing is left to be searched."""
+        """Mark the tree as completely searched."""
         self.begun = self._closed = True
 
     def push(self, nodes: Sequence[Node]) -> None:
@@ -80,68 +81,68 @@ class OpenTree:
         self.bounds.add(nodes)
         self.queue.push(nodes)
 
-    def put(self, nodes: Sequence[Node]) -> None:
-        """Open nodes that somebody else has left, which are not the children of one."""
+    def add(self, nodes: Sequence[Node]) -> None:
+        """Open nodes with different parents, from another search."""
         if self.admit is not None:
             self.admit(nodes)
         self.bounds.add(nodes)
         self.queue.refill(nodes)
 
-    def lose(self, bound: float, why: Termination | None) -> None:
-        """Take in that leaves of such a bound cannot be resolved by anybody; no ``why``: that there are none."""
+    def add_lost(self, bound: float, why: Termination | None) -> None:
+        """Add leaves that no run can resolve; does nothing without a reason ``why``."""
         if why is not None:
             self.left, self.why_left = self.sense.best(self.left, bound), why
             self.lost, self.why_lost = self.sense.best(self.lost, bound), why
 
     def pop(self) -> Node:
-        """The next node: it is current from now on."""
+        """Return the next node, which is then under evaluation."""
         node = self.queue.pop()
         self.current.append(node)
         return node
 
-    def done(self, node: Node) -> None:
-        """A current node is done with."""
+    def close_node(self, node: Node) -> None:
+        """Close a node under evaluation."""
         self.current.remove(node)
         self.treated += 1
 
-    def number(self) -> int:
-        """A number for a new node."""
+    def new_number(self) -> int:
+        """Return a number for a new node."""
         self.next_number += 1
         return self.next_number - 1
 
-    def leave(self, node: Node, bound: float, why: Termination, *, limited: bool) -> None:
-        """Leave a leaf unresolved; ``limited``: another run may resolve it."""
+    def leave_unresolved(self, node: Node, bound: float, why: Termination, *, limited: bool) -> None:
+        """Leave a leaf unresolved; another run may resolve it if only a limit prevents this (``limited``)."""
         self.left, self.why_left = self.sense.best(self.left, bound), why
         if limited:
-            self._again.append(node)
+            self._limited.append(node)
         else:
             self.lost, self.why_lost = self.sense.best(self.lost, bound), why
 
     @property
     def best(self) -> float:
-        """A bound on what the open nodes and the unresolved leaves hold."""
+        """A dual bound of the open nodes and the unresolved leaves."""
         return self.sense.best(self.left, self.bounds.best)
 
     def unfinished(self) -> list[Node]:
-        """All nodes that another run must look at, the current ones first."""
+        """Return all nodes that another run must evaluate, those under evaluation first."""
         if self._closed:
             return []
         if not self.begun:
             return [Node(bound=self.sense.ideal)]
-        return [*self.current, *self.queue, *self._again]
+        return [*self.current, *self.queue, *self._limited]
 
-    def lost_beside(self, nodes: Sequence[Node]) -> float:
-        """A bound on what is in none of these nodes, and resolved by nobody: a queue may have dropped some."""
+    def lost_outside(self, nodes: Sequence[Node]) -> float:
+        """Return a dual bound of everything outside some nodes, including nodes that the queue has dropped."""
         found = {node.number for node in nodes}
         dropped = [bound for bound, number in self.bounds if number not in found]
         return self.sense.best(self.lost, *dropped) if dropped else self.lost
 
 
 class OpenBounds:
-    """The bounds of the open nodes, whatever the queue's order: the best of them is always on top of a heap.
+    """The bounds of the open nodes in a heap, for any order of the queue.
 
-    A node that is done with leaves the heap when it comes to the top.  A node that a queue has dropped stays open: what
-    nobody has looked at weakens the bound.
+    A closed node leaves the heap when it reaches the top. Nodes that a queue has dropped stay open and keep the bound
+    weak.
     """
 
     def __init__(self, sense: Sense) -> None:
@@ -160,12 +161,11 @@ class OpenBounds:
         return len(self._heap) - len(self._done)
 
     def __iter__(self) -> Iterator[tuple[float, int]]:
-        """Bound and number of each."""
         return ((self._sense.sign * bound, number) for bound, number in self._heap if number not in self._done)
 
     @property
     def best(self) -> float:
-        """The weakest of their bounds, hopeless if no node is open."""
+        """The weakest bound, hopeless if no node is open."""
         heap, done = self._heap, self._done
         while heap and heap[0][1] in done:
             done.remove(heapq.heappop(heap)[1])

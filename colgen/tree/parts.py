@@ -1,4 +1,4 @@
-"""What a tree is searched with."""
+"""The parts of a tree search."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from colgen.pricing.oracles import PricingContext
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """What the tree is searched with: branching rules, reductions, enumeration, heuristics, exact bounds.
+    """The parts of a tree search: branching rules, reductions, enumeration, heuristics, rounding of bounds.
 
-    ``choice``: how it chooses among the candidates of a branching rule.
-    ``witness``: who keeps what is proved of nodes, for a certificate.
-    ``enumeration_closes``: whether it may close nodes; else it looks for answers, once on a way down the tree.
-    ``relaxation_only``: the root's relaxation is wanted, to its exact optimum, and nothing else.
+    ``choice`` selects among the candidates of a branching rule. ``witness`` collects proofs of nodes for a certificate.
+    Unless ``enumeration_closes``, enumeration only looks for solutions, once per path of the tree. With
+    ``relaxation_only``
+    the root relaxation is solved exactly, and nothing else is done.
     """
 
     branching: Sequence[BranchingRule] = ()

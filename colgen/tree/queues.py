@@ -1,4 +1,4 @@
-"""Which open node comes next."""
+"""The order in which open nodes are evaluated."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from colgen.tree.node import Node
 
 
 class NodeQueue(ABC):
-    """Decides which open node comes next."""
+    """The order in which open nodes are evaluated."""
 
     def __init__(self, sense: Sense) -> None:
         self.sense = sense
 
     @abstractmethod
     def push(self, children: Sequence[Node]) -> None:
-        """Take in the children of one node, in the order that the branching rule prefers."""
+        """Add the children of one node, in the order that the branching rule prefers."""
 
     @abstractmethod
     def pop(self) -> Node:
-        """The next node."""
+        """Remove and return the next node."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[Node]:
-        """All open nodes."""
+        """Yield all open nodes."""
 
     def refill(self, nodes: Sequence[Node]) -> None:
-        """Take in open nodes of another search, in the order in which its queue was looked at."""
+        """Add open nodes of another search, in the order of iteration over its queue."""
         for node in nodes:
             self.push((node,))
 
@@ -40,7 +40,7 @@ class NodeQueue(ABC):
 
 
 class BestBound(NodeQueue):
-    """The open node of the best bound; the deeper of equals."""
+    """The open node with the best bound; the deeper one if bounds are equal."""
 
     def __init__(self, sense: Sense) -> None:
         super().__init__(sense)
@@ -58,14 +58,15 @@ class BestBound(NodeQueue):
 
 
 class Plunging(BestBound):
-    """Best bound with plunging: a child of a node just branched as long as there is one, else the best bound.
+    """Best bound with plunging: the first child of the node just branched on, otherwise the best bound.
 
-    Plunging finds answers early and keeps the warm start warm; jumping back to the best bound moves the global bound.
+    Plunging finds feasible solutions early and keeps warm starts useful; returning to the best bound improves the
+    global bound.
     """
 
     def __init__(self, sense: Sense) -> None:
         super().__init__(sense)
-        self._next: deque[Node] = deque()  # several where nodes are evaluated in batches
+        self._next: deque[Node] = deque()  # more than one if nodes are evaluated in batches
 
     def push(self, children: Sequence[Node]) -> None:
         if children:
@@ -84,7 +85,7 @@ class Plunging(BestBound):
 
 
 class DepthFirst(NodeQueue):
-    """The youngest open node."""
+    """The newest open node."""
 
     def __init__(self, sense: Sense) -> None:
         super().__init__(sense)
@@ -101,7 +102,7 @@ class DepthFirst(NodeQueue):
 
 
 class LevelWise(DepthFirst):
-    """Level by level: the oldest open node."""
+    """The oldest open node: the tree is searched level by level."""
 
     def push(self, children: Sequence[Node]) -> None:
         self._nodes.extend(children)

@@ -1,4 +1,4 @@
-"""Branch and bound over any bound: it knows nodes and their bounds, not where the bounds come from."""
+"""Branch and bound over any relaxation: it handles nodes and bounds, and does not compute them."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from colgen.tree.open_tree import OpenTree
 from colgen.tree.queues import NodeQueue
 
 _PATIENCE = 64
-"""After so many nodes another solver is asked about the complete model, and again after twice as many each time."""
+"""Number of nodes before the complete model is given to another solver; later the number of nodes must double."""
 
 _NODES = 10
-"""It may look at so many nodes for each that the tree has treated."""
+"""Node limit of that solver per node of the tree."""
 
 _OPEN_ENDS = (Termination.NO_BRANCHING, Termination.NO_BOUND, Termination.UNBOUNDED_OR_INFEASIBLE)
-"""Ends without a proof that no limit has set."""
+"""Reasons for an end without proof that are not limits."""
 
 
 class Relaxation(ABC):
-    """Where a node's bound comes from: column generation, a dynamic program under a subgradient, ...
+    """Evaluates nodes: by column generation, by a dynamic program under a subgradient method, and so on.
 
     Attributes
     ----------
     root
-        The root's last solution, fractional in general; None if the relaxation has no such thing.
+        The last solution of the root relaxation, generally fractional, or None.
     root_bound
-        The root's dual bound before any branching; None until it is known.
+        The dual bound of the root before branching, or None.
     certificate
-        What proves the root's bound, where dual values do.
+        The dual values that prove the bound of the root, or None.
     width
-        So many open nodes are evaluated at once.
+        Maximum number of nodes evaluated at once.
     busy
-        So many of those that it was given before it is at still.
+        Number of nodes still under evaluation.
     """
 
     root: Solution | None = None
@@ -55,28 +55,28 @@ class Relaxation(ABC):
 
     @abstractmethod
     def evaluate(self, node: Node) -> Evaluation:
-        """Bound a node, offer answers to the run's incumbent on the way, and name the children."""
+        """Bound a node, offer feasible solutions on the way, and return the children."""
 
     def evaluate_all(self, nodes: Sequence[Node]) -> list[Evaluation]:
-        """The same for several open nodes, ``width`` of them at most, in their order."""
+        """Evaluate at most ``width`` nodes, and return the results in their order."""
         return [self.evaluate(node) for node in nodes]
 
     def evaluate_some(self, nodes: Sequence[Node]) -> list[tuple[Node, Evaluation]]:
-        """Begin with these open nodes too, and tell of those that are done: one at least, of all that are under way."""
+        """Start evaluating these nodes, and return at least one finished node of all under evaluation."""
         return list(zip(nodes, self.evaluate_all(nodes), strict=True))
 
     def close(self) -> None:
-        """Let go of nodes that are still under way: the search has ended."""
+        """Cancel the nodes under evaluation, because the search has ended."""
         return
 
     def pool(self) -> Pool | None:
-        """The columns that are left at the end; None where there are none."""
+        """Return the columns that are left at the end, or None."""
         return None
 
 
 @dataclass(frozen=True)
 class TreeResult:
-    """How the search ended: ``bound`` holds for all answers of the problem."""
+    """The result of a search; ``bound`` is a dual bound of the whole problem."""
 
     termination: Termination
     bound: float
@@ -95,37 +95,37 @@ def branch_and_bound(
     tree: OpenTree | None = None,
     complete: Callable[[int], None] | None = None,
 ) -> TreeResult:
-    """Search the tree until the incumbent is proved optimal, or something stops the search.
+    """Search the tree until the incumbent is proved optimal or a limit is reached.
 
     Parameters
     ----------
     tree
-        What is left to be searched, of another run, or to be looked at from outside; None: a new one.
+        The open tree of another run, or one that the caller observes.
     on_node
-        Called after each node, once it is known what has become of it.
+        Called after each node.
     complete
-        Ask another solver about the complete model, within so many of its nodes; see ``Method.complete``.
+        Gives the complete model to another solver, with a node limit; see ``Method.complete``.
 
     Raises
     ------
     ChildBoundError
-        If a child's relaxation is better than its parent's bound.
+        If the relaxation of a child is better than the bound of its parent.
     """
     tree = OpenTree(run.sense, queue) if tree is None else tree
     search = _Search(relaxation, run, tree, node_limit, depth_limit, on_node, complete)
     tree.begin()
     try:
-        while (tree.queue or relaxation.busy) and search.goes_on():
+        while (tree.queue or relaxation.busy) and search.may_continue():
             nodes = search.next_nodes()
-            for node, evaluation in search.evaluated(nodes):
-                search.take(node, evaluation)
+            for node, evaluation in search.evaluate(nodes):
+                search.store(node, evaluation)
     finally:
         relaxation.close()
     return search.result()
 
 
 class _Search:
-    """The steps of :func:`branch_and_bound`, and what it has come to so far."""
+    """The steps and the state of :func:`branch_and_bound`."""
 
     def __init__(
         self,
@@ -142,10 +142,10 @@ class _Search:
         self._complete, self._patience = complete, _PATIENCE
         self._stop: Termination | None = None
 
-    def goes_on(self) -> bool:
+    def may_continue(self) -> bool:
         """Whether nothing stops the search before its next node."""
         if self._stop is None:
-            self._stop = self._run.reason  # spoken in a round that decided its node
+            self._stop = self._run.reason  # set in a round that also decided its node
         if self._stop is None and self._is_full(0):
             self._stop = Termination.NODE_LIMIT
         if self._stop is None and self._complete is not None and self._tree.treated >= self._patience:
@@ -157,7 +157,7 @@ class _Search:
         return self._node_limit is not None and self._tree.treated + more >= self._node_limit
 
     def next_nodes(self) -> list[Node]:
-        """The nodes to be evaluated next, at most as many as the relaxation takes at once; pruned ones are recorded."""
+        """Return the nodes to evaluate next, and record pruned ones."""
         tree, run, nodes = self._tree, self._run, list[Node]()
         busy = self._relaxation.busy
         while busy + len(nodes) < self._relaxation.width and not self._is_full(busy + len(nodes)) and tree.queue:
@@ -165,14 +165,14 @@ class _Search:
             run.prove(tree.best)
             if run.prunes(node.bound) and node.number:
                 tree.bounds.close(node)
-                tree.done(node)
+                tree.close_node(node)
                 self._record(node, node.bound, "pruned")
             else:
                 nodes.append(node)
         return nodes
 
-    def evaluated(self, nodes: Sequence[Node]) -> Sequence[tuple[Node, Evaluation]]:
-        """Each node with what the relaxation says of it; of an interrupted one what is known by then."""
+    def evaluate(self, nodes: Sequence[Node]) -> Sequence[tuple[Node, Evaluation]]:
+        """Evaluate nodes; an interrupted node returns the bound proved so far."""
         run = self._run
         if nodes:
             run.node_bound = nodes[0].bound
@@ -187,11 +187,11 @@ class _Search:
             self._stop = self._stop or reason
             return list(zip(nodes, evaluations, strict=True))
 
-    def take(self, node: Node, evaluation: Evaluation) -> None:
-        """Close a node: open its children, or leave it unresolved; one at which the search stops stays current."""
+    def store(self, node: Node, evaluation: Evaluation) -> None:
+        """Close a node and open its children, or leave it unresolved; it stays open if the search stops at it."""
         tree, run = self._tree, self._run
-        tree.bounds.close(node)  # not before: what nobody has bounded yet holds the bound of all answers down
-        if tree.compares:
+        tree.bounds.close(node)  # not earlier: a node without evaluation keeps the global bound weak
+        if tree.checks_children:
             _check_child(run, node, evaluation)
         bound = run.sense.worst(node.bound, evaluation.bound)
         if evaluation.subtree is not None:
@@ -203,34 +203,34 @@ class _Search:
             tree.left = run.sense.best(tree.left, bound)
         else:
             self._branch(node, evaluation, bound)
-            tree.done(node)
+            tree.close_node(node)
         self._record(node, bound, evaluation.outcome)
 
     def _branch(self, node: Node, evaluation: Evaluation, bound: float) -> None:
         tree, reason = self._tree, self._run.budget.reason
         if evaluation.unresolved is not None:
-            # What a limit has cut short would be called something else.
-            tree.leave(node, bound, reason or evaluation.unresolved, limited=reason is not None)
+            # A limit may be the true reason.
+            tree.leave_unresolved(node, bound, reason or evaluation.unresolved, limited=reason is not None)
         elif evaluation.children and self._depth_limit is not None and node.depth >= self._depth_limit:
-            tree.leave(node, bound, Termination.DEPTH_LIMIT, limited=True)
+            tree.leave_unresolved(node, bound, Termination.DEPTH_LIMIT, limited=True)
         elif not self._run.prunes(bound):
-            tree.push(self._children(node, evaluation, bound))
+            tree.push(self._make_children(node, evaluation, bound))
 
     def _graft(self, node: Node, found: Subtree) -> None:
-        """Put in place of a node what somebody else has left of its subtree."""
+        """Replace a node by the result of searching its subtree elsewhere."""
         tree, sense = self._tree, self._run.sense
-        tree.done(node)
+        tree.close_node(node)
         tree.treated += len(found.done) - 1
-        tree.lose(sense.worst(node.bound, found.lost), found.why_lost)
-        tree.put([dataclasses.replace(each, bound=sense.worst(node.bound, each.bound)) for each in found.left])
+        tree.add_lost(sense.worst(node.bound, found.lost), found.why_lost)
+        tree.add([dataclasses.replace(each, bound=sense.worst(node.bound, each.bound)) for each in found.left])
         for record in found.done:
-            self._keep(dataclasses.replace(record, bound=sense.worst(node.bound, record.bound)))
+            self._add_record(dataclasses.replace(record, bound=sense.worst(node.bound, record.bound)))
 
-    def _children(self, node: Node, evaluation: Evaluation, bound: float) -> list[Node]:
+    def _make_children(self, node: Node, evaluation: Evaluation, bound: float) -> list[Node]:
         path = node.path.below(evaluation.fixed)
         return [
             Node(
-                self._tree.number(),
+                self._tree.new_number(),
                 node.number,
                 node.depth + 1,
                 path.below(decisions),
@@ -241,10 +241,10 @@ class _Search:
         ]
 
     def _record(self, node: Node, bound: float, outcome: str) -> None:
-        self._keep(NodeRecord(node.number, node.parent, node.depth, bound, outcome, node.path))
+        self._add_record(NodeRecord(node.number, node.parent, node.depth, bound, outcome, node.path))
 
-    def _keep(self, record: NodeRecord) -> None:
-        """Keep what has become of a node, and tell whoever asked."""
+    def _add_record(self, record: NodeRecord) -> None:
+        """Store the record of a node and call ``on_node``."""
         run, tree = self._run, self._tree
         tree.records.append(record)
         run.look()
@@ -255,10 +255,9 @@ class _Search:
             )
 
     def result(self) -> TreeResult:
-        """How it ended."""
         run, tree = self._run, self._tree
         run.prove(tree.best)
-        bound = run.global_bound  # a round that was cut short may have proved more than what its node was left with
+        bound = run.global_bound  # an interrupted round may have proved more than the bound of its node
         ended = self._stop or tree.why_left or Termination.NO_BRANCHING
         if self._complete is not None and ended in _OPEN_ENDS and not run.prunes(bound):
             self._complete(_NODES * max(tree.treated, _PATIENCE))
@@ -267,7 +266,7 @@ class _Search:
             bound, source = run.sense.best(trusted.bound, run.objective), trusted.source
         if run.prunes(bound):  # nothing open can be better
             ended = Termination.OPTIMAL if run.incumbent is not None else Termination.INFEASIBLE
-            # An empty tree without an incumbent proves infeasibility; a stopped one without open nodes does not exist.
+            # An empty tree without an incumbent proves infeasibility; a stopped tree has open nodes.
         elif ended is Termination.UNBOUNDED_OR_INFEASIBLE and run.incumbent is not None:
             ended = Termination.UNBOUNDED
         return TreeResult(ended, bound, tree.records, source)
@@ -278,7 +277,7 @@ def _check_child(run: Run, node: Node, evaluation: Evaluation) -> None:
     if exact is not None and not run.meets(exact, node.bound):
         last = node.decisions[-1] if node.decisions else "none"
         raise ChildBoundError(
-            f"node {node.number} has the relaxation {exact:g}, better than its parent's bound {node.bound:g}: the "
-            "parent's bound was not valid (an oracle that is not exact under its decisions), or the branching "
-            f"decision {last} enlarges the problem"
+            f"the relaxation {exact:g} of node {node.number} is better than the bound {node.bound:g} of its parent: "
+            "that bound is invalid (an oracle is not exact under its decisions), or the branching decision "
+            f"{last} enlarges the problem"
         )

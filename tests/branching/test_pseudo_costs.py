@@ -1,4 +1,4 @@
-"""Pseudo-costs by hand."""
+"""Pseudo-costs of small examples."""
 
 import math
 
@@ -12,22 +12,22 @@ def candidate(name, value):
     return Candidate([(), ()], name, [(DOWN, value), (UP, 1.0 - value)])
 
 
-def test_gains_are_means_a_unit_and_those_never_seen_are_as_good_as_the_average():
+def test_gains_are_means_per_unit_and_unknown_ones_are_average():
     costs = PseudoCosts()
     x, y = candidate("x", 0.25), candidate("y", 0.5)
-    assert [gains.tolist() for gains in costs.gains([x, y])] == [[0.25, 0.75], [0.5, 0.5]]  # nothing is known
-    costs.learn("x", DOWN, 0.5, 2.0)  # 4 a unit
-    costs.learn("x", DOWN, 0.25, 2.0)  # 8 a unit
+    assert [gains.tolist() for gains in costs.gains([x, y])] == [[0.25, 0.75], [0.5, 0.5]]  # no data
+    costs.learn("x", DOWN, 0.5, 2.0)  # 4 per unit
+    costs.learn("x", DOWN, 0.25, 2.0)  # 8 per unit
     costs.learn("z", DOWN, 1.0, 2.0)
     assert costs.gains([x])[0].tolist() == pytest.approx([0.25 * 6.0, 0.75])
     assert costs.gains([y])[0].tolist() == pytest.approx([0.5 * 4.0, 0.5])  # the mean of 6 and 2
-    assert costs.counts([x, y]).tolist() == [0, 0]  # one direction of x alone
+    assert costs.counts([x, y]).tolist() == [0, 0]  # only one direction of x
     costs.learn("x", UP, 0.5, 3.0)
     assert costs.counts([x, y, Candidate([()], "x")]).tolist() == [1, 0, 0]
     assert costs.gains([x])[0].tolist() == pytest.approx([1.5, 4.5])
 
 
-def test_what_says_nothing_is_not_learnt_and_there_is_room_for_many():
+def test_invalid_gains_are_ignored_and_the_arrays_grow():
     costs = PseudoCosts()
     for distance, gain in [(0.0, 1.0), (1.0, math.inf), (1.0, -1.0), (math.inf, 1.0)]:
         costs.learn("x", UP, distance, gain)

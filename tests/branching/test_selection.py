@@ -1,4 +1,4 @@
-"""How candidates are ranked."""
+"""The ranking of candidates."""
 
 import math
 from types import SimpleNamespace
@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from colgen.branching.rules import Candidate
-from colgen.branching.selection import by_merit, merit
+from colgen.branching.selection import merit, rank_by_merit
 
 
-def test_a_gain_counts_up_to_the_gap_and_no_child_counts_nothing():
-    trying = SimpleNamespace(least=0.001, gap=4.0)
-    assert merit([2.0, 3.0], trying) == 6.0
-    assert merit([2.0, 9.0], trying) == merit([2.0, math.inf], trying) == 8.0
-    assert merit([0.0, 3.0], trying) == pytest.approx(0.003)
-    assert merit([], trying) == 0.0
+def test_a_gain_counts_up_to_the_gap_and_no_children_have_no_merit():
+    trials = SimpleNamespace(least=0.001, gap=4.0)
+    assert merit([2.0, 3.0], trials) == 6.0
+    assert merit([2.0, 9.0], trials) == merit([2.0, math.inf], trials) == 8.0
+    assert merit([0.0, 3.0], trials) == pytest.approx(0.003)
+    assert merit([], trials) == 0.0
     gains = [np.array([1.0, 1.0]), np.array([0.5, 9.0]), np.array([2.0, 0.5]), np.array([])]
-    assert by_merit([Candidate([])] * 4, gains, trying) == [1, 0, 2, 3]
+    assert rank_by_merit([Candidate([])] * 4, gains, trials) == [1, 0, 2, 3]

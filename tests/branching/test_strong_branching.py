@@ -1,4 +1,4 @@
-"""Strong branching: the same optima, fewer nodes, and no bound of a tried child that is not true of its answers."""
+"""Strong branching: the same optima, fewer nodes, and valid bounds of tried children."""
 
 import math
 
@@ -17,7 +17,7 @@ from colgen import (
     solve,
 )
 from colgen.branching.selection import PseudoCostBranching
-from colgen.branching.trials import Trying
+from colgen.branching.trials import Trials
 from colgen.core.result import Termination
 from tests.toys import Enumerated, Program
 
@@ -32,7 +32,7 @@ CHOICES = {
 
 
 def program(seed, rows=6, columns=14):
-    """Packing of sets of three to five rows, worth about as much as they are large: no relaxation is whole."""
+    """Packing of sets of three to five rows whose values are close to their sizes: relaxations are fractional."""
     rng = np.random.default_rng(seed)
     group = []
     for _ in range(columns):
@@ -51,7 +51,7 @@ class Packing(Enumerated):
 
 
 def true_optimum(problem, decisions):
-    """Of the complete program under branching decisions, by scipy alone."""
+    """Return the optimum of the complete program under branching decisions, by scipy."""
     costs, matrix, (low, high), lower, upper, whole = problem.program.arrays()
     for decision in decisions:
         (k,) = [j for j, column in enumerate(problem.columns[0]) if column.key == decision.key[1]]
@@ -69,7 +69,7 @@ def true_optimum(problem, decisions):
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_every_choice_proves_the_optimum_and_every_bound_of_a_node_is_true(name):
+def test_every_choice_proves_the_optimum_with_valid_bounds(name):
     split = 0
     for seed in range(2):
         problem = Packing(program(seed))
@@ -80,7 +80,7 @@ def test_every_choice_proves_the_optimum_and_every_bound_of_a_node_is_true(name)
         split += len(result.nodes) > 1
         for node in result.nodes:
             best = true_optimum(problem, node.decisions)
-            # Of a node that is pruned no more is claimed than that nothing in it is better than the incumbent.
+            # The bound of a pruned node only states that it has nothing better than the incumbent.
             assert node.bound >= best - 1e-6 or best <= optimum + 1e-6
             if node.outcome not in ("pruned", "infeasible"):
                 assert node.bound >= best - 1e-6
@@ -89,7 +89,7 @@ def test_every_choice_proves_the_optimum_and_every_bound_of_a_node_is_true(name)
     assert split
 
 
-def test_strong_branching_takes_fewer_nodes_and_the_same_ones_each_time():
+def test_strong_branching_needs_fewer_nodes_and_is_reproducible():
     def nodes(name):
         results = [
             solve(Packing(program(seed, rows=7, columns=18)), method=Method(choice=CHOICES[name])) for seed in range(2)
@@ -101,14 +101,14 @@ def test_strong_branching_takes_fewer_nodes_and_the_same_ones_each_time():
     assert nodes("strong") == strong
 
 
-def test_linear_programs_are_not_solved_again_of_what_they_have_been_solved_of_before(monkeypatch):
+def test_familiar_candidates_need_no_linear_programs(monkeypatch):
     problem, tried = Packing(program(0, rows=7, columns=18)), []
 
-    def linear(self, decisions, true=Trying.linear):
+    def linear(self, decisions, true=Trials.linear):
         tried.append(decisions)
         return true(self, decisions)
 
-    monkeypatch.setattr(Trying, "linear", linear)
+    monkeypatch.setattr(Trials, "linear", linear)
     counts = []
     for familiarity in (1, 1000):
         tried.clear()
@@ -118,7 +118,7 @@ def test_linear_programs_are_not_solved_again_of_what_they_have_been_solved_of_b
     assert counts[0] < 0.8 * counts[1]
 
 
-def test_a_limit_in_the_middle_of_a_try_leaves_a_bound_that_holds():
+def test_a_limit_during_a_trial_leaves_a_valid_bound():
     problem = Packing(program(1))
     _, optimum = problem.program.solve(integer=True)
     rounds = len(solve(problem, method=Method(choice=StrongBranching(), stabilization=NoStabilization())).iterations)
@@ -145,6 +145,6 @@ def test_settings_out_of_their_domain_are_refused(wrong):
         StrongBranching(**wrong)
 
 
-def test_what_is_no_choice_is_refused():
-    with pytest.raises(InputError, match="choice: expected a Choice, such as StrongBranching"):
+def test_a_value_that_is_no_choice_is_refused():
+    with pytest.raises(InputError, match="choice: expected a Choice"):
         solve(Packing(program(0)), method=Method(choice=StrongBranching))

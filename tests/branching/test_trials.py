@@ -1,4 +1,4 @@
-"""Trying children: what it says of their relaxations, and that it leaves the master and the run as they were."""
+"""Trials of children: their results, and that the master and the run are unchanged afterwards."""
 
 import math
 
@@ -10,18 +10,18 @@ from tests.branching.test_strong_branching import Packing, program, true_optimum
 
 
 class Looking(Choice):
-    """Tries every candidate in every way, and writes down what it is told."""
+    """Tries every candidate in every way, and stores the results."""
 
     def __init__(self):
         self.seen = []
 
-    def choose(self, rule, solution, costs, trying):
+    def choose(self, rule, solution, costs, trials):
         found = rule.candidates(solution)
         assert isinstance(rule, OnOriginalVariable)
         for candidate in found:
             for child in candidate.children:
-                tries = trying.linear(child), trying.priced(child, 1), trying.exact(child)
-                self.seen.append(((*trying._node.decisions, *child), trying.objective, trying.gap, tries))
+                tries = trials.linear(child), trials.price(child, 1), trials.price(child)
+                self.seen.append(((*trials._node.decisions, *child), trials.objective, trials.gap, tries))
         return Chosen(found[0])
 
 
@@ -32,17 +32,17 @@ def test_gains_and_bounds_are_those_of_the_children():
     assert choice.seen
     for decisions, objective, gap, (linear, priced, exact) in choice.seen:
         best = true_optimum(problem, decisions)
-        assert linear.bound == math.inf  # nobody was asked
+        assert linear.bound == math.inf  # no pricing
         for tried in (priced, exact):
             assert tried.bound >= best - 1e-6 or (tried.done and best <= optimum + 1e-6)
         assert exact.done or exact.exact
         if exact.exact and math.isfinite(exact.gain):
             assert objective - exact.gain >= best - 1e-6
-            assert linear.gain >= exact.gain - 1e-6  # columns at hand are not all
+            assert linear.gain >= exact.gain - 1e-6  # not all columns are known
         assert gap > 0.0
 
 
-def test_rounds_of_tries_are_none_of_the_root_bound():
+def test_rounds_of_trials_do_not_change_the_root_bound():
     problem = Packing(program(0))
     plain, strong = solve(problem), solve(problem, method=Method(choice=StrongBranching()))
     assert strong.root_bound == pytest.approx(plain.root_bound)

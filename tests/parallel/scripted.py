@@ -1,4 +1,4 @@
-"""A cluster that a test directs: which worker ends when, and which task is done first."""
+"""A scripted cluster: the test decides which worker ends when, and which task finishes first."""
 
 import pickle
 
@@ -22,10 +22,10 @@ class Future:
 
 
 class Scripted:
-    """Does a random task at each look.
+    """Runs a random task at each call of ``as_completed``.
 
-    ``deaths`` says how often a piece ends its worker before it is done, ``forgotten`` how often afterwards: its outcome
-    is gone before anybody has asked for it.
+    ``deaths`` counts how often a piece ends its worker before it is done, ``forgotten`` how often its result is lost
+    afterwards.
     """
 
     def __init__(self, seed=0, count=2, isolates=True, deaths=None, never=(), forgotten=None):
@@ -33,7 +33,7 @@ class Scripted:
         self.count, self.isolates = count, isolates
         self.deaths, self.never = dict(deaths or {}), list(never)
         self.forgotten = dict(forgotten or {})
-        self.queue, self.called_off, self.most, self.begun = [], [], 0, []
+        self.queue, self.cancelled, self.most, self.begun = [], [], 0, []
 
     def submit(self, work, piece):
         future = Future(piece)
@@ -71,7 +71,7 @@ class Scripted:
         return task.result()
 
     def cancel(self, tasks):
-        self.called_off += [task.piece for task in tasks]
+        self.cancelled += [task.piece for task in tasks]
         self.queue = [entry for entry in self.queue if entry[0] not in tasks]
 
     def is_lost(self, error):
@@ -82,7 +82,7 @@ class Scripted:
 
 
 class Travelling(Scripted):
-    """A scripted cluster to which tasks travel, and outcomes back."""
+    """A scripted cluster that pickles tasks and results."""
 
     def submit(self, work, piece):
         return super().submit(lambda sent: pickle.loads(pickle.dumps(work(pickle.loads(sent)))), pickle.dumps(piece))

@@ -1,4 +1,4 @@
-"""One tree on a real cluster of this machine: workers are killed in the middle, and so is the scheduler."""
+"""One tree on a real local cluster: workers and the scheduler are killed."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from colgen import Checkpoint, ColgenError, Parallel, Record, solve
 from colgen.parallel.clusters import DaskCluster
 from colgen.problems.assignment import Assignment, random
 from tests.parallel.scripted import Scripted
-from tests.parallel.test_same_run import told
+from tests.parallel.test_same_run import summary
 
 pytest.importorskip("distributed", reason="needs Dask (the extra 'distributed')")
 pytestmark = pytest.mark.timeout(300)
@@ -26,7 +26,7 @@ def problem():
 
 @pytest.mark.parametrize("kills", [2, pytest.param(20, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
 def test_the_tree_is_the_same_though_workers_are_killed(kills):
-    """In the middle of a batch: each has sent a part of its answers, or none."""
+    """Workers are killed within a batch, after some or none of their results."""
     expected = solve(problem(), parallel=Parallel(cluster=Scripted(0, 2), node_batch=4))
     cluster, draw, killed = DaskCluster.at("local", 2), chance.Random(3), 0
     submit = cluster.submit
@@ -46,12 +46,12 @@ def test_the_tree_is_the_same_though_workers_are_killed(kills):
     finally:
         cluster.close()
     assert killed
-    assert told(found) == told(expected)
+    assert summary(found) == summary(expected)
 
 
 @pytest.fixture
 def clusters(tmp_path):
-    """Begins schedulers, each with two workers; ends all of them in the end."""
+    """Starts schedulers with two workers each, and ends all of them."""
     started = []
 
     def begin(port=0):
@@ -73,8 +73,8 @@ def clusters(tmp_path):
 
 
 @pytest.mark.parametrize("free", [False, True])
-def test_a_run_goes_on_when_the_scheduler_was_killed(clusters, tmp_path, free):
-    """The supervisor is told, and what it has written is where the same command goes on."""
+def test_a_run_resumes_after_the_scheduler_was_killed(clusters, tmp_path, free):
+    """The supervisor raises an error, and the same command resumes from its checkpoint."""
     optimum = solve(problem()).objective
     path = tmp_path / "run"
     address, scheduler = clusters()
@@ -83,7 +83,7 @@ def test_a_run_goes_on_when_the_scheduler_was_killed(clusters, tmp_path, free):
         if visit.node.number > 3:
             scheduler.kill()
 
-    with pytest.raises(ColgenError, match="the scheduler of the cluster is gone"):
+    with pytest.raises(ColgenError, match=r"scheduler.*gone"):
         solve(
             problem(),
             parallel=Parallel(cluster=address, free_running=free, node_batch=3),
@@ -97,8 +97,8 @@ def test_a_run_goes_on_when_the_scheduler_was_killed(clusters, tmp_path, free):
     assert any("Resumed after" in note for note in resumed.notes)
 
 
-def test_a_scheduler_that_comes_back_is_found(clusters):
-    """Dask looks for it for ten seconds, at the same address: the run has only waited."""
+def test_the_run_waits_for_a_scheduler_to_restart(clusters):
+    """Dask tries the same address for ten seconds."""
     optimum = solve(problem()).objective
     address, scheduler = clusters()
     killed = []

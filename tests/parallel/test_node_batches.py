@@ -1,4 +1,4 @@
-"""Nodes in batches: one tree, and the optimum, however many workers there are and whatever becomes of a node."""
+"""Nodes in batches: the same tree, and the optimum, for any number of workers."""
 
 import pytest
 
@@ -6,32 +6,32 @@ from colgen import InputError, NodeLimit, Parallel, Record, Termination, solve
 from colgen.core.result import NodeVisit
 from colgen.problems.assignment import Assignment, random
 from tests.assignment import assignment
-from tests.parallel.test_same_run import told
+from tests.parallel.test_same_run import summary
 
 
 def column_generation():
-    """One oracle a machine."""
+    """One oracle per machine."""
     return assignment(4, 10, 5)
 
 
 def ascents():
-    """Nodes that a kernel bounds, and strong branching."""
+    """Nodes bounded by a kernel, and strong branching."""
     return Assignment(random(4, 20, 3))
 
 
 @pytest.mark.parametrize("drawn", [column_generation, ascents])
-def test_a_tree_in_batches_is_one_tree(drawn):
+def test_workers_do_not_change_a_tree_in_batches(drawn):
     plain = solve(drawn())
     assert len(plain.nodes) > 4
     results = [solve(drawn(), parallel=Parallel(workers=workers, node_batch=3)) for workers in (1, 2, 4)]
     assert results[0].is_optimal
     assert results[0].objective == pytest.approx(plain.objective)
     for result in results[1:]:
-        assert told(result) == told(results[0])
+        assert summary(result) == summary(results[0])
 
 
-def test_a_limit_of_nodes_is_kept_and_the_bound_is_that_of_all_that_is_open():
-    """What a batch is still at holds the bound down: it is never better than the optimum."""
+def test_the_node_limit_holds_and_the_bound_covers_all_open_nodes():
+    """Nodes under evaluation count as open, so the bound is never better than the optimum."""
     optimum = solve(column_generation()).objective
     bounds: list[NodeVisit] = []
     for limit in (1, 2, 4, 6):

@@ -1,4 +1,4 @@
-"""A run is the same, round by round and to the last bit, whatever the number of its workers."""
+"""A run is the same, round by round and to the last bit, for any number of workers."""
 
 import dataclasses
 
@@ -13,8 +13,8 @@ from tests.assignment import assignment
 _CLOCKS = dict.fromkeys(("seconds", "master_seconds", "pricing_seconds", "separation_seconds"), 0.0)
 
 
-def told(result):
-    """All that a result says, but for the clocks."""
+def summary(result):
+    """Return everything in a result except times."""
     rounds = [dataclasses.replace(iteration, **_CLOCKS) for iteration in result.iterations]
     duals = [np.asarray(each.duals.values).tobytes() for each in result.iterations if each.duals is not None]
     columns = [] if result.pool is None else [(column.cost, dict(column.coefficients)) for column in result.pool]
@@ -34,10 +34,10 @@ def told(result):
 
 @pytest.mark.parametrize("workers", [2, 5])
 @pytest.mark.parametrize("share", [1.0, 0.4])
-def test_oracles_are_asked_side_by_side(workers, share):
-    """A knapsack oracle a machine."""
+def test_oracles_price_in_parallel(workers, share):
+    """One knapsack oracle per machine."""
     alone = solve(assignment(4, 12, 3), record=Record(duals=True), method=Method(pricing_share=share))
-    assert told(alone) == told(
+    assert summary(alone) == summary(
         solve(
             assignment(4, 12, 3),
             record=Record(duals=True),
@@ -49,8 +49,8 @@ def test_oracles_are_asked_side_by_side(workers, share):
 
 
 @pytest.mark.parametrize("cuts", [False, True])
-def test_an_oracle_shares_its_machines(cuts):
-    """One oracle for all machines, which looks for whoever helps, at nodes and in reductions as well."""
+def test_one_oracle_divides_its_machines_among_workers(cuts):
+    """One oracle for all machines uses the workers, at nodes and in reductions."""
     results = [
         solve(
             Assignment(random(4, 16, 3), cuts=cuts),
@@ -63,10 +63,10 @@ def test_an_oracle_shares_its_machines(cuts):
     ]
     assert len(results[0].iterations) > 5
     for result in results[1:]:
-        assert told(result) == told(results[0])
+        assert summary(result) == summary(results[0])
 
 
-def test_boundings_without_a_linear_program_ask_side_by_side():
+def test_boundings_without_a_linear_program_price_in_parallel():
     one, two = (
         solve(
             assignment(4, 12, 3),
@@ -76,4 +76,4 @@ def test_boundings_without_a_linear_program_ask_side_by_side():
         )
         for workers in (1, 2)
     )
-    assert told(one) == told(two)
+    assert summary(one) == summary(two)

@@ -1,4 +1,4 @@
-"""Threads: what they bring does not say who brought it."""
+"""Threads: results do not depend on which thread computed them."""
 
 import threading
 import time
@@ -20,7 +20,7 @@ def test_results_come_in_the_order_of_the_pieces(count):
             assert threads.each(work, range(number)) == ALONE.each(lambda piece: piece * piece, range(number))
 
 
-def test_pieces_are_done_at_the_same_time_and_the_caller_does_one():
+def test_pieces_run_in_parallel_and_the_caller_runs_one():
     meeting = threading.Barrier(3, timeout=20)
 
     def work(piece):
@@ -34,7 +34,7 @@ def test_pieces_are_done_at_the_same_time_and_the_caller_does_one():
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_of_errors_the_first_piece_that_has_one_is_heard(count):
+def test_the_error_of_the_first_failing_piece_is_raised(count):
     def work(piece):
         time.sleep(0.01 if piece == 3 else 0.0)
         if piece >= 3:
@@ -45,7 +45,7 @@ def test_of_errors_the_first_piece_that_has_one_is_heard(count):
         threads.each(work, range(20))
 
 
-def test_pieces_of_a_piece_are_done_by_whoever_is_at_it():
+def test_nested_pieces_run_in_the_thread_of_their_piece():
     with Threads(2) as threads:
 
         def work(piece):
@@ -56,7 +56,7 @@ def test_pieces_of_a_piece_are_done_by_whoever_is_at_it():
             assert len({thread for _, thread in found}) == 1
 
 
-def test_an_interrupt_ends_what_has_not_begun():
+def test_an_interrupt_cancels_pending_pieces():
     done = []
 
     def work(piece):

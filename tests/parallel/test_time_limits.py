@@ -22,5 +22,5 @@ def test_it_ends_what_does_not_end_by_itself():
 def test_it_raises_what_the_function_raises():
     with pytest.raises(ValueError, match=r"math domain error|nonnegative"):
         bounded(60.0, math.sqrt, -1.0)
-    with pytest.raises(RuntimeError, match="_exit ended its process, exit code 3"):
+    with pytest.raises(RuntimeError, match=r"_exit.*exit code 3"):
         bounded(60.0, os._exit, 3)

@@ -11,7 +11,7 @@ QUEUES = [BestBound, Plunging, DepthFirst, LevelWise]
 
 
 class Go(Decision):
-    """The way to a child, "l" or "r"."""
+    """The decision for the left or right child, "l" or "r"."""
 
     def __init__(self, way):
         self.way = way
@@ -21,7 +21,7 @@ class Go(Decision):
 
 
 class Script(Relaxation):
-    """``script[path]`` is a node's bound, with an answer's objective where it is a pair; children extend the path."""
+    """``script[path]`` is the bound of a node, or a pair with the objective of a solution; children extend the path."""
 
     def __init__(self, run, script, sign=1):
         self.run, self.script, self.sign = run, script, sign
@@ -40,7 +40,7 @@ class Script(Relaxation):
         return Evaluation(self.sign * bound, "branched" if children else "leaf", children)
 
 
-# The answer 13 lies under the worse child; the better one promises 11 and keeps 14.
+# The optimum 13 lies below the worse child; the better child has the bound 11 and the solution 14.
 SCRIPT = {"": 10.0, "l": 11.0, "r": 12.0, "ll": (14.0, 14.0), "lr": 13.5, "rl": (13.0, 13.0), "rr": 12.5, "rrl": 15.0}
 
 

@@ -1,4 +1,4 @@
-"""Nodes of one restricted master: guesses first, what is proved at one node kept for the next."""
+"""Nodes of one restricted master: warm starts, and columns shared between nodes."""
 
 import pytest
 
@@ -10,7 +10,7 @@ PAIRS = [(2.0, frozenset(pair)) for pair in ((0, 1), (1, 2), (0, 2))]
 TRIANGLE = Partition(3, (*PAIRS, *((3.0, frozenset([k])) for k in range(3))))
 
 
-def test_the_root_s_relaxation_is_kept_apart_from_the_answer():
+def test_the_root_relaxation_and_the_answer_are_separate():
     result = solve(CuttingStock())
     assert result.relaxation.objective == pytest.approx(452.25)
     assert result.objective == 453
@@ -22,24 +22,24 @@ def test_a_guess_that_proves_itself_takes_one_round():
     relaxed = solve(CuttingStock(), relaxation=True, record=Record(duals=True))
     duals = {"demand": list(relaxed.iterations[-1].duals["demand"])}
 
-    class Knowing(CuttingStock):
+    class Warm(CuttingStock):
         def warm_start(self, budget):
             return WarmStart(duals, [plain.solution])
 
-    result = solve(Knowing())
+    result = solve(Warm())
     assert result.is_optimal
     assert result.objective == 453
     assert len(result.iterations) == 1
 
 
-def test_columns_of_one_node_are_there_in_the_next():
+def test_nodes_share_columns():
     result = solve(SetPartitioning(TRIANGLE), method=Method(heuristics=()))
     assert result.is_optimal
     assert result.objective == TRIANGLE.optimum()
     assert sum(record.new_columns for record in result.iterations) <= len(TRIANGLE.subsets)
 
 
-def test_a_relaxation_alone_asks_for_no_answer():
+def test_a_relaxation_returns_no_answer():
     result = solve(CuttingStock(), relaxation=True)
     assert result.termination is Termination.OPTIMAL
     assert result.answer is None

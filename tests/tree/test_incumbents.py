@@ -1,4 +1,4 @@
-"""Whole solutions that turn up in a tree."""
+"""Incumbents from warm starts."""
 
 import pytest
 
@@ -7,20 +7,20 @@ from colgen.core.errors import InfeasibleAnswerError
 from tests.toys import CuttingStock
 
 
-def test_a_guessed_answer_is_an_incumbent_from_the_start():
+def test_an_answer_of_a_warm_start_is_the_first_incumbent():
     plain = solve(CuttingStock())
 
-    class Knowing(CuttingStock):
+    class Warm(CuttingStock):
         def warm_start(self, budget):
             return WarmStart(answers=[plain.solution])
 
-    result = solve(Knowing())
+    result = solve(Warm())
     assert result.is_optimal
     assert result.objective == plain.objective
     assert len(result.iterations) <= len(plain.iterations)
 
 
-def test_an_answer_that_is_none_is_refused_with_the_name_of_who_gave_it():
+def test_an_infeasible_answer_is_refused_with_its_source():
     plain = solve(CuttingStock()).solution
     short = plain.__class__(plain.objective - plain.columns[0][1], plain.columns[1:])
 

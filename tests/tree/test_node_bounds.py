@@ -1,4 +1,4 @@
-"""Bounds of nodes: proved by a round of pricing whatever a bounding says, and the better of two."""
+"""Bounds of nodes are proved by a pricing round, whatever the bounding claims."""
 
 import dataclasses
 import math
@@ -13,8 +13,8 @@ from tests.toys import CuttingStock
 from tests.zoo import Partitioning
 
 
-class Boasting(Bounding):
-    """Claims a bound that nothing proves."""
+class Overclaiming(Bounding):
+    """Claims a bound without a proof."""
 
     def __init__(self, duals, bound=1000.0):
         self.duals, self.claimed = duals, bound
@@ -23,16 +23,16 @@ class Boasting(Bounding):
         return Bounded(Outcome.UNPROVED, self.claimed, duals=parts.master.rows.guess(self.duals))
 
 
-def test_a_bound_is_what_the_oracles_prove_at_its_dual_values():
+def test_oracles_prove_the_bound_at_the_dual_values():
     relaxed = solve(CuttingStock(), relaxation=True)
-    result = solve(CuttingStock(), method=Method(bounding=Boasting({("demand", 0): 0.5}), heuristics=()))
+    result = solve(CuttingStock(), method=Method(bounding=Overclaiming({("demand", 0): 0.5}), heuristics=()))
     assert result.dual_bound < 453.0
     assert result.root_bound == pytest.approx(0.5 * 97, abs=1.0)  # rounded to a roll
-    proved = solve(CuttingStock(), method=Method(bounding=Boasting(relaxed.certificate.duals), heuristics=()))
+    proved = solve(CuttingStock(), method=Method(bounding=Overclaiming(relaxed.certificate.duals), heuristics=()))
     assert proved.root_bound == pytest.approx(452.25)
 
 
-def test_what_reductions_are_told_is_the_bound_and_its_dual_values():
+def test_reductions_receive_the_bound_and_its_dual_values():
     seen = []
 
     class Watching(Reduction):
@@ -55,7 +55,7 @@ def test_what_reductions_are_told_is_the_bound_and_its_dual_values():
     assert not first.sense.is_better(result.objective, first.bound, 1e-6)
 
 
-def test_an_interrupt_during_a_bounding_proves_nothing_of_its_dual_values():
+def test_an_interrupt_during_a_bounding_proves_no_bound():
     class Interrupted(Bounding):
         def bound(self, node, parts):
             signal.raise_signal(signal.SIGINT)

@@ -27,13 +27,13 @@ class Counting(Heuristic):
         self.depths.append(context.depth)
 
 
-def test_one_that_fails_is_named_and_the_run_goes_on():
+def test_a_failing_heuristic_is_skipped_with_a_note():
     result = solve(Partitioning(size=9, seed=4, cuts=False), method=Method(heuristics=[Failing()]))
     assert result.is_optimal
-    assert any(note.startswith("Failing failed at node 0 and was skipped") for note in result.notes)
+    assert any(note.startswith("Failing failed at node 0") for note in result.notes)
 
 
-def test_they_are_asked_where_they_apply():
+def test_heuristics_run_where_they_apply():
     quick, slow = Counting(True), Counting(False)
     result = solve(Partitioning(size=9, seed=4, cuts=False), method=Method(heuristics=[slow, quick]))
     assert result.is_optimal
@@ -42,10 +42,10 @@ def test_they_are_asked_where_they_apply():
         assert max(heuristic.depths) <= 1
 
 
-def test_a_node_that_a_quick_one_closes_asks_no_other():
+def test_a_node_closed_by_a_quick_heuristic_runs_no_other():
     best = solve(CuttingStock())
 
-    class Knowing(Heuristic):
+    class Optimal(Heuristic):
         quick = True
 
         def search(self, context):
@@ -53,14 +53,14 @@ def test_a_node_that_a_quick_one_closes_asks_no_other():
             return best.solution
 
     slow = Counting(False)
-    assert solve(CuttingStock(), method=Method(heuristics=[Knowing(), slow])).is_optimal
+    assert solve(CuttingStock(), method=Method(heuristics=[Optimal(), slow])).is_optimal
     assert slow.depths == []
 
 
-def test_what_is_no_solution_is_refused_by_name():
+def test_a_heuristic_that_returns_no_solution_object_is_refused():
     class Yielding(Heuristic):
         def search(self, context):
             yield None
 
-    with pytest.raises(InputError, match="Yielding returned a generator, expected a Solution, or None"):
+    with pytest.raises(InputError, match=r"Yielding .*generator"):
         solve(Partitioning(size=9, seed=4, cuts=False), method=Method(heuristics=[Yielding()]))

@@ -1,4 +1,4 @@
-"""What is left of a tree: its best bound, and what a queue has dropped."""
+"""The open tree: its best bound, and nodes that a queue has dropped."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from colgen.tree.queues import LevelWise
 from tests.tree.scripts import SCRIPT, search
 
 
-def test_best_open_bound_is_found_without_looking_at_all_open_nodes():
+def test_the_best_open_bound_does_not_visit_all_open_nodes():
     looked = []
 
     class Counting(LevelWise):
@@ -26,7 +26,7 @@ def test_best_open_bound_is_found_without_looking_at_all_open_nodes():
 @pytest.mark.parametrize("sense", list(Sense))
 def test_nodes_that_a_queue_has_dropped_stay_open(sense):
     class Beam(LevelWise):
-        """Two nodes at most, which proves nothing of the others."""
+        """Keeps one child, and proves nothing of the others."""
 
         def push(self, children):
             super().push(children[:1])
@@ -34,4 +34,4 @@ def test_nodes_that_a_queue_has_dropped_stay_open(sense):
     result, _, run = search(SCRIPT, sense, Beam)
     assert run.objective == sense.sign * 14
     assert not result.termination.is_proof
-    assert result.bound == sense.sign * 10  # r, known by the root's bound alone
+    assert result.bound == sense.sign * 10  # r, which has only the bound of the root

@@ -1,10 +1,10 @@
-"""What a tree is searched with, where nothing is said."""
+"""The default parts of a search."""
 
 from colgen import MostFractional
 from colgen.tree.parts import Search
 
 
-def test_nothing_is_searched_with_by_default():
+def test_a_search_has_no_parts_by_default():
     search = Search()
     assert [*search.branching, *search.reductions, *search.heuristics] == []
     assert search.relaxation_only is False

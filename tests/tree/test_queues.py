@@ -5,13 +5,13 @@ from tests.tree.scripts import search
 
 
 def order(queue):
-    """All nodes of a complete tree in the order of the queue: bounds that no answer ever prunes."""
+    """Return all nodes of a complete tree in the order of the queue; no bound is ever pruned."""
     script = {"": 0.0, "l": 2.0, "r": 1.0, "ll": 3.0, "lr": 5.0, "rl": 4.0, "rr": 6.0}
     return search(script, queue=queue)[1].visited
 
 
 def test_best_bound_follows_the_parents_bounds():
-    # A child is known by its parent's bound until it is evaluated: children of r (1) come before those of l (2).
+    # A child has its parent's bound until it is evaluated: children of r (1) come before those of l (2).
     assert order(BestBound) == ["", "l", "r", "rl", "rr", "ll", "lr"]
 
 
