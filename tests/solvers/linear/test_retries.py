@@ -9,7 +9,7 @@ from colgen.solvers.linear.retries import run_or_retry
 
 
 class Stub:
-    """A solver that ends as it is told to, and keeps what it was asked."""
+    """A solver with scripted statuses that records its calls."""
 
     def __init__(self, *ends):
         self.ends = list(ends)
