@@ -107,7 +107,7 @@ def test_what_cannot_be_meant_is_refused():
     for layer in (SparseMAP(Trees()), Marginals(Trees())):
         with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
             layer(scores)
-    with pytest.raises(InputError, match="lengths: expected .*from 1 to 2, got 3"):
+    with pytest.raises(InputError, match=r"lengths: expected .*from 1 to 2, got 3"):
         SparseMAP(Trees())(scores, lengths=torch.tensor([2, 3]))
     with pytest.raises(InputError, match=r"scores: expected floats, got torch\.int64"):
         SparseMAP(Trees())(torch.zeros(1, 3, 3, dtype=torch.int64))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_integer
-from colgen.solvers.chains.viterbi import Ints, Offsets, Scores, Values, checked, longest
+from colgen.solvers.chains.viterbi import Ints, Offsets, Scores, Values, check_chains, longest
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import overwrite
 
@@ -28,7 +28,7 @@ def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: in
     width
         Number of labels kept per token, at least 1.
     """
-    scores, offsets, transitions = checked(scores, offsets, transitions, steps=False)
+    scores, offsets, transitions = check_chains(scores, offsets, transitions, steps=False)
     width = as_integer(width, "width", low=1)
     labels = np.empty(len(scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)

@@ -98,7 +98,7 @@ def from_parents(starts: Offsets, parent: Ints, table: Ints) -> Forest:
     return Forest(starts, parent, first_child, next_sibling, table)
 
 
-def checked(forest: Forest, tables: int) -> Forest:
+def check_forest(forest: Forest, tables: int) -> Forest:
     """Return the forest after validation of all its arrays for ``tables`` tables; kernels do not check them.
 
     Raises

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_floats
-from colgen.solvers.chains.viterbi import checked
+from colgen.solvers.chains.viterbi import check_chains
 from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
@@ -94,7 +94,7 @@ def chain_sums(scores: ArrayLike, offsets: ArrayLike, transitions: ArrayLike) ->
     Arguments as for :func:`colgen.solvers.chains.viterbi.viterbi`; -inf forbids a label or a transition.
     """
     double = np.asarray(scores, dtype=np.float64) if np.asarray(scores).dtype.kind in "fiu" else scores
-    theta, starts, matrix = checked(double, offsets, transitions)  # type: ignore[arg-type]
+    theta, starts, matrix = check_chains(double, offsets, transitions)  # type: ignore[arg-type]
     stepwise = matrix.ndim == 3
     steps = matrix if stepwise else matrix[np.newaxis]
     tokens, num = theta.shape

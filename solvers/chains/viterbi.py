@@ -42,7 +42,7 @@ def viterbi(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints
         τ, shape (labels, labels) and type as the scores, row: the earlier label.  Or one such matrix per token, shape
         (tokens, labels, labels), for the step to the next token (that of a chain's last token is ignored).
     """
-    scores, offsets, transitions = checked(scores, offsets, transitions)
+    scores, offsets, transitions = check_chains(scores, offsets, transitions)
     labels = np.empty(len(scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)
     stepwise = transitions.ndim == 3
@@ -51,7 +51,7 @@ def viterbi(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints
     return labels, values
 
 
-def checked(
+def check_chains(
     scores: Scores, offsets: Offsets, transitions: Scores, *, steps: bool = True
 ) -> tuple[Scores, Offsets, Scores]:
     """Return validated arguments of :func:`viterbi`; ``steps`` allows one matrix of transitions per token.
@@ -149,7 +149,7 @@ def plain(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints, 
 
     Parameters and results are those of :func:`viterbi`, with one matrix of transitions.
     """
-    scores, offsets, transitions = checked(scores, offsets, transitions, steps=False)
+    scores, offsets, transitions = check_chains(scores, offsets, transitions, steps=False)
     labels = np.empty(len(scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)
     _plain(scores, offsets, transitions, labels, values)
@@ -195,7 +195,7 @@ def two_best(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Int
 
     Labels and values as for :func:`viterbi`, followed by those of the second best; -1 and -inf if it does not exist.
     """
-    scores, offsets, transitions = checked(scores, offsets, transitions, steps=False)
+    scores, offsets, transitions = check_chains(scores, offsets, transitions, steps=False)
     labels, second_labels = (np.empty(len(scores), dtype=np.int32) for _ in range(2))
     values, second_values = (np.empty(len(offsets) - 1) for _ in range(2))
     transposed = np.ascontiguousarray(transitions.T)

@@ -16,7 +16,7 @@ Three reductions alternate, cheap ones first.  Each leaves an instance with the 
 Unless time runs out, the result depends on the seed only: searches have node limits, the ascent has a limit on
 triangles, and a round that decides little is the last.  All reductions take a few seconds at most.  ``expired`` sets
 a shorter time limit; less is decided then.  The decisions come with steps (:mod:`colgen.solvers.clusters.steps`),
-which allow to verify them.
+which can be verified from the scores alone.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def _read(kind: types.Type) -> types.Array:
 
 FLOATS, NUMBERS, SIGNATURES = _read(types.float64), _read(types.int32), _read(types.uint64)
 POSITIONS, FLAGS = _read(types.int64), _read(types.boolean)
-FLOAT, WHOLE = types.float64, types.int64
+FLOAT, INTEGER = types.float64, types.int64
 
 
 def typed(*signatures: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -49,11 +49,11 @@ def typed(*signatures: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 FIRST, SECOND = 1, 2
-"""Flags returned by :func:`covered_of_two`: a nonzero entry in the first row, or in the second; 3 is both."""
+"""Flags returned by :func:`find_covered`: a nonzero entry in the first row, or in the second; 3 is both."""
 
 
-@typed(types.uint8[::1](NUMBERS, NUMBERS, FLOATS, WHOLE, WHOLE))
-def covered_of_two(starts, rows, values, first, second):  # type: ignore[no-untyped-def]
+@typed(types.uint8[::1](NUMBERS, NUMBERS, FLOATS, INTEGER, INTEGER))
+def find_covered(starts, rows, values, first, second):  # type: ignore[no-untyped-def]
     """Return in which of two rows each column has a nonzero entry: a sum of :data:`FIRST` and :data:`SECOND`."""
     found = np.zeros(len(starts) - 1, dtype=np.uint8)
     for j in range(len(found)):
@@ -67,7 +67,7 @@ def covered_of_two(starts, rows, values, first, second):  # type: ignore[no-unty
 
 
 @typed(types.boolean(POSITIONS, POSITIONS, FLOATS, FLOATS, types.int32[::1], types.int32[::1]))
-def in_form(starts, rows, values, costs, short_starts, short_rows):  # type: ignore[no-untyped-def]
+def copy_if_valid(starts, rows, values, costs, short_starts, short_rows):  # type: ignore[no-untyped-def]
     """Return whether columns are valid, and write 32-bit copies of their starts and rows (meaningless if they are not).
 
     Valid starts rise from 0 to the number of entries, rows rise strictly within a column from at least 0, and costs and
@@ -146,7 +146,7 @@ def largest_product(numbers, sizes):  # type: ignore[no-untyped-def]
 
 
 @typed(types.void(types.int16[::1], NUMBERS, FLOATS, FLOAT, FLOAT))
-def grow_older(ages, active, reduced_costs, sign, least):  # type: ignore[no-untyped-def]
+def update_ages(ages, active, reduced_costs, sign, least):  # type: ignore[no-untyped-def]
     """Increase the age of active columns with reduced cost above ``least``; reset that of the others."""
     for k in range(len(active)):
         j = active[k]
@@ -157,35 +157,35 @@ def grow_older(ages, active, reduced_costs, sign, least):  # type: ignore[no-unt
 
 
 @typed(types.boolean(FLOATS, FLAGS, FLOAT))
-def are_whole(values, whole, room):  # type: ignore[no-untyped-def]
+def are_integral(values, integer, room):  # type: ignore[no-untyped-def]
     """Return whether each value that must be integer is within ``room`` of an integer."""
     for j in range(len(values)):
-        if whole[j] and not abs(values[j] - np.rint(values[j])) <= room:
+        if integer[j] and not abs(values[j] - np.rint(values[j])) <= room:
             return False
     return True
 
 
 @typed(types.Tuple((types.int64[::1], FLOAT[::1]))(FLOATS, FLOATS, FLOATS, FLAGS, FLOAT))
-def used(values, lower, upper, whole, share):  # type: ignore[no-untyped-def]
+def find_used(values, lower, upper, integer, share):  # type: ignore[no-untyped-def]
     """Return the positions of nonzero values, and these values clipped to their bounds (the lower one has precedence).
 
     Parameters
     ----------
     values
         Values of the first columns.
-    whole
+    integer
         Marks integer columns, whose values up to ``share`` count as zero.  The tolerance of other columns is relative
         to their largest value, at most ``share`` unless rounding errors of large values exceed it.
     """
     least, inside = 0.0, np.empty(len(values))
     for j in range(len(values)):
         inside[j] = min(max(values[j], lower[j]), max(lower[j], upper[j]))
-        if not whole[j]:
+        if not integer[j]:
             least = max(least, abs(inside[j]))
     nothing = max(share * min(least, 1.0), _ROUNDING * least)
     places, count = np.empty(len(values), dtype=np.int64), 0
     for j in range(len(values)):
-        if abs(inside[j]) > (share if whole[j] else nothing):
+        if abs(inside[j]) > (share if integer[j] else nothing):
             places[count] = j
             count += 1
     return places[:count].copy(), inside[places[:count]]
@@ -205,7 +205,7 @@ def products(starts, rows, values, duals):  # type: ignore[no-untyped-def]
     return found
 
 
-@typed(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS, WHOLE))
+@typed(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS, INTEGER))
 def activities(starts, rows, values, amounts, num_rows):  # type: ignore[no-untyped-def]
     """Return Σ_j a_ij x_j of each row, for the amounts x of the first columns."""
     found = np.zeros(num_rows)
@@ -216,7 +216,7 @@ def activities(starts, rows, values, amounts, num_rows):  # type: ignore[no-unty
     return found
 
 
-@typed(FLOAT[::1](FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, WHOLE, WHOLE))
+@typed(FLOAT[::1](FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, INTEGER, INTEGER))
 def least_reduced_costs(costs, earned, upper, origins, sign, first, count):  # type: ignore[no-untyped-def]
     """Return the least ``sign * (cost - earned)`` per pricing problem, over its columns without an upper bound.
 
@@ -248,7 +248,7 @@ def side_terms(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
     return sides, sizes
 
 
-@typed(FLOAT(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, WHOLE, FLOAT, FLOAT, types.UniTuple(FLOAT, 3)))
+@typed(FLOAT(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, INTEGER, FLOAT, FLOAT, types.UniTuple(FLOAT, 3)))
 def box_terms(costs, earned, lower, upper, weights, origins, template, sign, theta, allowed):  # type: ignore[no-untyped-def]
     """Return Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j, as if minimising, for columns without an oracle.
 

@@ -44,7 +44,7 @@ _STEP, _USED, _SOLUTIONS = range(3)
 """Indices into the sums and the counts of a search."""
 
 
-class WholeProgram(NamedTuple):
+class IntegerProgram(NamedTuple):
     """Rows with two sides, and columns used an integer number of times.
 
     Attributes
@@ -105,7 +105,7 @@ class _Move(NamedTuple):
 
 
 def exchange(
-    program: WholeProgram,
+    program: IntegerProgram,
     start: Ints,
     *,
     target: float,
@@ -144,7 +144,7 @@ def exchange(
     return walk.best if walk.counts[_SOLUTIONS] else None
 
 
-def _entries(program: WholeProgram) -> _Entries:
+def _entries(program: IntegerProgram) -> _Entries:
     """Return the program row by row."""
     num_rows = len(program.lower)
     size = np.ones(num_rows)
@@ -164,11 +164,11 @@ def _entries(program: WholeProgram) -> _Entries:
     )
 
 
-def _entry_columns(program: WholeProgram) -> Ints:
+def _entry_columns(program: IntegerProgram) -> Ints:
     return np.repeat(np.arange(len(program.costs)), np.diff(program.starts))
 
 
-def _begin(program: WholeProgram, start: Ints, weights: Floats, target: float, seed: int) -> _Walk:
+def _begin(program: IntegerProgram, start: Ints, weights: Floats, target: float, seed: int) -> _Walk:
     count, num_rows = len(program.costs), len(program.lower)
     amounts = start.astype(np.int64).copy()
     sums = np.bincount(program.rows, program.values * amounts[_entry_columns(program)], minlength=num_rows)
@@ -189,7 +189,7 @@ def _begin(program: WholeProgram, start: Ints, weights: Floats, target: float, s
 
 @kernel
 def _advance(
-    program: WholeProgram, entries: _Entries, walk: _Walk, margin: float, step: float, bound: float, steps: int
+    program: IntegerProgram, entries: _Entries, walk: _Walk, margin: float, step: float, bound: float, steps: int
 ) -> bool:
     """Take up to ``steps`` steps; return whether a solution was found after which no target is within the bound.
 
@@ -235,7 +235,7 @@ def _list_used(walk: _Walk) -> None:
 
 
 @folded
-def _remove_columns(program: WholeProgram, walk: _Walk, margin: float) -> None:
+def _remove_columns(program: IntegerProgram, walk: _Walk, margin: float) -> None:
     """Remove columns until one more fits below the target, those first that violate least per unit of saved cost."""
     while walk.sums[_COSTS] > walk.sums[_TARGET] - margin and margin < np.inf:
         move = _best_saving(program, walk, walk.used, walk.counts[_USED], -1.0)
@@ -245,7 +245,7 @@ def _remove_columns(program: WholeProgram, walk: _Walk, margin: float) -> None:
 
 
 @folded
-def _best_saving(program: WholeProgram, walk: _Walk, columns: Ints, count: int, way: float) -> _Move:
+def _best_saving(program: IntegerProgram, walk: _Walk, columns: Ints, count: int, way: float) -> _Move:
     """Return the move among the first ``count`` columns that gains most per unit of saved cost."""
     best = _Move(whole(-1), way, -np.inf, whole(0))
     for k in range(count):
@@ -257,7 +257,7 @@ def _best_saving(program: WholeProgram, walk: _Walk, columns: Ints, count: int, 
 
 
 @folded
-def _best_repair(program: WholeProgram, entries: _Entries, walk: _Walk, row: int) -> _Move:
+def _best_repair(program: IntegerProgram, entries: _Entries, walk: _Walk, row: int) -> _Move:
     """Return the move that gains most per unit of cost among those that repair a violated row."""
     wanted = 1.0 if walk.activity[row] < program.lower[row] else -1.0
     best = _Move(whole(-1), 1.0, -np.inf, whole(0))
@@ -287,7 +287,7 @@ def _better(best: _Move, j: int, way: float, gain: float, state: Ints) -> _Move:
 
 
 @folded
-def _is_free(program: WholeProgram, walk: _Walk, j: int, way: float) -> bool:
+def _is_free(program: IntegerProgram, walk: _Walk, j: int, way: float) -> bool:
     """Return whether a column may enter (1) or leave (-1)."""
     now = walk.counts[_STEP]
     if way > 0.0:
@@ -296,7 +296,7 @@ def _is_free(program: WholeProgram, walk: _Walk, j: int, way: float) -> bool:
 
 
 @folded
-def _gain(program: WholeProgram, walk: _Walk, j: int, way: float) -> float:
+def _gain(program: IntegerProgram, walk: _Walk, j: int, way: float) -> float:
     """Return the decrease of the weighted violation if a column enters (1) or leaves (-1)."""
     total = 0.0
     for e in range(program.starts[j], program.starts[j + 1]):
@@ -310,7 +310,7 @@ def _gain(program: WholeProgram, walk: _Walk, j: int, way: float) -> float:
 
 
 @folded
-def _carry_out(program: WholeProgram, walk: _Walk, j: int, way: float) -> None:
+def _carry_out(program: IntegerProgram, walk: _Walk, j: int, way: float) -> None:
     """Let a column enter (1) or leave (-1), and block the reverse move for some steps."""
     now = walk.counts[_STEP]
     walk.amounts[j] += int(way)
@@ -343,13 +343,13 @@ def _unlist(walk: _Walk, j: int) -> None:
 
 
 @folded
-def _is_violated(program: WholeProgram, entries: _Entries, walk: _Walk, i: int) -> bool:
+def _is_violated(program: IntegerProgram, entries: _Entries, walk: _Walk, i: int) -> bool:
     activity, slack = walk.activity[i], entries.slack[i]
     return bool(activity < program.lower[i] - slack or activity > program.upper[i] + slack)
 
 
 @folded
-def _draw_violated(program: WholeProgram, entries: _Entries, walk: _Walk) -> int:
+def _draw_violated(program: IntegerProgram, entries: _Entries, walk: _Walk) -> int:
     """Return a violated row, drawn uniformly, or -1."""
     row, violated = whole(-1), 0
     for i in range(len(program.lower)):
@@ -361,7 +361,7 @@ def _draw_violated(program: WholeProgram, entries: _Entries, walk: _Walk) -> int
 
 
 @folded
-def _weigh_violated(program: WholeProgram, entries: _Entries, walk: _Walk) -> bool:
+def _weigh_violated(program: IntegerProgram, entries: _Entries, walk: _Walk) -> bool:
     """Increase the weight of each violated row; return whether there is one."""
     found = False
     for i in range(len(program.lower)):

@@ -36,7 +36,7 @@ _WHOLE = 1e-6
 """Values within this distance of an integer count as integer."""
 
 
-def rounded(
+def round_inequalities(
     coefficients: ArrayLike, sides: ArrayLike, rests: ArrayLike, values: ArrayLike, upper: ArrayLike
 ) -> tuple[Floats, Floats, Floats]:
     """Return the most violated rounding of each inequality ``s + a·z ≥ b``: violations, coefficients, sides.

@@ -17,7 +17,7 @@ from colgen.solvers.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)
-def lots(setup, unit, hold, demand, amounts):  # type: ignore[no-untyped-def]
+def plan_lots(setup, unit, hold, demand, amounts):  # type: ignore[no-untyped-def]
     """Return the least cost of a plan; infinite if demand cannot be met.
 
     Parameters

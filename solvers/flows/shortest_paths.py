@@ -21,7 +21,7 @@ from colgen.solvers.kernel_cache import njit
 Ints = NDArray[np.int64]
 
 
-def in_order(tails: Ints, heads: Ints, nodes: int) -> Ints | None:
+def find_order(tails: Ints, heads: Ints, nodes: int) -> Ints | None:
     """Return the position of each node in a topological order, or None if there is a circuit."""
     place = np.zeros(nodes, dtype=np.int64)
     return place if _places(tails, heads, place) else None
@@ -63,7 +63,7 @@ def _places(tails, heads, place):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _relax(tails, heads, costs, order, distances, arrived):  # type: ignore[no-untyped-def]
-    """Shorten distances along arcs until nothing changes; return whether this ended."""
+    """Shorten distances along arcs until nothing changes; return False for a circuit of negative cost."""
     for _ in range(len(distances) + 1):
         changed = False
         for k in range(len(order)):

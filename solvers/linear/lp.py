@@ -327,7 +327,7 @@ class LinearProgram:
                 status = LPStatus.OPTIMAL
                 break
         if status is None:
-            raise SolverError(f"{backend.title} could not solve the linear program: {backend.says()}")
+            raise SolverError(f"{backend.title} could not solve the linear program: {backend.describe_status()}")
         if status is not LPStatus.OPTIMAL:
             empty = np.empty(0)
             return LPSolution(status, float("nan"), empty, empty, empty)
@@ -390,7 +390,7 @@ class LinearProgram:
         self._present = None
         self._point.forget()
         if backend.run(False, INFINITY, None) is not LPStatus.OPTIMAL:
-            raise SolverError(f"{backend.title} could not solve the linear program: {backend.says()}")
+            raise SolverError(f"{backend.title} could not solve the linear program: {backend.describe_status()}")
         found = backend.solution()
         return found.objective / self._factor, found.duals * self._rows / self._factor
 

@@ -50,7 +50,7 @@ class ActiveSet:
         self.size = 0
 
     @classmethod
-    def held(cls, factor: Floats, weights: Floats, shift: float) -> ActiveSet:
+    def from_factor(cls, factor: Floats, weights: Floats, shift: float) -> ActiveSet:
         """Return an active set of columns 0, 1, ... from a run of :func:`enter_active`, for derivatives only."""
         result = cls()
         result._factor, result._weight, result._shift = factor, weights, shift

@@ -125,7 +125,7 @@ def _outcome(
         return None
     if state == _BEATEN:
         raise BeatenError
-    return NearestMean(places, weights, value, gap, calls, exact, ActiveSet.held(factor, weights, shift))
+    return NearestMean(places, weights, value, gap, calls, exact, ActiveSet.from_factor(factor, weights, shift))
 
 
 @njit(cache=True, no_cpython_wrapper=True)

@@ -34,7 +34,7 @@ class SparseRows:
 
     def append(self, numbers: Ints, values: Floats) -> None:
         """Append a row with these entries, each index once."""
-        numbers, values = checked(numbers, values, self.size)
+        numbers, values = check_vector(numbers, values, self.size)
         begin = int(self._starts[self._count])
         end = begin + len(numbers)
         while end > len(self._numbers):
@@ -56,7 +56,7 @@ class SparseRows:
         return total
 
 
-def checked(numbers: Ints, values: Floats, size: int) -> Vector:
+def check_vector(numbers: Ints, values: Floats, size: int) -> Vector:
     """Return the validated indices and values of a sparse vector.
 
     Raises

@@ -52,7 +52,7 @@ SAMPLES = {
     "matrix_tree.tree_tangents": {"scores": BARE[np.newaxis], "directions": ARCS[np.newaxis]},
     "sums.chain_sums": CHAINS,
     "beliefs.tree_beliefs": {"arcs": BARE, "grandchildren": CUBE, "iterations": 3},
-    "rounding.rounded": {
+    "rounding.round_inequalities": {
         "coefficients": np.array([[1.0, 2.5], [0.5, -1.0]]),
         "sides": np.array([1.5, 0.3]),
         "rests": np.zeros(2),
@@ -111,7 +111,7 @@ SAMPLES = {
     },
     "factored_scores.table_of": {"table": TABLE, "keys": np.array([3, 5]), "values": np.ones((2, 1), np.float32)},
     "forest.chains": {"lengths": np.array([2, 1])},
-    "forest.checked": {"forest": FOREST, "tables": 1},
+    "forest.check_forest": {"forest": FOREST, "tables": 1},
     "forest.from_parents": {
         "starts": np.array([0, 2, 3]),
         "parent": np.array([1, -1, -1]),
@@ -162,11 +162,11 @@ SAMPLES = {
     "triangle_dual.triangle_bound": CLUSTERS | {"visits": 10},
     "triangle_dual.keep_apart": {"scores": PAIRS, "apart": np.eye(3, dtype=bool)},
     "mixed_radix.radix_of": {"templates": [[0, 1]], "sizes": np.array([4, 4]), "relations": 2},
-    "sparse_rows.checked": {"numbers": np.array([0, 2]), "values": np.array([1.0, 2.0]), "size": 3},
+    "sparse_rows.check_vector": {"numbers": np.array([0, 2]), "values": np.array([1.0, 2.0]), "size": 3},
     "tuple_index.index_of": {"radix": RADIX, "keys": np.array([3, 5])},
     "tuple_scores.table_of": {"radix": RADIX, "keys": np.array([3, 5]), "weights": np.ones((2, 1), np.float32)},
     "two_partition.violated_stars": {"x": np.eye(3), "size": 3, "tolerance": 1e-6, "starts": 1},
-    "viterbi.checked": CHAINS,
+    "viterbi.check_chains": CHAINS,
     "viterbi.viterbi": CHAINS,
     "viterbi.plain": CHAINS,
     "viterbi.two_best": CHAINS,
@@ -289,7 +289,7 @@ STRUCTURES = {
     "eisner_grandsibling.best_of_parts",  # takes what parsers have looked at
     "eisner_sums.projective_sums",  # takes parts, which check themselves
     "matrix_tree.sample_trees",  # by a generator, of scores that tree_sums looks at
-    "shortest_paths.in_order",  # takes arcs of a block
+    "shortest_paths.find_order",  # takes arcs of a block
     "weak_duality.least_by_duals",  # takes what programs hold
     "whole_labels.best_scores",  # takes forests, which check themselves
     "deadlines.watching",  # takes a budget

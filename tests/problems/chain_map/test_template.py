@@ -211,7 +211,7 @@ def test_decode_takes_a_batch_with_lengths():
         assert found[k].tolist() == alone[0].tolist()
         assert found.values[k] == pytest.approx(alone.values[0])
     assert decode(scores, transitions).values[2] == pytest.approx(decode(scores[2], transitions).values[0])
-    with pytest.raises(InputError, match="lengths: expected .*from 1 to 5, got 6"):
+    with pytest.raises(InputError, match=r"lengths: expected .*from 1 to 5, got 6"):
         decode(scores, transitions, lengths=[5, 6, 1])
     with pytest.raises(InputError, match="lengths: expected scores of shape"):
         decode(scores[0], transitions, lengths=[5])

@@ -12,7 +12,7 @@ def made():
     return basis_of(np.array([True, False]), np.array([False]))
 
 
-def test_a_basis_says_what_is_basic():
+def test_a_basis_has_the_given_basic_columns():
     basis = made()
     assert basis.valid
     assert list(basis.col_status) == [BASIC, AT_LOWER]

@@ -400,7 +400,7 @@ def test_a_scale_that_cannot_be_solved_ends_no_run(monkeypatch, ever):
         assert (lp.cost_scale > 1e-6) is ever
 
 
-def test_what_is_unbounded_beside_a_penalty_is_no_optimum():
+def test_an_unbounded_program_with_a_penalty_is_not_optimal():
     """At the penalty's size the cost of the unbounded column is nothing; at the size of what is paid it is seen."""
     one, free = np.ones(1), np.full(1, math.inf)
     matrix = sparse.csc_array(np.array([[2.0]]))

@@ -27,7 +27,7 @@ class Stub:
 
 
 @pytest.mark.parametrize("end", [LPStatus.OPTIMAL, LPStatus.LIMIT])
-def test_what_ends_well_is_not_tried_again(end):
+def test_successful_runs_are_not_repeated(end):
     stub = Stub(end)
     assert run_or_retry(stub, 1.0, False, math.inf, None) is end
     assert stub.asked == ["primal"]

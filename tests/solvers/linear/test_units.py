@@ -1,4 +1,4 @@
-"""What a solver is given and what it answers, in the units of each: held against the same in arrays."""
+"""Conversion between units of caller and solver, against numpy."""
 
 import numpy as np
 import pytest
