@@ -9,7 +9,7 @@ max_{x_c} F_c(x_c) + τ_c(x_c, x) of each child c.  Above i, the label of i matt
 
 proves that replacing x' at i by x, with the best labels below, loses nothing: x' is removed from the domain of i.  In
 terms of linear programming, with F as dual values no pair of labels with x' at i has a positive reduced cost, for any
-dual values above i.  The sweep goes up the tree.   Messages are maxima over domains only, which mostly contain one
+dual values above i.  The sweep goes up the tree.  Messages are maxima over domains only, which mostly contain one
 label.  E depends on the tables only and is computed once per model, O(L³).  A sweep takes O(n L) while domains are
 small, and O(n L²), with about the constant of Viterbi's algorithm, if no label can be removed.
 
@@ -17,7 +17,7 @@ x may be any label.  If it is the label of best local score, it does not depend 
 overlap several nodes.  This is tried first, at nodes with a single child with one or two labels.  Otherwise x is the
 label of best F.
 
-With a slack Δ, labels are kept if the left side exceeds the right one by more than -Δ.   Then every labelling with a
+With a slack Δ, labels are kept if the left side exceeds the right one by more than -Δ.  Then every labelling with a
 score above the optimum minus Δ has all its labels in the domains.
 
 The slack includes a bound on rounding errors, so removals are proved in single precision too; kept labels are then
@@ -64,21 +64,11 @@ Values = NDArray[np.float64]
 
 
 class Domains(NamedTuple):
-    """Label domains of all nodes.
+    """Label domains of all nodes."""
 
-    Attributes
-    ----------
-    starts
-        Node i has the entries ``starts[i]`` to ``starts[i + 1] - 1``.
-    labels
-        One label per entry.
-    below
-        F of the entry minus F of the node's best label, in double precision if found by a sweep.
-    """
-
-    starts: Offsets
-    labels: Ints
-    below: Scores
+    starts: Offsets  # node i has the entries ``starts[i]`` to ``starts[i + 1] - 1``
+    labels: Ints  # one label per entry
+    below: Scores  # F of the entry minus F of the node's best label, in double precision if found by a sweep
 
 
 _CHUNK = 2**24
@@ -88,7 +78,7 @@ _CHUNK = 2**24
 def exchange(tables: Scores, require: Callable[[], None] = lambda: None) -> Scores:
     """Return E of each table: the largest gain above a node from exchanging its label.
 
-    Row ``table · labels + x``, column x'.   The number of columns is a multiple of 16, padded with -inf.  The diagonal
+    Row ``table · labels + x``, column x'.  The number of columns is a multiple of 16, padded with -inf.  The diagonal
     is -inf: no label removes itself.
 
     Parameters

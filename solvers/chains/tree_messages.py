@@ -5,7 +5,7 @@ With D_i the domain of node i, c a child of p, and F, G as below, the messages a
     up_c(y)   = max_{x in D_c} F_c(x) + τ_c(x, y)        for all labels y of p,   F_c = θ_c + Σ_{children d of c} up_d
     down_c(x) = max_{y in D_p} G_c(y) + τ_c(x, y)        for all labels x of c,   G_c = θ_p + down_p + Σ_{d ≠ c} up_d
 
-In a chain up is the forward message α and down the backward message β.   F_c on D_c and G_c on D_p determine both for
+In a chain up is the forward message α and down the backward message β.  F_c on D_c and G_c on D_p determine both for
 all labels, so only these few numbers are stored, one per label of a domain.  A message for all labels is recomputed as
 a maximum over the domain at its other end (:mod:`colgen.problems.chain_map.kernels.tree_prices`).
 

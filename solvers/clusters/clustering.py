@@ -62,7 +62,12 @@ def local_search(
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     labels = rank[inverse]
-    return labels, float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
+    return labels, clustering_score(scores, labels)
+
+
+def clustering_score(scores: Floats, labels: Ints) -> float:
+    """Return the sum of the scores within clusters, each pair counted once."""
+    return float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
 
 
 def search(scores: Floats, labels: Ints, generator: np.random.Generator, kicks: int, expired: Expired) -> Ints:

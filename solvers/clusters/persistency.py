@@ -13,10 +13,10 @@ Three reductions alternate, cheap ones first.  Each leaves an instance with the 
    which are apart.  Components then split, and searches become short.
 3. Items that provably share a cluster are contracted (:mod:`colgen.solvers.clusters.contraction`).
 
-Unless time runs out, the result depends on the seed only: searches have node limits, the ascent has a limit on
-triangles, and a round that decides little is the last.  All reductions take a few seconds at most.  ``expired`` sets
-a shorter time limit; less is decided then.  The decisions come with steps (:mod:`colgen.solvers.clusters.steps`),
-which can be verified from the scores alone.
+Unless time runs out, the result depends on the seed only.  Searches have node limits, the ascent has a limit on
+triangles, and a round that decides little is the last.  All reductions take a few seconds at most.  ``expired`` sets a
+shorter time limit; less is decided then.  The decisions come with steps (:mod:`colgen.solvers.clusters.steps`), which
+can be verified from the scores alone.
 """
 
 from __future__ import annotations
@@ -73,24 +73,12 @@ _WORTHWHILE = 0.8
 
 
 class Persistent(NamedTuple):
-    """Decisions made so far and the remaining instance.
+    """Decisions made so far and the remaining instance."""
 
-    Attributes
-    ----------
-    settled
-        Items of each decided cluster.
-    start
-        Cluster number of each remaining group in a good clustering.
-    state
-        Remaining groups, each in one cluster; scores of pairs of groups and inside groups; bounds.
-    steps
-        Steps that prove the decisions.
-    """
-
-    settled: list[Ints]
-    start: Ints
-    state: State
-    steps: tuple[Step, ...] = ()
+    settled: list[Ints]  # items of each decided cluster
+    start: Ints  # cluster number of each remaining group in a good clustering
+    state: State  # remaining groups, each in one cluster; scores of pairs of groups and inside groups; bounds
+    steps: tuple[Step, ...] = ()  # steps that prove the decisions
 
     @property
     def groups(self) -> list[Ints]:

@@ -3,7 +3,7 @@ r"""Probing: pairs that are together in every clustering at least as good as a g
     max Σ_{i<j} w_ij x_ij        over clusterings, w symmetric, of any sign.
 
 Dual values λ of stars (:mod:`colgen.solvers.clusters.star_dual`) often give a bound close to the optimum but decide no
-pair: where many λ are positive, the reduced score of every pair is near zero.  Probing parts a pair by a score so low
+pair.  Where many λ are positive, the reduced score of every pair is near zero.  Probing parts a pair by a score so low
 that parting it loses nothing.  A few sweeps from λ then bound all clusterings that part the pair.  If the bound is
 below the score of a clustering that has the pair together, the pair is merged into one item.  With fewer items bounds
 are faster and better, so the first pairs take longest.
@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_floats, as_indices
+from colgen.solvers.clusters.clustering import clustering_score
 from colgen.solvers.clusters.contraction import merge_scores
 from colgen.solvers.clusters.star_dual import add_violated, evaluate, sweep
 from colgen.solvers.clusters.triangle_dual import Rows, TriangleBound, keep_apart
@@ -69,18 +70,12 @@ _HOPE = 0.6
 
 
 class Join(NamedTuple):
-    """Two items that are together, with the dual values that bound all clusterings that part them.
+    """Two items that are together, with the dual values that bound all clusterings that part them."""
 
-    Attributes
-    ----------
-    first, second
-        The items, as numbered after the earlier joins.
-    stars, duals
-        As for :func:`colgen.solvers.clusters.star_dual.recompute_bound`.
-    """
-
+    # first, second: the items, as numbered after the earlier joins
     first: int
     second: int
+    # stars, duals: as for :func:`colgen.solvers.clusters.star_dual.recompute_bound`
     stars: Rows
     duals: Floats
 
@@ -130,7 +125,7 @@ def _patience(count: int) -> int:
 
 def required_bound(scores: Floats, labels: Ints) -> float:
     """Return a value such that any smaller bound is below the score of the clustering."""
-    own = float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
+    own = clustering_score(scores, labels)
     return own - _BELOW * max(abs(own), 0.5 * float(np.maximum(scores, 0.0).sum()))
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_floats, as_indices
+from colgen.solvers.clusters.clustering import clustering_score
 from colgen.solvers.clusters.transitivity import violated_triangles
 from colgen.solvers.clusters.triangle_dual import Rows, TriangleBound, find_near_clustering, step_sizes
 from colgen.solvers.kernel_cache import njit
@@ -155,8 +156,7 @@ def evaluate(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> Triang
     """Return the bound of :func:`recompute_bound` for valid stars and non-negative dual values, without checks."""
     reduced = _compute_reduced(scores, stars, duals)
     bound = float(duals.sum()) + float(np.triu(np.maximum(reduced, 0.0), 1).sum())
-    score = float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
-    return TriangleBound(bound, labels, score, reduced, stars, duals)
+    return TriangleBound(bound, labels, clustering_score(scores, labels), reduced, stars, duals)
 
 
 def add_violated(x: Floats, stars: Rows, duals: Floats, expired: Expired) -> tuple[Rows, Floats]:

@@ -91,17 +91,10 @@ class Probed(NamedTuple):
 
 
 class Round(NamedTuple):
-    """One round of contraction in one component.
+    """One round of contraction in one component."""
 
-    Attributes
-    ----------
-    items
-        Items of the component, each named by its first item at the start of the step.
-    groups : (n,) array of group numbers
-    """
-
-    items: Ints
-    groups: Ints
+    items: Ints  # items of the component, each named by its first item at the start of the step
+    groups: Ints  # (n,) array of group numbers
 
 
 class Contracted(NamedTuple):
@@ -118,27 +111,14 @@ class UnprovedError(ValueError):
 
 
 class State(NamedTuple):
-    """The remaining instance, and the bounds proved so far.
+    """The remaining instance, and the bounds proved so far."""
 
-    Attributes
-    ----------
-    groups
-        Original items of each item, in the order of their first ones.
-    scores
-        Scores of pairs of items, zero diagonal.  A pair decided apart has a large negative score, not a sum.
-    within
-        Sum of the scores inside each item.
-    worth
-        Upper bound on the score of any clustering of the removed items.
-    bound
-        Upper bound on the score of any clustering of all original items.
-    """
-
-    groups: list[Ints]
+    groups: list[Ints]  # original items of each item, in the order of their first ones
+    # scores: scores of pairs of items, zero diagonal.  A pair decided apart has a large negative score, not a sum
     scores: Floats
-    within: Floats
-    worth: float
-    bound: float
+    within: Floats  # sum of the scores inside each item
+    worth: float  # upper bound on the score of any clustering of the removed items
+    bound: float  # upper bound on the score of any clustering of all original items
 
 
 def initial_state(scores: Floats) -> State:

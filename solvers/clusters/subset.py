@@ -18,13 +18,13 @@ g_j = c_j + d_P(j), a node is worth at most
 
     value(P) + Σ_{j in C} max(0, g_j + Σ_{k in C} y_jk)    for any shares y_jk + y_kj = max(0, w_jk), y ≥ 0.
 
-Equal shares are cheap and suffice for most searches.  A long search computes the best shares near its root: a maximum
-flow from items with a surplus, g_j + Σ_k y_jk > 0, to items without, with the shares as arc capacities.  It also uses
-concave bounds (:mod:`colgen.solvers.clusters.concave`), which count negative scores.  Concave bounds are better where
-scores are dense and of both signs, shares where scores are sparse.  A bound that rarely closes a node is computed
-rarely.
+Equal shares are cheap and suffice for most searches.  A long search computes the best shares near its root.  They are a
+maximum flow from items with a surplus, g_j + Σ_k y_jk > 0, to items without, with the shares as arc capacities.  It
+also uses concave bounds (:mod:`colgen.solvers.clusters.concave`), which count negative scores.  Concave bounds are
+better where scores are dense and of both signs, shares where scores are sparse.  A bound that rarely closes a node is
+computed rarely.
 
-A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 in every subset, and is dropped; if an included item
+A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 in every subset, and is dropped.  If an included item
 violates 1 in this way the node is closed.  Dropping one item may make others drop.  A node takes O(|C|) time for each
 item that it drops or includes; the number of nodes is exponential in the worst case.
 
@@ -172,7 +172,7 @@ def promising(scores: Floats, profits: Floats) -> Mask:
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     profits = as_floats(profits, "profits", shape=(len(scores),))
-    slack = -_rounding(scores, profits)
+    slack = -ROUNDING * largest_of(scores, profits)
     left = np.ones(len(profits), dtype=np.bool_)
     attractions = np.maximum(scores, 0.0)
     while True:
@@ -181,7 +181,3 @@ def promising(scores: Floats, profits: Floats) -> Mask:
         if here.all():
             return left
         left[left] = here
-
-
-def _rounding(scores: Floats, profits: Floats) -> float:
-    return ROUNDING * largest_of(scores, profits)

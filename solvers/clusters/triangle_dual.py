@@ -9,12 +9,12 @@ a_ij the coefficients of the pair in all rows.  Every λ ≥ 0 proves that no cl
 
     B(λ) = Σ λ + Σ_{i<j} max(0, r_ij).
 
-*Ascent.*  B is minimised with its kinks smoothed.  The term max(0, r) is replaced by the maximum of
-r x - ε_ij (x - ½)² / 2 over 0 ≤ x ≤ 1, reached at x = ½ + r / ε_ij clipped to [0, 1].  Dual values move one at a time:
-by the violation of the row at x over the sum of the three 1 / ε_ij, times 1.5 for speed, and never below zero.  These
-are Hildreth's projections on the rows.  ε is proportional to the scores, so that pairs of all sizes move equally fast,
-and it is halved every few sweeps.  The ascent starts from dual values of rows that are tight at the best known
-clustering (:mod:`colgen.solvers.clusters.triangle_packing`).
+*Ascent.* B is minimised with its kinks smoothed.  The term max(0, r) is replaced by the maximum of r x - ε_ij (x - ½)²
+/ 2 over 0 ≤ x ≤ 1, reached at x = ½ + r / ε_ij clipped to [0, 1].  Dual values move one at a time, and never below
+zero.  A move is the violation of the row at x over the sum of the three 1 / ε_ij, times 1.5 for speed.  These are
+Hildreth's projections on the rows.  ε is proportional to the scores, so that pairs of all sizes move equally fast, and
+it is halved every few sweeps.  The ascent starts from dual values of rows that are tight at the best known clustering
+(:mod:`colgen.solvers.clusters.triangle_packing`).
 
 *Rows.*  A row is added when it is violated at some x, and kept while its dual value is positive.  Only rows with
 x_ik + x_kj > 1 can be violated, so each k needs only the pairs of its neighbours at x > 0.  An added row moves at once,
@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_booleans, as_floats, as_indices, as_integer
-from colgen.solvers.clusters.clustering import local_search
+from colgen.solvers.clusters.clustering import clustering_score, local_search
 from colgen.solvers.clusters.connectivity import ROUNDED, find_inseparable, sum_between
 from colgen.solvers.clusters.triangle_packing import pack_triangles
 from colgen.solvers.kernel_cache import njit
@@ -226,8 +226,7 @@ def recompute_bound(scores: Floats, rows: Rows, duals: Floats, labels: Ints) -> 
     if not ((i < j) & (k != i) & (k != j) & (rows[:, 1] == sides[0]) & (rows[:, 2] == sides[1])).all():
         raise ValueError("rows: expected triangle inequalities: the flat indices of the pairs ij, ik, kj, and k")
     reduced = _compute_reduced(scores, rows, duals)
-    score = float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
-    return TriangleBound(_value(reduced, duals), labels, score, reduced, rows, duals)
+    return TriangleBound(_value(reduced, duals), labels, clustering_score(scores, labels), reduced, rows, duals)
 
 
 def keep_apart(scores: Floats, apart: Mask) -> Floats:

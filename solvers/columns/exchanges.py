@@ -45,23 +45,16 @@ _STEP, _USED, _SOLUTIONS = range(3)
 
 
 class IntegerProgram(NamedTuple):
-    """Rows with two sides, and columns used an integer number of times.
+    """Rows with two sides, and columns used an integer number of times."""
 
-    Attributes
-    ----------
-    starts, rows, values
-        Columns in compressed form.
-    costs, most
-        Cost and maximum number of uses of each column.
-    lower, upper
-        Sides of the rows, possibly infinite.
-    """
-
+    # starts, rows, values: columns in compressed form
     starts: Ints
     rows: Ints
     values: Floats
+    # costs, most: cost and maximum number of uses of each column
     costs: Floats
     most: Floats
+    # lower, upper: sides of the rows, possibly infinite
     lower: Floats
     upper: Floats
 

@@ -43,18 +43,12 @@ _SWEEPS = 20
 
 
 class RankOneCuts(NamedTuple):
-    """Violated cuts, most violated first.
+    """Violated cuts, most violated first."""
 
-    Attributes
-    ----------
-    members, weights : (cuts, 5) arrays
-        Rows and their weights, padded with -1 and 0.
-    divisors, sides, violations
-        Divisor, upper side and violation of each cut.
-    """
-
+    # members, weights: (cuts, 5) arrays: rows and their weights, padded with -1 and 0
     members: Ints
     weights: Ints
+    # divisors, sides, violations: divisor, upper side and violation of each cut
     divisors: Ints
     sides: Ints
     violations: Floats

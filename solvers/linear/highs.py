@@ -99,9 +99,7 @@ def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.H
         run(highs)
         status = highs.getModelStatus()
     if status == codes.kModelEmpty:  # HiGHS ignores the rows of a program without columns
-        lp = highs.getLp()
-        holds = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
-        return LPStatus.OPTIMAL if holds else LPStatus.INFEASIBLE
+        return LPStatus.OPTIMAL if holds_at_zero(highs.getLp()) else LPStatus.INFEASIBLE
     if status == codes.kOptimal:
         return LPStatus.OPTIMAL
     if status == codes.kInfeasible:
@@ -114,6 +112,11 @@ def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.H
     if status == codes.kUnknown and _is_feasible_twice(highs):
         return LPStatus.OPTIMAL
     return None
+
+
+def holds_at_zero(lp: highspy.HighsLp) -> bool:
+    """Return whether all rows hold if all columns are zero."""
+    return all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
 
 
 def _is_feasible_twice(highs: highspy.Highs) -> bool:

@@ -21,6 +21,7 @@ from colgen.solvers.linear.highs import (
     check,
     check_finite,
     highs_lp,
+    holds_at_zero,
     new_highs,
     run,
     run_in_thread,
@@ -182,8 +183,7 @@ def _solve_scaled_mip(
     check(highs.passModel(lp))
     hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
     if not lp.num_col_:  # HiGHS returns no objective then
-        feasible = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
-        if not feasible:
+        if not holds_at_zero(lp):
             return MIPSolution(LPStatus.INFEASIBLE, hopeless, hopeless, None, 0)
         return MIPSolution(LPStatus.OPTIMAL, lp.offset_ / factor, lp.offset_ / factor, np.empty(0), 0)
     if start is not None:

@@ -190,7 +190,7 @@ def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bo
     single_root
         Whether the root must have exactly one modifier.
     """
-    arc, rest, chart = _prepare(parts, allowed, single_root)
+    arc, rest, chart = prepare(parts, allowed, single_root)
     heads = np.empty(parts.size, dtype=np.int64)
     value = search.best_with_heads(arc, rest, chart, heads)
     if value < IMPOSSIBLE:
@@ -200,7 +200,7 @@ def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bo
 
 def max_marginals(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Floats:
     """Return the value of the best tree with each arc, shape (N, N); -inf if the arc is in no tree."""
-    arc, rest, chart = _prepare(parts, allowed, single_root)
+    arc, rest, chart = prepare(parts, allowed, single_root)
     best = np.full((parts.size, parts.size), NEG)
     if search.inside(arc, rest, chart, 1, parts.size) > IMPOSSIBLE:
         outside = np.empty_like(chart)
@@ -209,7 +209,8 @@ def max_marginals(parts: Parts, *, allowed: ArrayLike | None = None, single_root
     return best
 
 
-def _prepare(parts: Parts, allowed: ArrayLike | None, single_root: bool) -> tuple[Floats, Rest, Floats]:
+def prepare(parts: Parts, allowed: ArrayLike | None, single_root: bool) -> tuple[Floats, Rest, Floats]:
+    """Return the scores of the allowed arcs, the other scores, and an empty chart, for kernels."""
     arc = np.where(parts.allowed(allowed), parts.arcs, NEG)
     return arc, parts.rest(single_root), np.empty(search.chart_size(parts.order, parts.size))
 

@@ -16,36 +16,26 @@ from numpy.typing import ArrayLike
 
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.trees import eisner_search as search
-from colgen.solvers.trees.eisner import Parts
-from colgen.solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Ints, Rest, allocate_ways, scores_of
+from colgen.solvers.trees.eisner import Parts, prepare
+from colgen.solvers.trees.eisner_items import IMPOSSIBLE, Floats, Ints, Rest, allocate_ways, scores_of
 
 
 @dataclass(frozen=True, eq=False)
 class Hypergraph:
-    """Ways to build items.
+    """Ways to build items."""
 
-    Attributes
-    ----------
-    num_items
-        Number of items that occur in trees.
-    item, first, second, score
-        Shape (ways,); all arrays are empty if there is no tree.
-    arc : (items,) array
-        ``head * N + modifier`` of the item's arc, or -1.
-    """
-
-    num_items: int
+    num_items: int  # number of items that occur in trees
+    # item, first, second, score: shape (ways,); all arrays are empty if there is no tree
     item: Ints
     first: Ints
     second: Ints
     score: Floats
-    arc: Ints
+    arc: Ints  # (items,) array: ``head * N + modifier`` of the item's arc, or -1
 
 
 def hypergraph(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Hypergraph:
     """Return the derivations of all trees of the allowed arcs."""
-    arc, rest = np.where(parts.allowed(allowed), parts.arcs, NEG), parts.rest(single_root)
-    chart = np.empty(search.chart_size(parts.order, parts.size))
+    arc, rest, chart = prepare(parts, allowed, single_root)
     if search.inside(arc, rest, chart, 1, parts.size) < IMPOSSIBLE:
         none = np.empty(0, dtype=np.int64)
         return Hypergraph(0, none, none, none, np.empty(0), none)

@@ -193,38 +193,38 @@ INDICES = {
 
 TRUSTING = {
     "bits": "takes what kernels hold",
-    "bases": "takes what backends hold",
-    "interior": "takes programs, which check themselves",
-    "retries": "takes backends, which check themselves",
+    "bases": "takes data of backends",
+    "interior": "takes validated programs",
+    "retries": "takes validated backends",
     "kernels": "how kernels are compiled",
-    "kinds": "takes what a vocabulary has numbered",
-    "compressed": "kernels, which refuse other types of arguments",
-    "identity": "kernels, which refuse other types of arguments",
-    "units": "kernels, which refuse other types of arguments",
-    "arrays": "the door itself",
+    "kinds": "takes numbers of a vocabulary",
+    "compressed": "kernels, which reject other types of arguments",
+    "identity": "kernels, which reject other types of arguments",
+    "units": "kernels, which reject other types of arguments",
+    "arrays": "the validation itself",
     "stopping": "nothing to check",
-    "compiling": "a clock, which takes nothing",
+    "compiling": "a clock without arguments",
     "vectors": "intrinsics of compiled code",
     "knapsack": "tests of its own",
-    "arc_values": "takes networks, which check themselves",
-    "listing": "takes networks, which check themselves",
+    "arc_values": "takes validated networks",
+    "listing": "takes validated networks",
     "network": "tests of its own",
     "counted_network": "takes networks; tests of its own",
     "network_arguments": "the arguments of the packings",
-    "subsets": "takes searches, which check themselves",
-    "highs": "the engine's: models are checked where they are made",
-    "mip": "the engine's: models are checked where they are made",
+    "subsets": "takes validated searches",
+    "highs": "models are validated by the engine",
+    "mip": "models are validated by the engine",
     "options": "tests of its own",
-    "scaling": "the engine's: models are checked where they are made",
-    "exchanges": "the engine's: columns are checked where they are made",
+    "scaling": "models are validated by the engine",
+    "exchanges": "columns are validated by the engine",
     "walks": "tests of its own",
     "elementary_path": "tests of its own",
     "colour_coding": "tests of its own",
     "path_beam": "tests of its own",
-    "lp": "the engine's: models are checked where they are made",
-    "eisner": "takes Parts, which check themselves",
-    "eisner_hypergraph": "takes Parts, which check themselves",
-    "eisner_k_best": "kernels' arguments, made from Parts",
+    "lp": "models are validated by the engine",
+    "eisner": "takes validated Parts",
+    "eisner_hypergraph": "takes validated Parts",
+    "eisner_k_best": "takes arguments of kernels, made from Parts",
     "kernel_cache": "takes kernels",
 }
 """Modules whose functions take only named tuples and objects, or whose validation is tested elsewhere."""
@@ -236,6 +236,7 @@ STRUCTURES = {
     "stable_search.lists_of",
     "stable_set.begin",
     "stable_set.run",
+    "clustering.clustering_score",
     "contraction.passes",
     "persistency.leave_undecided",
     "steps.initial_state",
@@ -257,8 +258,8 @@ STRUCTURES = {
     "pair_prices.room_for_pairs",
     "pair_prices.room_for_side",
     "hashed_keys.room_for_keys",
-    "growing_arcs.least_kept",  # averages of what it learns
-    "growing_arcs.lengthen",  # arrays of its caller's
+    "growing_arcs.least_kept",  # takes averages of weights
+    "growing_arcs.lengthen",  # takes arrays of its caller
     "growing_arcs.owned",
     "label_scores.rows_of",  # takes the keys of a model
     "tree_prices.scratch_for",
@@ -266,32 +267,32 @@ STRUCTURES = {
     "triangle_dual.recompute_bound",
     "arc_scores.arc_index",  # takes the table of a model
     "blocks.blocks_of",  # takes the keys of a model
-    "joined_keys.joined_of",  # takes what a vocabulary has numbered
+    "joined_keys.joined_of",  # takes numbers of a vocabulary
     "label_scores.label_index",  # takes the scores of a model
     "relation_scores.relation_index",  # likewise
     "reserved.sparse_zeros",  # takes a shape
     "score_bounds.bound_table",
     "grandparent_dual.descend",
     "tree_messages.no_messages",
-    "tree_labels.best_flips",  # writes to an array of its caller's
-    "magnitudes.low_step",  # takes what an instance has looked at
-    "magnitudes.largest",  # looks at every number itself: NaN is an answer
+    "tree_labels.best_flips",  # writes to an array of its caller
+    "magnitudes.low_step",  # takes validated instances
+    "magnitudes.largest",  # checks every number itself: NaN is a valid result
     "token_bounds.token_bounds",
     "screening.bound_many",
     "tree_bound.bound_node",
-    "tree_bound.drop_arcs",  # writes to an array of its caller's
-    "subset_ascent.select_best",  # takes what searches have found
+    "tree_bound.drop_arcs",  # writes to an array of its caller
+    "subset_ascent.select_best",  # takes results of searches
     "tree_bound.meets",
     "tree_parts.all_parts",
     "tree_parts.lazy_parts",
     "triple_lists.lists_of",  # takes the table of a model
     "roots.root_shares",
-    "eisner_grandsibling.best_of_parts",  # takes what parsers have looked at
-    "eisner_sums.projective_sums",  # takes parts, which check themselves
-    "matrix_tree.sample_trees",  # by a generator, of scores that tree_sums looks at
+    "eisner_grandsibling.best_of_parts",  # takes validated scores
+    "eisner_sums.projective_sums",  # takes validated parts
+    "matrix_tree.sample_trees",  # takes a generator; tree_sums validates the scores
     "shortest_paths.find_order",  # takes arcs of a block
-    "weak_duality.least_by_duals",  # takes what programs hold
-    "whole_labels.best_scores",  # takes forests, which check themselves
+    "weak_duality.least_by_duals",  # takes data of programs
+    "whole_labels.best_scores",  # takes validated forests
     "deadlines.watching",  # takes a budget
 }
 """Functions that take results of other functions here."""
@@ -393,7 +394,7 @@ def test_convertible_arguments_give_the_same_results():
     """Lists, and arrays that are not contiguous."""
     for name, sample in SAMPLES.items():
         if name in ("clustering.search", "dual_state.start", "tree_pruning.prune_by_bounds"):
-            continue  # a generator that has moved on; memory that has not been written to
+            continue  # a used generator; uninitialised memory
         expected = FUNCTIONS[name](**sample)
         lists = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in sample.items()}
         strided = {k: np.repeat(v, 2, -1)[..., ::2] if isinstance(v, np.ndarray) else v for k, v in sample.items()}

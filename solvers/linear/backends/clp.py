@@ -11,7 +11,7 @@ import numpy as np
 from cylp import cy
 
 from colgen.solvers.linear.backends.foreign import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, ForeignBackend, Statuses
-from colgen.solvers.linear.highs import Floats, Ints, LPStatus, Stopped
+from colgen.solvers.linear.highs import Floats, Ints, LPStatus, Stopped, holds_at_zero
 
 _INFINITY = float(np.finfo(np.float64).max)
 
@@ -103,7 +103,7 @@ class CLPBackend(ForeignBackend):
     def _run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
         lp, deadline, part = self._lp, time.monotonic() + seconds, _SLICE
         self._iterations = 0
-        if self._is_empty() and not self._holds_at_zero():  # CLP reports an error for these
+        if self._is_empty() and not holds_at_zero(self.record.program()):  # CLP reports an error for these
             self._status = "rows without entries"
             return LPStatus.INFEASIBLE
         while True:
@@ -135,10 +135,6 @@ class CLPBackend(ForeignBackend):
 
     def _is_empty(self) -> bool:
         return bool(self.record.highs.getNumNz() == 0)
-
-    def _holds_at_zero(self) -> bool:
-        program = self.record.highs.getLp()
-        return bool((np.array(program.row_lower_) <= 0.0).all() and (np.array(program.row_upper_) >= 0.0).all())
 
     def _is_feasible(self) -> bool:
         """Return whether CLP's optimal point is feasible: it has reported infeasible programs as solved."""

@@ -16,7 +16,16 @@ from scipy import sparse
 
 from colgen.solvers.linear.backends.highs import HighsBackend
 from colgen.solvers.linear.backends.protocol import Solved
-from colgen.solvers.linear.highs import INFINITY, Floats, HighsBasis, Ints, LPStatus, SolverError, Stopped
+from colgen.solvers.linear.highs import (
+    INFINITY,
+    Floats,
+    HighsBasis,
+    Ints,
+    LPStatus,
+    SolverError,
+    Stopped,
+    holds_at_zero,
+)
 
 Statuses = NDArray[np.int64]
 """Status of each column or row in a basis: 0 at its lower bound, 1 basic, 2 at its upper bound, 3 free and zero."""
@@ -185,9 +194,7 @@ class ForeignBackend(ABC):
         if not seconds > 0.0:
             return LPStatus.LIMIT
         if not self.num_columns:
-            program = self.record.program()
-            holds = all(low <= 0.0 for low in program.row_lower_) and all(high >= 0.0 for high in program.row_upper_)
-            return LPStatus.OPTIMAL if holds else LPStatus.INFEASIBLE
+            return LPStatus.OPTIMAL if holds_at_zero(self.record.program()) else LPStatus.INFEASIBLE
         deadline = time.monotonic() + seconds
         with self._translate_errors():
             status = self._run(by_dual, seconds, stopped)

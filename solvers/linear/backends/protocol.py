@@ -22,7 +22,7 @@ class LPBackend(Protocol):
     """A solver that holds one linear program: arrays in, arrays out.
 
     Its input is scaled, with validated costs, coefficients and indices.  Programs and bases use the classes of HiGHS,
-    which is always installed.   ``tests/solvers/linear/backends`` tests each backend against this protocol.
+    which is always installed.  ``tests/solvers/linear/backends`` tests each backend against this protocol.
     """
 
     name: ClassVar[str]
