@@ -1,7 +1,7 @@
-"""Mathematical problems on arrays, one a file.
+"""Mathematical problems on arrays, one per file.
 
-Functions of plain Python are the public surface: by way of :mod:`colgen.solvers.arrays` they refuse what a cast would
-change, indices out of range and NaN.  Compiled kernels (``@njit``) trust their arguments, and so does everybody the
-named tuples that functions here return: whoever calls a kernel, or builds such a tuple by hand, answers for what is in
-it.
+Public functions are plain Python.  They validate their arguments with :mod:`colgen.solvers.arrays`, which rejects NaN,
+indices out of range and values that a cast would change.  Compiled kernels (``@njit``) do not check their arguments,
+and functions do not check named tuples built by other functions here: a caller who builds such a tuple, or calls a
+kernel, must pass valid arrays.
 """

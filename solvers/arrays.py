@@ -1,18 +1,18 @@
-"""The one door for arrays: what a public function is given becomes the array that its kernel expects, or is refused.
+"""Validation of array arguments: convert an argument to the array type that a kernel expects, or raise an error.
 
-A cast of numpy's does not complain: 50.5 becomes 50 pieces, 1e308 an arbitrary integer, a complex number its real part,
-and compiled code follows an index out of range into foreign memory.  The functions here convert what can be converted
-without changing a value, and refuse everything else in one sentence that names the argument and what was expected.
+numpy's casts are silent: 50.5 becomes 50 pieces, 1e308 an arbitrary integer, a complex number its real part.  Compiled
+code with an index out of range reads foreign memory.  These functions convert an argument if no value changes.
+Otherwise they raise :class:`ArrayError`.
 
     def knapsack(profits: ArrayLike, widths: ArrayLike, capacity: int) -> ...:
         profits = as_floats(profits, "profits", shape=("items",))
         widths = as_integers(widths, "widths", shape=profits.shape, low=1)
         capacity = as_integer(capacity, "capacity", low=0)
 
-They take lists, anything with ``__array__`` or ``__dlpack__``, floats of 16 to 64 bits, integers of any width, arrays
-that are not contiguous or of foreign byte order.  What is already of the wanted type and contiguous is returned itself,
-without a copy (results may share memory with the arguments, and may be read-only); that costs a few microseconds and
-two passes over the numbers.
+They accept lists, objects with ``__array__`` or ``__dlpack__``, floats of 16 to 64 bits, integers of any width, and
+arrays that are not contiguous or have foreign byte order.  A contiguous array of the expected type is returned without
+a copy, so results may share memory with arguments and may be read-only.  Its check costs a few microseconds and two
+passes over the numbers.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 Shape: TypeAlias = tuple[int | str | None, ...]
-"""Lengths of the axes: a number; None for any; a word for any that is equal wherever the word occurs again."""
+"""Lengths of the axes: a number; None for any; a word for equal lengths wherever it occurs."""
 
 EXACT = 2**53
-"""Floats of 64 bits hold all whole numbers up to here; of one that is larger nobody knows whether it was rounded."""
+"""Floats of 64 bits represent all integers up to this; a larger one may have been rounded."""
 
 
 _INTEGRALITY = 1e-6
-"""A bound of an integer variable that misses a whole number by no more is that number; integers have the scale 1."""
+"""A bound of an integer variable that misses an integer by at most this is that integer; integers have scale 1."""
 
 _LAST_BITS = 2.0**-50
-"""So does one that misses it by this share of itself, which rounding leaves of large bounds."""
+"""Relative version of the same tolerance: the rounding error of large bounds."""
 
 
 class ArrayError(ValueError):
-    """An argument is not what a function expects; the message is one sentence that begins with its name."""
+    """An argument is invalid; the message has its name, the expected values, and the first wrong entry."""
 
 
 # --- bounds ----------------------------------------------------------------------------------------------------------
@@ -51,16 +51,13 @@ class ArrayError(ValueError):
 def integral_bounds(
     lower: NDArray[np.float64], upper: NDArray[np.float64], integer: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Round the bounds of integer variables inward, to whole numbers.
+    """Round the bounds of integer variables inward, to integers.
 
-    No integer value is lost.  HiGHS 1.15 presolves some programs whose integer columns have fractional bounds to wrong
-    answers, and must not be given such bounds.  A bound that is a whole number but for rounding stays that number.
-    Where the lower bound exceeds the upper one afterwards, the variable has no value.
+    No integer value is lost.  HiGHS 1.15 presolves some programs with fractional bounds of integer columns to wrong
+    solutions, and must not receive such bounds.  A bound within rounding of an integer becomes that integer.  If the
+    lower bound then exceeds the upper one, the variable has no value.
 
-    Returns
-    -------
-    lower, upper
-        The arguments themselves where nothing changes.
+    The arguments themselves are returned if nothing changes.
     """
     if not integer.any():
         return lower, upper
@@ -73,7 +70,7 @@ def integral_bounds(
 
 
 def _is_near(bounds: NDArray[np.float64], nearest: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which bounds are whole numbers but for rounding; infinite ones are not looked at."""
+    """Return which bounds are integers up to rounding; infinite ones are not evaluated."""
     off = np.abs(np.subtract(bounds, nearest, out=np.zeros_like(bounds), where=np.isfinite(bounds)))
     near: NDArray[np.bool_] = off <= np.maximum(_INTEGRALITY, _LAST_BITS * np.abs(bounds))
     return near
@@ -93,34 +90,29 @@ def as_floats(
     minus_infinity: bool = False,
     dtype: DTypeLike | None = np.float64,
 ) -> NDArray[Any]:
-    """Numbers; never NaN.
+    """Return an array of floats without NaN.
 
     Parameters
     ----------
     value
-        Floats, integers or truth values.
+        Floats, integers or booleans.
     name
-        What the caller calls it.
+        Name of the argument, for messages.
     shape
         Expected lengths of the axes, see :data:`Shape`; None for any.
     low, high
         Expected range, ends included.
     finite
-        Whether infinities are refused.
+        Whether infinities are rejected.
     minus_infinity
-        Whether -inf is taken all the same: what it stands for is forbidden.
+        Whether -inf is accepted in any case: it marks forbidden entries.
     dtype
-        The type wanted, of 32 or 64 bits; None keeps float32 and float64, and makes float64 of the rest.  Numbers are
-        rounded to the precision of the type, but none becomes infinite.
-
-    Raises
-    ------
-    ArrayError
-        Naming the argument, what was expected, and the first entry that is something else.
+        Expected type, of 32 or 64 bits; None keeps float32 and float64 and converts the rest to float64.  Numbers are
+        rounded to the precision of the type; an overflow to infinity is an error.
     """
     array = _array(value, name, "numbers")
     if array.dtype is (_DOUBLE if dtype is np.float64 else _SINGLE if dtype is np.float32 else None):
-        # The usual case.  A sum of squares is finite only if all numbers are; where it is not, we look closer.
+        # Fast path: a sum of squares is finite only if all numbers are.
         if shape is not None and array.shape != shape:
             _check_shape(array, name, shape)
         unbounded = finite and low == -math.inf and high == math.inf
@@ -154,17 +146,17 @@ def as_floats(
 
 
 def as_batch(value: Any, name: str, *, lengths: Any = None, root: int = 0) -> list[NDArray[Any]] | None:
-    """The square arrays of a batch of shape (instances, n, n), each to its length; None for what is no batch.
+    """Return the square arrays of a batch of shape (instances, n, n), cut to their lengths; None if it is not a batch.
 
     Parameters
     ----------
     root
-        So many rows and columns come first and are in no length.
+        Number of leading rows and columns that the lengths do not count.
 
     Raises
     ------
     ArrayError
-        If lengths are given without a batch, or are not whole numbers from 1 to n - root, one an instance.
+        If lengths are given without a batch, or are not one integer from 1 to n - root per instance.
     """
     array = _array(value, name, "arrays of one size")
     if array.ndim != 3:
@@ -178,13 +170,7 @@ def as_batch(value: Any, name: str, *, lengths: Any = None, root: int = 0) -> li
 
 
 def as_numbers(value: Any, name: str, *, shape: Shape | None = None) -> NDArray[np.float64]:
-    """Floats of 64 bits, infinities and NaN among them: for callers that look at every entry themselves.
-
-    Raises
-    ------
-    ArrayError
-        Naming the argument and what was expected.
-    """
+    """Return floats of 64 bits that may include infinities and NaN, for callers that check every entry themselves."""
     array = _array(value, name, "numbers")
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
         if shape is not None:
@@ -202,23 +188,18 @@ def as_integers(
     high: int | None = None,
     dtype: DTypeLike | None = np.int64,
 ) -> NDArray[Any]:
-    """Whole numbers; floats are taken where they are whole, and none that a float may have rounded (above 2⁵³).
+    """Return an array of integers; floats are accepted if integral and at most 2⁵³ (a larger one may be rounded).
 
     Parameters
     ----------
     value, name, shape
-        As of :func:`as_floats`.
+        As for :func:`as_floats`.
     low, high
-        Expected range, ends included; that of the type by default.
+        Expected range, ends included; by default that of the type.
     dtype
-        The type wanted; None keeps signed integers as they are, and makes int64 of the rest.
-
-    Raises
-    ------
-    ArrayError
-        Naming the argument, what was expected, and the first entry that is something else.
+        Expected type; None keeps signed integers and converts the rest to int64.
     """
-    return _integers(value, name, shape, low, high, dtype, "whole numbers")
+    return _integers(value, name, shape, low, high, dtype, "integers")
 
 
 def as_indices(
@@ -230,59 +211,38 @@ def as_indices(
     low: int = 0,
     dtype: DTypeLike | None = np.int64,
 ) -> NDArray[Any]:
-    """Indices i with ``low`` ≤ i < ``upper``.
+    """Return an array of indices i with ``low`` ≤ i < ``upper``.
 
     Parameters
     ----------
     value, name, shape, dtype
-        As of :func:`as_integers`; truth values are refused, since a mask is no list of indices.
+        As for :func:`as_integers`; booleans are rejected, since a mask is not a list of indices.
     upper
-        How many things are indexed.
+        Number of indexed objects.
     low
-        -1 where that stands for none.
-
-    Raises
-    ------
-    ArrayError
-        Naming the argument, what was expected, and the first entry that is something else.
+        -1 if that value means "no index".
     """
     return _integers(value, name, shape, low, upper - 1, dtype, "indices")
 
 
 def as_booleans(value: Any, name: str, *, shape: Shape | None = None) -> NDArray[np.bool_]:
-    """Truth values; zeros and ones are taken as such.
-
-    Raises
-    ------
-    ArrayError
-        Naming the argument, what was expected, and the first entry that is something else.
-    """
-    array = _array(value, name, "truth values")
+    """Return an array of booleans; zeros and ones are accepted."""
+    array = _array(value, name, "booleans")
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        raise ArrayError(f"{name}: expected truth values, got {_kind(array)}")
+        raise ArrayError(f"{name}: expected booleans, got {_kind(array)}")
     if shape is not None:
         _check_shape(array, name, shape)
     if array.dtype.kind != "b":
         wrong = (array != 0) & (array != 1)
         if wrong.any():
-            raise ArrayError(f"{name}: expected truth values, got {_first(array, wrong)}")
+            raise ArrayError(f"{name}: expected booleans, got {_first(array, wrong)}")
     return _contiguous(array, np.dtype(np.bool_))
 
 
 def as_offsets(value: Any, name: str, *, total: int, empty: bool = True, dtype: DTypeLike = np.int64) -> NDArray[Any]:
-    """Where groups begin in an array of ``total`` entries, and the end of the last: from 0 to ``total``, increasing.
+    """Return increasing offsets of groups in an array of ``total`` entries, from 0 to ``total``.
 
-    Group k has the entries ``offsets[k]`` to ``offsets[k + 1] - 1``.
-
-    Parameters
-    ----------
-    empty
-        Whether groups may be empty.
-
-    Raises
-    ------
-    ArrayError
-        Naming the argument, what was expected, and the first entry that is something else.
+    Group k has the entries ``offsets[k]`` to ``offsets[k + 1] - 1``; ``empty`` allows empty groups.
     """
     array = as_integers(value, name, shape=(None,), dtype=dtype)
     if not len(array) or array[0] != 0 or array[-1] != total:
@@ -300,13 +260,7 @@ def as_offsets(value: Any, name: str, *, total: int, empty: bool = True, dtype: 
 
 
 def as_integer(value: Any, name: str, *, low: int | None = None, high: int | None = None) -> int:
-    """One whole number of at most 64 bits.
-
-    Raises
-    ------
-    ArrayError
-        Naming the argument and what was expected.
-    """
+    """Return one integer of at most 64 bits."""
     number: int | None = None
     if not isinstance(value, (bool, np.bool_)):
         try:
@@ -316,18 +270,12 @@ def as_integer(value: Any, name: str, *, low: int | None = None, high: int | Non
                 number = int(value)
     bottom, top = _LEAST if low is None else low, _MOST if high is None else high
     if number is None or not bottom <= number <= top:
-        raise ArrayError(f"{name}: expected {_range('a whole number', low, high)}, got {_short(value)}")
+        raise ArrayError(f"{name}: expected {_range('an integer', low, high)}, got {_short(value)}")
     return number
 
 
 def as_float(value: Any, name: str, *, low: float = -math.inf, high: float = math.inf, finite: bool = True) -> float:
-    """One number; never NaN.
-
-    Raises
-    ------
-    ArrayError
-        Naming the argument and what was expected.
-    """
+    """Return one float, never NaN."""
     number = math.nan
     scalar = isinstance(value, (int, float, np.integer, np.floating, Fraction)) and not isinstance(value, bool)
     if scalar or (isinstance(value, np.ndarray) and not value.ndim and value.dtype.kind in "fiu"):
@@ -343,14 +291,14 @@ def as_float(value: Any, name: str, *, low: float = -math.inf, high: float = mat
 _FLOATS = _SINGLE, _DOUBLE = (np.dtype(np.float32), np.dtype(np.float64))
 _LONG = np.dtype(np.int64)
 _SMALL = 4096
-"""Up to so many numbers a sum of squares is quicker than a minimum and a maximum."""
+"""Up to this many numbers a sum of squares is faster than a minimum and a maximum."""
 
 _LARGEST = float(np.finfo(np.float64).max)
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 def _array(value: Any, name: str, what: str) -> NDArray[Any]:
-    """Anything as an array of whatever type it has."""
+    """Return the argument as an array of its own type."""
     if type(value) is np.ndarray:
         return value
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
@@ -371,11 +319,11 @@ def _integers(
     low: int | None,
     high: int | None,
     dtype: DTypeLike | None,
-    what: Literal["whole numbers", "indices"],
+    what: Literal["integers", "indices"],
 ) -> NDArray[Any]:
     array = _array(value, name, what)
     if array.dtype is _LONG and dtype is np.int64 and low == 0 and high is not None and array.flags.c_contiguous:
-        # The usual case; as numbers without sign the negative ones are the largest.
+        # Fast path: interpreted as unsigned numbers, negative ones are the largest.
         if shape is not None and array.shape != shape:
             _check_shape(array, name, shape)
         unsigned = array.view(np.uint64)
@@ -406,13 +354,13 @@ def _integers(
 
 @lru_cache(maxsize=16)
 def _kept_by(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """The least and the largest whole number of a type; numpy finds them out anew each time."""
+    """Return the smallest and the largest integer of a type; numpy recomputes them at each call."""
     kept = np.iinfo(dtype)
     return int(kept.min), int(kept.max)
 
 
 def _contiguous(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Of this type and contiguous; itself where it is that already (a number stays an array without axes)."""
+    """Return a contiguous array of this type, without a copy if possible (a scalar stays an array without axes)."""
     if array.dtype == dtype and array.flags.c_contiguous:
         return array
     return array.astype(dtype, order="C")
@@ -436,7 +384,7 @@ def _check_shape(array: NDArray[Any], name: str, shape: Shape) -> None:
 def _refuse_floats(
     given: NDArray[Any], array: NDArray[Any], name: str, low: float, high: float, finite: bool, minus_infinity: bool
 ) -> None:
-    """Say which entry is wrong, if any is."""
+    """Raise an error that names the first wrong entry, if there is one."""
     wrong = ~((array >= low) & (array <= high))
     if minus_infinity:
         wrong &= ~np.isneginf(array)
@@ -448,7 +396,7 @@ def _refuse_floats(
         expected = _numbers("numbers", low, high, finite, minus_infinity)
         raise ArrayError(f"{name}: expected {expected}, got {_first(given, wrong)}")
     if given.dtype.kind in "iu":
-        # compared as Python's integers: numpy would compare them as floats, which are what is in doubt
+        # compared as Python integers: numpy would compare them as floats, which may be rounded
         changed = np.array([int(float(v)) != v for v in given.ravel().tolist()]).reshape(given.shape)
         if changed.any():
             raise ArrayError(f"{name}: expected numbers that a float can hold, got {_first(given, changed)}")
@@ -461,18 +409,18 @@ def _refuse_overflow(given: NDArray[Any], array: NDArray[Any], name: str) -> Non
 
 
 def _first(array: NDArray[Any], wrong: NDArray[np.bool_]) -> str:
-    """The first entry that is wrong, and where it is."""
+    """Return the first wrong entry and its position."""
     where = np.unravel_index(int(np.argmax(wrong)), array.shape) if array.ndim else ()
     value = array[where].item()
     return f"{value} at [{', '.join(map(str, where))}]" if where else f"{value}"
 
 
 def _kind(array: NDArray[Any]) -> str:
-    """What an array holds, in words."""
+    """Return a description of the contents of an array."""
     if array.dtype.names:
         return "records"
     words = {"c": "complex numbers", "O": "objects", "U": "strings", "S": "bytes", "V": "raw bytes"}
-    words |= {"M": "dates", "m": "durations", "b": "truth values", "T": "strings"}
+    words |= {"M": "dates", "m": "durations", "b": "booleans", "T": "strings"}
     return words.get(array.dtype.kind, str(array.dtype))
 
 

@@ -1,7 +1,7 @@
-"""Steps that change few of many weights, and the sums from which the average of the weights over all steps follows.
+"""Sparse updates of weights, and the sums that give the average of the weights over all steps.
 
-The average after s steps is w less the sum of (number of the step × change) over s: it costs one addition per change.
-A step is put together from *marks*, twice a place and 1 more where the place counts 1; else it counts -1.
+The average after s steps is w minus the sum of (step number × change) over s, which costs one addition per change.  A
+step is built from *marks*: twice an index, plus 1 if the index counts +1; otherwise it counts -1.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True)
 def settle_marks(marks: Ints, count: int) -> int:
-    """Add up the marks of each place; return how many places are left.
+    """Sum the marks of each index; return the number of indices with a non-zero sum.
 
-    They are written to the beginning, two entries each: the place, and the sum of its marks, which is not zero.
+    Index and sum are written to the front of ``marks``, two entries each.
     """
     ordered = np.sort(marks[:count])
     kept, k = 0, 0
@@ -37,7 +37,7 @@ def settle_marks(marks: Ints, count: int) -> int:
 
 @njit(cache=True)
 def norm_of_marks(marks: Ints, kept: int) -> float:
-    """The squared norm of marks that were added up."""
+    """Return the squared norm of summed marks."""
     norm = 0.0
     for k in range(kept):
         norm += float(marks[2 * k + 1]) ** 2
@@ -48,7 +48,7 @@ def norm_of_marks(marks: Ints, kept: int) -> float:
 def step_of_marks(
     weights: NDArray[Any], sums: NDArray[Any], marks: Ints, kept: int, length: float, number: float
 ) -> None:
-    """Add marks that were added up, times a length, to the weights; the same times the step's number to the sums."""
+    """Add ``length`` times the summed marks to the weights, and ``number`` times that to the sums."""
     for k in range(kept):
         change = length * float(marks[2 * k + 1])
         weights[marks[2 * k]] += change

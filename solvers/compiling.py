@@ -1,6 +1,6 @@
-"""The kernel that this process is compiling, and the time that it has spent compiling and loading kernels.
+"""The kernel that this process is compiling, and the time spent compiling and loading kernels.
 
-Numba is not imported here, as a program without kernels does not need it.
+Numba is not imported here, since a program without kernels does not need it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 _LOCK, _COMPILE = "numba:compiler_lock", "numba:compile"
-"""Numba's events: it begins or ends to load or compile a kernel; to compile one."""
+"""Numba's events: a kernel is loaded or compiled; a kernel is compiled."""
 
 _LISTENERS: list[Any] = []
 
@@ -22,7 +22,7 @@ def compile_seconds() -> float:
 
 
 def compiled_now() -> str:
-    """Return the name of the kernel that is being compiled, without its package; empty if there is none."""
+    """Return the name of the kernel that is being compiled, without its package, or an empty string."""
     listener = _listener()
     names = [] if listener is None else [name for name in listener.kernels if not name.startswith("numba.")]
     return names[-1].partition(".")[2] if names else ""
@@ -34,7 +34,7 @@ def working_clock() -> float:
 
 
 def _listener() -> Any:
-    """Return the listener to Numba's events, which is registered once Numba is imported; None before."""
+    """Return the listener to Numba's events, registered once Numba is imported; None before that."""
     events = sys.modules.get("numba.core.event")
     if not _LISTENERS and events is not None and hasattr(events, "register"):
         _LISTENERS.append(_make_listener(events.Listener))
@@ -45,7 +45,7 @@ def _listener() -> Any:
 
 def _make_listener(kind: Any) -> Any:
     class Compiling(kind):  # type: ignore[misc]
-        """The seconds between outermost starts and ends, and the names of the kernels in between, outermost first."""
+        """Seconds between outermost starts and ends, and the names of the kernels in between, outermost first."""
 
         def __init__(self) -> None:
             self.seconds, self.depth, self.began = 0.0, 0, 0.0
@@ -62,7 +62,7 @@ def _make_listener(kind: Any) -> Any:
 
         def on_end(self, event: Any) -> None:
             if event.kind == _COMPILE:
-                del self.kernels[-1:]  # there is none if the start came before the registration
+                del self.kernels[-1:]  # empty if the start came before the registration
                 return
             self.depth -= 1
             if self.depth < 0:  # the start came before the registration

@@ -1,11 +1,11 @@
 """Numba's ``njit`` for every kernel of colgen, with three differences.
 
-1. Cached code follows the sources that a kernel uses.  Numba compiles the functions and constants that a kernel uses
-   into the kernel, yet only compares the time stamp of the kernel's own file, and loads outdated code after a change
-   in another module.  Here an entry of the cache is valid for one digest of the kernel's module and of all modules
-   of its package and of colgen that this module imports, directly or not.
-2. ``fastmath``, ``error_model`` and ``forceinline`` are fixed per kernel.  Where a kernel does not set them, Numba
-   uses the options of the first caller, so that results would depend on the order of calls.
+1. Cached code depends on all sources that a kernel uses.  Numba compiles called functions and constants into a kernel,
+   but only compares the time stamp of the kernel's own file, so it loads outdated code after a change in another
+   module.  Here a cache entry is valid for one digest of the kernel's module and all modules that it imports, directly
+   or indirectly, from its package and from colgen.
+2. ``fastmath``, ``error_model`` and ``forceinline`` are fixed per kernel.  By default Numba uses the options of the
+   first caller, so that results would depend on the order of calls.
 3. ``borrows=True`` omits reference counting, for small kernels that work on the arrays of their caller.
 """
 
@@ -43,17 +43,15 @@ if TYPE_CHECKING:
 else:
 
     def njit(function=None, /, *, cache=False, borrows=False, **options):
-        """Compile a function with Numba.
+        """Compile a function with Numba; other ``options`` are passed to it.
 
         Parameters
         ----------
         cache
             Whether compiled code is stored in files.
         borrows
-            Omit reference counting.  The kernel allocates no arrays and returns none: it works on arrays that its
-            caller holds.
-        options
-            Passed to Numba.
+            Omit reference counting.  The kernel must not allocate or return arrays; it works on arrays that its caller
+            holds.
         """
         options = {**_DEFAULTS, "_nrt": not borrows, **options}
         return functools.partial(_compile, cache, options) if function is None else _compile(cache, options, function)
@@ -72,7 +70,7 @@ def _compile(cache: bool, options: dict[str, Any], function: Callable[..., Any])
 
 
 def _refuse_python(kernel: Any) -> None:
-    """Raise an error where Python calls a kernel that has no wrapper for it; Numba itself ends with a crash."""
+    """Raise an error if Python calls a kernel without a wrapper; Numba itself crashes."""
 
     def refuse() -> None:
         raise TypeError(f"{kernel.py_func.__qualname__} is compiled without a wrapper: only kernels can call it")
@@ -84,15 +82,15 @@ def _refuse_python(kernel: Any) -> None:
 def _refuse_arrays(kernel: Any) -> None:
     """Refuse to compile a kernel without reference counting that returns an array or receives one from a callee.
 
-    Nothing would hold the array in the first case, and nothing would release it in the second.  Numba itself refuses
-    to allocate arrays in such a kernel.
+    In the first case no reference holds the array, in the second none is released.  Numba itself refuses allocations in
+    such a kernel.
     """
     compile_plainly = kernel._compiler.compile
 
     def compile_checked(kinds: Any, returned: Any) -> Any:
         compiled = compile_plainly(kinds, returned)
         if _holds_arrays(compiled.signature.return_type):
-            raise TypeError(f"{kernel.py_func.__qualname__}: a kernel that borrows its arrays returns none")
+            raise TypeError(f"{kernel.py_func.__qualname__}: a kernel that borrows its arrays must not return an array")
         types = compiled.type_annotation.typemap
         for call, signature in compiled.type_annotation.calltypes.items():
             if not (isinstance(call, ir.Expr) and call.op == "call" and _holds_arrays(signature.return_type)):
@@ -100,7 +98,7 @@ def _refuse_arrays(kernel: Any) -> None:
             callee = types[call.func.name]
             if isinstance(callee, numba.types.Dispatcher) and callee.dispatcher.targetoptions.get("_nrt", True):
                 raise TypeError(
-                    f"{kernel.py_func.__qualname__}: a kernel that borrows its arrays receives none from a callee, "
+                    f"{kernel.py_func.__qualname__}: a kernel that borrows its arrays must not receive one, "
                     f"but {callee.dispatcher.py_func.__qualname__} returns one"
                 )
         return compiled
@@ -113,7 +111,7 @@ def _holds_arrays(kind: Any) -> bool:
 
 
 class _KernelCache(FunctionCache):
-    """Numba's files of one function, with a digest of the sources in their names."""
+    """Numba's cache files of one function, with a digest of the sources in their names."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
@@ -124,8 +122,8 @@ class _KernelCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for arguments of these types, or None.
 
-        The types are compared once more: two processes that compile a function for different types at the same time
-        may write to the same file.
+        The types are compared again: two processes that compile a function for different types at the same time may
+        write to the same file.
         """
         compiled = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         return compiled if compiled is not None and compiled.signature.args == normalize_signature(sig)[0] else None
@@ -149,9 +147,9 @@ class _Index(IndexDataCacheFile):
 
 
 def source_digest(module: str) -> str:
-    """Return the SHA-256 of the sources of a module and of all modules that it imports, directly or not.
+    """Return the SHA-256 of the sources of a module and of all modules that it imports, directly or indirectly.
 
-    Modules outside its own top-level package and outside colgen do not count.
+    Only modules of its own top-level package and of colgen count.
     """
     packages = {"colgen", module.partition(".")[0]}
     sources = {module: _read(module)}
@@ -165,7 +163,7 @@ def source_digest(module: str) -> str:
 
 
 class _Source(NamedTuple):
-    """The digest of a module's file, and the names of modules that it may import; empty for a name of no module."""
+    """Digest of a module's file, and names of modules that it may import; empty if the name is not a module."""
 
     digest: str = ""
     imports: tuple[str, ...] = ()

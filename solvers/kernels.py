@@ -1,11 +1,11 @@
-"""Kernels that allocate nothing, and what their calls of each other need to compile quickly.
+"""Decorators and helpers for kernels that compile quickly and run without overhead.
 
-A kernel often receives dozens of arrays, most of them in tuples.  Taking one out of a tuple counts a reference, which
-takes longer than a row of some dozens of numbers, and a wrapper for calls from Python takes up to a second to compile.
-Kernels that allocate nothing therefore count no references, and those that only kernels call have no wrapper.
+A kernel often receives dozens of arrays, most of them in tuples.  Taking an array out of a tuple counts a reference,
+which takes longer than a row of some dozens of numbers.  A wrapper for calls from Python takes up to a second to
+compile.  So kernels that allocate nothing count no references, and kernels called only by kernels have no wrapper.
 
-For each literal in a call of a kernel by another, ``advance(state, True)``, Numba compiles the kernel once more;
-``advance(state, truth(True))`` is a call like any other.
+Numba compiles a kernel again for each literal in a call by another kernel, ``advance(state, True)``.  With
+``advance(state, truth(True))`` it does not.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ def inner(function: Callable[..., _Returned]) -> Callable[..., _Returned]:
 
 
 def folded(function: Callable[..., _Returned]) -> Callable[..., _Returned]:
-    """Compile a step of an innermost loop into its caller, as passing tuples of arrays is slow."""
+    """Compile a step of an innermost loop into its caller, since passing tuples of arrays is slow."""
     return _compile(forceinline=True, **_INNER)(function)  # type: ignore[no-any-return]
 
 
 def quick(function: Callable[..., _Returned]) -> Callable[..., _Returned]:
-    """Compile sums and maxima of finite numbers, computed in whichever order is fastest."""
+    """Compile sums and maxima of finite numbers with ``fastmath``, in any order of evaluation."""
     return _compile(fastmath=True, **_INNER)(function)  # type: ignore[no-any-return]
 
 
 @inner
 def overwrite(target, source):  # type: ignore[no-untyped-def]
-    """``target[:] = source`` of arrays of one axis and one length.
+    """Copy ``source`` to ``target``, arrays of one axis and equal length.
 
-    Numba's own assignment formats error messages, which takes four seconds to compile in the first kernel that has
-    one, and half a second in each further kernel.
+    Numba's own ``target[:] = source`` formats error messages: it takes four seconds to compile in the first kernel that
+    uses it, and half a second in each further one.
     """
     for i in range(len(target)):
         target[i] = source[i]

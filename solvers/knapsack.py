@@ -1,4 +1,4 @@
-"""The knapsack of the first programs: it lives in :mod:`colgen.solvers.packing.knapsack`."""
+"""Alias of :mod:`colgen.solvers.packing.knapsack` for short first programs."""
 
 from colgen.solvers.packing.knapsack import bounded_knapsack
 

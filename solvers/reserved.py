@@ -1,4 +1,4 @@
-"""Arrays of which little is ever written to: they take room page by page, as they are."""
+"""Large arrays of zeros that use memory only for the pages that are written to."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 _SMALL = 1 << 22
-"""Bytes of an array for which numpy asks for no large pages."""
+"""Arrays below this many bytes get no large pages from numpy."""
 
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0)
 if not _NO_RESERVE and sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64"):
-    _NO_RESERVE = 0x4000  # Python has a name for it from 3.13 on
+    _NO_RESERVE = 0x4000  # Python defines the constant from 3.13
 
 
 def sparse_zeros(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
-    """Zeros of which few will be written to: what is not takes no memory, and need not fit into it.
+    """Return an array of zeros that uses memory only where it is written to, and may exceed the memory of the machine.
 
-    numpy's own take large pages where they are large, of which a row that is written to takes a whole one; and more
-    than the memory of the machine is refused, however little of it is used.
+    numpy's large arrays use large pages, one for each row that is written to, and numpy rejects arrays that exceed the
+    memory of the machine even if little of them is used.
     """
     kind = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
@@ -32,5 +32,5 @@ def sparse_zeros(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArr
     try:
         room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
     except (OSError, OverflowError) as error:
-        raise MemoryError(f"no room for an array of shape {shape}") from error
+        raise MemoryError(f"cannot reserve address space for an array of shape {shape}") from error
     return np.frombuffer(room, dtype=kind).reshape(shape)

@@ -1,4 +1,4 @@
-"""Powers of two as scales: multiplying and dividing by them loses nothing, short of numbers that are far smaller."""
+"""Powers of two as scales: multiplying and dividing by them is exact unless numbers underflow."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 _CLIPPED = 1000
-"""Exponents are between this and its negative."""
+"""Largest absolute exponent."""
 
 _EXPONENT = np.int64(0x7FF0000000000000)
-"""The bits of a number that hold its exponent."""
+"""Bit mask of the exponent of a float."""
 
 _LEAST = 2.0**-_CLIPPED
-"""The least power of two; the largest is one over it."""
+"""Smallest power of two; the largest is its inverse."""
 
 
 def power_of_two(values: ArrayLike) -> float:
-    """Return the power of two next below the largest finite magnitude of some values; 1 if there is none above zero.
+    """Return the largest power of two that is at most the largest finite magnitude; 1 if that is zero.
 
-    Dividing by it is exact (short of numbers below 1e-307 of it) and leaves numbers between -2 and 2.
+    Dividing by it is exact (except for numbers below 1e-307 of it) and leaves numbers between -2 and 2.
     """
     if isinstance(values, float):
         largest = abs(values) if math.isfinite(values) else 0.0
@@ -35,19 +35,13 @@ def power_of_two(values: ArrayLike) -> float:
 
 
 def powers_of_two(sizes: Floats) -> Floats:
-    """Return the power of two next below each size; 1 where it is zero.
-
-    Parameters
-    ----------
-    sizes
-        Nonnegative numbers.
-    """
+    """Return the largest power of two up to each size (non-negative numbers), or 1 for zero."""
     bits = np.asarray(sizes, dtype=np.float64).view(np.int64)
-    below = (bits & _EXPONENT).view(np.float64)  # what is left without the digits of a number
+    below = (bits & _EXPONENT).view(np.float64)  # the number with its mantissa cleared
     powers: Floats = np.where(sizes > 0.0, np.minimum(np.maximum(below, _LEAST), 1.0 / _LEAST), 1.0)
     return powers
 
 
 def integer_scale(largest: float, bits: int) -> float:
-    """Return the power of two by which numbers up to ``largest`` > 0 are less than 2^bits: then they are rounded."""
+    """Return the power of two that scales numbers up to ``largest`` > 0 below 2^bits, before they are rounded."""
     return math.ldexp(1.0, min(bits - math.frexp(largest)[1], _CLIPPED))

@@ -1,4 +1,4 @@
-"""Sorting, for kernels."""
+"""Sorting and selection inside kernels."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from colgen.solvers.kernel_cache import njit
 
 @njit(cache=True, nogil=True, borrows=True)
 def order_by(keys: Any, number: int, order: Any) -> None:
-    """Write into ``order`` what sorts the first ``number`` keys, by Shell's method.
+    """Write into ``order`` the permutation that sorts the first ``number`` keys, by Shell's method.
 
-    numba's own ``argsort`` takes two seconds to compile.  Equal keys stay in their order while there are few of them.
+    Numba's ``argsort`` takes two seconds to compile.  The sort is stable for small ``number`` only.
     """
     for k in range(number):
         order[k] = k
@@ -31,9 +31,9 @@ def order_by(keys: Any, number: int, order: Any) -> None:
 
 @njit(cache=True, nogil=True, borrows=True)
 def median(values: Any, number: int) -> float:
-    """The median of the first ``number`` values, at least one, which change places: Hoare's selection.
+    """Return the median of the first ``number`` ≥ 1 values by Hoare's selection, which reorders them.
 
-    numba's own ``sort`` takes a second to compile.
+    Numba's ``sort`` takes a second to compile.
     """
     half, low, high = number // 2, 0, number - 1
     while low < high:

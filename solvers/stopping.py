@@ -1,10 +1,10 @@
-"""When a long computation ends, and how much work a kernel is given before the next question.
+"""Time limits of long computations, and the amount of work per kernel call.
 
-Kernels do not look at the clock.  Their callers give each call some hundredths of a second's work and ask in between,
-by one of two functions that the user passes:
+Kernels do not read the clock.  Their callers give each call a few hundredths of a second of work, and check the time in
+between with one of two functions that the user passes:
 
-* ``expired``, of what has a partial result: it returns True, and the computation returns what it has;
-* ``look``, of what has none: it raises an exception of the caller's, which nothing here catches.
+* ``expired``, for computations with a partial result: it returns True, and the computation returns its result so far;
+* ``look``, for computations without one: it raises an exception of the user's, which is not caught here.
 """
 
 from __future__ import annotations
@@ -14,45 +14,45 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 Expired: TypeAlias = Callable[[], bool]
-"""Whether to end now, with what there is."""
+"""Return True once the computation must end with its result so far."""
 
 Look: TypeAlias = Callable[[], object]
-"""Raises an exception if the computation must end now."""
+"""Raise an exception once the computation must end."""
 
 
 def never() -> bool:
-    """Return False: there is no limit."""
+    """Return False: no time limit."""
     return False
 
 
 def after(seconds: float, expired: Expired = never) -> Expired:
-    """Return a function that is true once so many seconds from now are over, or once ``expired()``."""
+    """Return a function that is true ``seconds`` from now, or earlier once ``expired()`` is."""
     deadline = time.monotonic() + seconds
     return lambda: time.monotonic() >= deadline or expired()
 
 
 def look_away() -> None:
-    """Do nothing: there is no limit."""
+    """Do nothing: no time limit."""
 
 
 class Pace:
-    """How much work to give a kernel so that a call takes about so many seconds.
+    """Amount of work per kernel call, adjusted so that a call takes a given time.
 
     Parameters
     ----------
     work
-        Of the first call, whose speed is unknown.
+        Work of the first call, whose speed is unknown.
     seconds
-        Of each further call.
+        Target time of each further call.
     growth
-        Work grows at most by this factor from call to call.
+        Maximum factor from one call to the next.
     least
-        Work is never less.
+        Minimum work per call.
 
     Attributes
     ----------
     work
-        Of the next call, in any unit that the kernel counts.
+        Work of the next call, in any unit that the kernel counts.
     """
 
     def __init__(self, work: float, seconds: float, growth: float = 4.0, least: float = 1.0) -> None:
@@ -61,11 +61,11 @@ class Pace:
         self._began = time.monotonic()
 
     def start(self) -> None:
-        """Begin to measure a call."""
+        """Start timing a call."""
         self._began = time.monotonic()
 
     def stop(self, done: float | None = None) -> None:
-        """Set the work of the next call by the time of this one, and by what it has done; by default all its work."""
+        """Set the work of the next call from the time of this one and the work ``done``, by default all of it."""
         seconds = max(time.monotonic() - self._began, 1e-6)
         reached = (self.work if done is None else done) * self._seconds / seconds
         self.work = max(min(reached, self._growth * self.work), self._least)

@@ -107,7 +107,7 @@ def test_what_cannot_be_meant_is_refused():
     for layer in (SparseMAP(Trees()), Marginals(Trees())):
         with pytest.raises(InputError, match="instance 1 of the batch: every structure is forbidden"):
             layer(scores)
-    with pytest.raises(InputError, match="lengths: expected whole numbers from 1 to 2, got 3"):
+    with pytest.raises(InputError, match=r"lengths: expected .*from 1 to 2, got 3"):
         SparseMAP(Trees())(scores, lengths=torch.tensor([2, 3]))
     with pytest.raises(InputError, match=r"scores: expected floats, got torch\.int64"):
         SparseMAP(Trees())(torch.zeros(1, 3, 3, dtype=torch.int64))
@@ -128,9 +128,9 @@ REFUSED = {
     "NaN": (lambda s: [x * torch.nan for x in s], {}, "expected finite numbers, or -inf, got nan"),
     "no axis of instances": (lambda s: [s[0][0], *s[1:]], {}, "expected three axes, the instances along the first"),
     "an array too many": (lambda s: [*s, s[0]], {}, "expected an array for each of|instances as in the first"),
-    "beyond the array": (lambda s: s, {"lengths": [2, 5]}, "lengths: expected whole numbers from 1 to"),
-    "nothing of an instance": (lambda s: s, {"lengths": [2, 0]}, "lengths: expected whole numbers from 1 to"),
-    "half a word": (lambda s: s, {"lengths": [2, 1.5]}, "lengths: expected whole numbers"),
+    "beyond the array": (lambda s: s, {"lengths": [2, 5]}, "lengths: expected .*from 1 to"),
+    "nothing of an instance": (lambda s: s, {"lengths": [2, 0]}, "lengths: expected .*from 1 to"),
+    "half a word": (lambda s: s, {"lengths": [2, 1.5]}, "lengths: expected .*1.5"),
     "one length": (lambda s: s, {"lengths": [2]}, "lengths: expected the shape"),
     "an instance forbidden": (lambda s: [forbidden(s[0]), *s[1:]], {}, "instance 1 of the batch: (every|the right)"),
     "no right structures": (lambda s: s, {"right": None}, "right: expected 2 structures, .* got none"),

@@ -569,10 +569,10 @@ class Columns(Sequence[Column]):
 
     def covering_of_two(self, first: Key, second: Key) -> NDArray[np.uint8]:
         """Of each column 1 if it covers the first row, plus 2 if it covers the second."""
-        from colgen.solvers.columns.compressed import covered_of_two  # late, as above
+        from colgen.solvers.columns.compressed import find_covered  # late, as above
 
         find = self.row_position.get
-        found: NDArray[np.uint8] = covered_of_two(
+        found: NDArray[np.uint8] = find_covered(
             self.starts, self.rows, self.values, find(first, _NO_ROW), find(second, _NO_ROW)
         )
         return found
@@ -644,11 +644,11 @@ def _in_order(
     whole = starts.dtype.kind == rows.dtype.kind == "i" and starts.ndim == rows.ndim == values.ndim == costs.ndim == 1
     if not whole or len(starts) != len(costs) + 1:
         return None
-    from colgen.solvers.columns.compressed import in_form  # late: the engine's data is there without kernels
+    from colgen.solvers.columns.compressed import copy_if_valid  # late: the engine's data is there without kernels
 
     begins, numbers = np.empty(len(starts), np.int32), np.empty(len(rows), np.int32)
     long_starts, long_rows = (np.ascontiguousarray(array, dtype=np.int64) for array in (starts, rows))
-    return (begins, numbers, values) if in_form(long_starts, long_rows, values, costs, begins, numbers) else None
+    return (begins, numbers, values) if copy_if_valid(long_starts, long_rows, values, costs, begins, numbers) else None
 
 
 def _check_shape(count: int, starts: NDArray[Any], rows: NDArray[Any], values: Floats) -> None:

@@ -19,7 +19,7 @@ from colgen.master.growing_arrays import Growing, GrowingTogether
 from colgen.master.lookup import LookUp
 from colgen.model.rows import Rows
 from colgen.pricing.oracles import Pricing
-from colgen.solvers.columns.compressed import activities, grow_older, products, used
+from colgen.solvers.columns.compressed import activities, find_used, products, update_ages
 
 TEMPLATE = -2
 """Origin of template and artificial variables."""
@@ -138,9 +138,9 @@ class ColumnTable(ColumnPool):
         self._refresh_now()
         self.place[self.active] = np.arange(len(self.active))
 
-    def grow_older(self, reduced_costs: Floats, sign: float, least: float) -> None:
+    def update_ages(self, reduced_costs: Floats, sign: float, least: float) -> None:
         """Increase the age of active columns that worsen the objective by more than ``least``.  Reset other ages."""
-        grow_older(self.ages, self.active, reduced_costs, sign, least)
+        update_ages(self.ages, self.active, reduced_costs, sign, least)
 
     # --- the matrix --------------------------------------------------------------------------------------------------
 
@@ -222,7 +222,7 @@ class ColumnTable(ColumnPool):
     def solution(self, objective: float, values: Floats) -> Solution:
         """Return the nonzero columns and template variables as a solution."""
         # Values are clipped to their bounds, which solvers violate within tolerances.
-        places, amounts = used(values, self.lower_now, self.upper_now, self.integer, TOLERANCES.pruning)
+        places, amounts = find_used(values, self.lower_now, self.upper_now, self.integer, TOLERANCES.pruning)
         columns: list[tuple[Column, float]] = []
         variables: dict[Key, float] = {}
         for place, amount in zip(places.tolist(), amounts.tolist(), strict=True):

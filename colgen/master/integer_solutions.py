@@ -24,7 +24,7 @@ from colgen.master.phases import Phases
 from colgen.master.protocol import IntegerSearch, MasterStatus
 from colgen.master.tableau import Tableau
 from colgen.model.rows import Rows
-from colgen.solvers.columns.exchanges import WholeProgram, exchange
+from colgen.solvers.columns.exchanges import IntegerProgram, exchange
 from colgen.solvers.linear import lp as programs
 from colgen.solvers.linear.lp import Stopped
 from colgen.solvers.linear.mip import solve_mip
@@ -299,7 +299,7 @@ class IntegerSolutions(IntegerSearch):
         least = TOLERANCES.pruning * size(self._objective.scale, 0.0 if math.isinf(target) else target)
         starts, rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
         found = exchange(
-            WholeProgram(starts, rows, matrix.data, costs, table.upper_now[free] - lowest, lower, upper),
+            IntegerProgram(starts, rows, matrix.data, costs, table.upper_now[free] - lowest, lower, upper),
             np.maximum(np.floor(point[free] - lowest + TOLERANCES.integrality), 0.0).astype(np.int64),
             target=sign * target - offset + least,
             step=least if step is None else step - least,

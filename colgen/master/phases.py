@@ -18,7 +18,7 @@ from colgen.master.column_pool import Floats
 from colgen.master.idle_columns import IdleColumns
 from colgen.master.protocol import MasterSolution, MasterStatus
 from colgen.master.tableau import Tableau
-from colgen.solvers.columns.compressed import are_whole
+from colgen.solvers.columns.compressed import are_integral
 from colgen.solvers.linear.lp import LPSolution, LPStatus
 
 _BOX = 2.0**20
@@ -74,7 +74,7 @@ class Phases:
         if len(table.exchange) and phase == 2:
             used = values[table.exchange] * table.weights[table.exchange]
             exchanging = bool(used.max() > TOLERANCES.feasibility)
-        integral = not exchanging and bool(are_whole(values, table.integer, TOLERANCES.integrality))
+        integral = not exchanging and bool(are_integral(values, table.integer, TOLERANCES.integrality))
         terms = float(np.abs(self._objective.costs * values).sum()) or math.inf
         return MasterSolution(MasterStatus.OPTIMAL, objective, values, duals, phase, integral, exchanging, terms)
 
@@ -145,7 +145,7 @@ class Phases:
         used = solved.reduced_costs
         if central is not None:
             used = (objective.costs - table.row_products(central))[table.active]
-        table.grow_older(used, objective.sense.sign, TOLERANCES.pruning * objective.scale)
+        table.update_ages(used, objective.sense.sign, TOLERANCES.pruning * objective.scale)
         if objective.phase == 2 and central is None:
             self._idle.retire_surplus(used)
 

@@ -35,7 +35,7 @@ from colgen.master.protocol import LinkingRows, MasterSolution, MasterStatus, Pr
 from colgen.pricing.oracles import Pricing, PricingResult
 from colgen.solvers.arrays import ArrayError
 from colgen.solvers.quadratic.over_simplex import ActiveSet
-from colgen.solvers.quadratic.sparse_rows import SparseRows, Vector, checked
+from colgen.solvers.quadratic.sparse_rows import SparseRows, Vector, check_vector
 from colgen.solvers.scaling import power_of_two
 
 Floats = NDArray[np.float64]
@@ -146,7 +146,7 @@ class QuadraticMaster(RestrictedMaster, LinkingRows):
 
     def _check_vector(self, column: Column) -> Vector:
         try:
-            return checked(*self._vector(column), self._size)
+            return check_vector(*self._vector(column), self._size)
         except ArrayError as error:
             raise FormulationError(f"the column of {column.structure!r}: {error}") from None
 

@@ -20,7 +20,7 @@ from colgen.core.tolerances import ROUNDING
 from colgen.problems.chain_map.kernels.tree_labels import score_labels
 from colgen.problems.chain_map.pairwise import Pairwise, Scores, as_scores, check_scores
 from colgen.solvers.arrays import ArrayError, as_floats, as_indices, as_integers
-from colgen.solvers.chains.forest import NONE, Forest, chains, checked, from_parents, one_chain
+from colgen.solvers.chains.forest import NONE, Forest, chains, check_forest, from_parents, one_chain
 from colgen.solvers.chains.magnitudes import low_step
 from colgen.solvers.scaling import power_of_two
 
@@ -74,7 +74,7 @@ class ChainInstance:
 
     def __post_init__(self) -> None:
         try:
-            object.__setattr__(self, "forest", checked(self.forest, len(self.pairwise.tables)))
+            object.__setattr__(self, "forest", check_forest(self.forest, len(self.pairwise.tables)))
         except ArrayError as error:
             raise InputError(str(error)) from None
         self._check_scores()

@@ -15,9 +15,8 @@ from colgen.core.decision import Apart, Together
 from colgen.problems.coreference.document import Cluster
 from colgen.problems.coreference.instance import CoreferenceInstance, Floats
 from colgen.solvers.clusters.dual_proof import settle
-from colgen.solvers.clusters.persistency import contracted as contracted_alone
-from colgen.solvers.clusters.persistency import persistent, undecided
-from colgen.solvers.clusters.steps import State, Step, UnprovedError, take_in_time
+from colgen.solvers.clusters.persistency import contract_only, find_persistent, leave_undecided
+from colgen.solvers.clusters.steps import State, Step, UnprovedError, apply_steps
 from colgen.solvers.stopping import Expired, never
 
 COVER = "cover"
@@ -141,11 +140,11 @@ class Items:
         n = len(scores)
         if not contracted:
             start, _, _ = settle(scores, np.arange(n), kicks=kicks, seed=seed, largest=0, expired=expired)
-            left = undecided(scores, start)
+            left = leave_undecided(scores, start)
         elif settled:
-            left = persistent(scores, smallest=smallest, seed=seed, expired=expired)
+            left = find_persistent(scores, smallest=smallest, seed=seed, expired=expired)
         else:
-            left = contracted_alone(scores, smallest=smallest, kicks=kicks, seed=seed, expired=expired)
+            left = contract_only(scores, smallest=smallest, kicks=kicks, seed=seed, expired=expired)
         order = sorted(range(len(left.groups)), key=lambda k: int(left.groups[k][0]))
         groups = [left.groups[k] for k in order]
         return cls(
@@ -176,7 +175,7 @@ class Items:
         """
         if self._proved:
             return self._proved[0]
-        state, whole = take_in_time(self.original, self.steps, expired=expired)
+        state, whole = apply_steps(self.original, self.steps, expired=expired)
         if not whole:
             return Proved(math.inf, state.bound)
         if not self._agrees(state):

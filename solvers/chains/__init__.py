@@ -1,1 +1,1 @@
-"""Labellings of chains and trees."""
+"""Labellings of chains and trees: MAP, sums over labellings, messages and domains."""

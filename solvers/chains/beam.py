@@ -1,6 +1,6 @@
-"""Beam search in chains: from left to right, only the best few labels of a token are followed.
+"""Beam search in chains, left to right: only the best few labels of each token are extended.
 
-O(n · width · L) a chain.  Not exact: what leads to the best labelling may leave the beam early.
+O(n · width · L) per chain.  Not exact: the prefix of the best labelling may leave the beam.
 """
 
 from __future__ import annotations
@@ -11,27 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_integer
-from colgen.solvers.chains.viterbi import Ints, Offsets, Scores, Values, checked, longest
+from colgen.solvers.chains.viterbi import Ints, Offsets, Scores, Values, check_chains, longest
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import overwrite
 
 
 def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: int) -> tuple[Ints, Values]:
-    """Labellings of chains by beam search.
+    """Label chains by beam search; return labels and values as :func:`colgen.solvers.chains.viterbi.viterbi` does.
+
+    They are -1 and -inf if no labelling in the beam is finite.
 
     Parameters
     ----------
     scores, offsets, transitions
-        As of :func:`colgen.solvers.chains.viterbi.viterbi`, with one matrix of transitions.
+        As for :func:`colgen.solvers.chains.viterbi.viterbi`, with one matrix of transitions.
     width
-        Labels of a token that are followed, 1 or more.
-
-    Returns
-    -------
-    labels, values
-        As of :func:`colgen.solvers.chains.viterbi.viterbi`; -1 and -inf where everything in the beam came to an end.
+        Number of labels kept per token, at least 1.
     """
-    scores, offsets, transitions = checked(scores, offsets, transitions, steps=False)
+    scores, offsets, transitions = check_chains(scores, offsets, transitions, steps=False)
     width = as_integer(width, "width", low=1)
     labels = np.empty(len(scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)
@@ -41,7 +38,7 @@ def beam_search(scores: Scores, offsets: Offsets, transitions: Scores, width: in
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _keep_best(row: NDArray[Any], count: int, where: NDArray[np.int64]) -> None:
-    """The places of the greatest numbers, in no order: a list of the best so far and its least member."""
+    """Write the positions of the ``count`` largest numbers, unordered."""
     for k in range(count):
         where[k] = k
     least = 0

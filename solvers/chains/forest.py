@@ -1,7 +1,7 @@
 """Chains and trees as arrays: the graphs of pairwise models, many in one batch.
 
-Nodes are numbered so that the trees lie one after the other and every node comes after its children: the root is its
-tree's last node.  A chain is the tree whose last token is the root, so that going up the tree is going forward.
+Trees are numbered consecutively, and every node comes after its children: the root is the last node of its tree.  A
+chain is the tree whose last token is the root, so going up the tree means going forward.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Ints = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
 NONE = -1
-"""No such node."""
+"""Number for a missing node."""
 
 
 class Forest(NamedTuple):
@@ -30,9 +30,9 @@ class Forest(NamedTuple):
     starts
         Tree k has the nodes ``starts[k]`` to ``starts[k + 1] - 1``, at least one.
     parent, first_child, next_sibling
-        Of each node, ``NONE`` where there is none.
+        For each node, ``NONE`` if missing.
     table
-        Number of the table that scores the labels of a node and of its parent; any number at a root.
+        Number of the table that scores the labels of a node and its parent; arbitrary for a root.
     """
 
     starts: Offsets
@@ -46,17 +46,17 @@ class Forest(NamedTuple):
         return len(self.parent)
 
     def trees_of(self, nodes: Offsets) -> Offsets:
-        """Number of the tree of each of some nodes."""
+        """Return the tree of each given node."""
         return np.searchsorted(self.starts, nodes, side="right") - 1
 
 
 def chains(lengths: NDArray[np.int64]) -> Forest:
-    """Chains of these lengths, one token or more each, whose edges all have table 0.
+    """Return chains of these lengths, at least one token each, with table 0 on all edges.
 
     Raises
     ------
     ArrayError
-        If they are none.
+        If the lengths are invalid.
     """
     lengths = as_integers(lengths, "lengths", shape=("chains",), low=1, high=2**31)
     starts = np.zeros(len(lengths) + 1, dtype=np.int64)
@@ -72,17 +72,17 @@ def chains(lengths: NDArray[np.int64]) -> Forest:
 
 @lru_cache(maxsize=256)
 def one_chain(length: int) -> Forest:
-    """A chain alone, kept for the next of its length: a short sentence is decoded in less time than this takes."""
+    """Return a single chain from a cache: decoding a short sentence takes less time than building its chain."""
     return chains(np.array([length]))
 
 
 def from_parents(starts: Offsets, parent: Ints, table: Ints) -> Forest:
-    """Trees with these parents, numbered as this module says.
+    """Return trees with these parents, numbered as described above.
 
     Raises
     ------
     ArrayError
-        If they are not: a node comes before its parent, its tree's last node alone has none.
+        Unless every node comes before its parent, and only the last node of each tree has none.
     """
     parent = as_indices(parent, "parent", upper=np.size(parent), low=NONE, shape=("nodes",), dtype=np.int32)
     starts = as_offsets(starts, "starts", total=len(parent), empty=False)
@@ -98,18 +98,13 @@ def from_parents(starts: Offsets, parent: Ints, table: Ints) -> Forest:
     return Forest(starts, parent, first_child, next_sibling, table)
 
 
-def checked(forest: Forest, tables: int) -> Forest:
-    """The same, after a look at every number: kernels follow them wherever they point.
-
-    Parameters
-    ----------
-    tables
-        How many there are.
+def check_forest(forest: Forest, tables: int) -> Forest:
+    """Return the forest after validation of all its arrays for ``tables`` tables; kernels do not check them.
 
     Raises
     ------
     ArrayError
-        Naming what is wrong.
+        With the name of the invalid array.
     """
     tables = as_integer(tables, "tables", low=0)
     num = np.size(forest.parent)
@@ -121,15 +116,15 @@ def checked(forest: Forest, tables: int) -> Forest:
         for array, name in ((forest.first_child, "first_child"), (forest.next_sibling, "next_sibling"))
     )
     if not _are_children(parent, first_child, next_sibling):
-        raise ArrayError("first_child, next_sibling: expected each node but the roots once, among its parent's")
+        raise ArrayError("first_child, next_sibling: expected each node with a parent once, in its parent's list")
     table = as_integers(forest.table, "table", shape=(num,), dtype=np.int32)
-    as_indices(table[parent != NONE], "table of nodes that have a parent", upper=tables)
+    as_indices(table[parent != NONE], "table of nodes with a parent", upper=tables)
     return Forest(starts, parent, first_child, next_sibling, table)
 
 
 def _check_parents(starts: Offsets, parent: Ints) -> None:
     if not len(parent):
-        raise ArrayError("parent: expected one node or more, got none")
+        raise ArrayError("parent: expected at least one node, got none")
     nodes = np.arange(len(parent))
     ends = np.repeat(starts[1:], np.diff(starts))
     fine = np.where(nodes == ends - 1, parent == NONE, (parent > nodes) & (parent < ends))
@@ -143,12 +138,12 @@ def _check_parents(starts: Offsets, parent: Ints) -> None:
 
 @njit(cache=True)
 def _are_children(parent: Ints, first_child: Ints, next_sibling: Ints) -> bool:
-    """Whether the lists of children hold each node that has a parent once, in its parent's list."""
+    """Return whether the lists of children contain each node with a parent once, in its parent's list."""
     count = 0
     for node in range(len(parent)):
         child, before = first_child[node], NONE
         while child != NONE:
-            if parent[child] != node or child <= before:  # which also ends a list that leads back
+            if parent[child] != node or child <= before:  # this also ends a cyclic list
                 return False
             count += 1
             before = child

@@ -1,4 +1,4 @@
-"""How large the numbers of an array are: what sums of them can overflow, and what rounding is relative to."""
+"""Magnitudes of arrays: overflow of sums, and scales of rounding errors."""
 
 from __future__ import annotations
 
@@ -13,19 +13,11 @@ from colgen.solvers.kernel_cache import njit
 
 
 def largest(array: NDArray[Any]) -> float:
-    """The largest magnitude of an array's finite numbers, -inf left out of account.
+    """Return the largest magnitude of an array in C order, ignoring -inf.
 
-    Parameters
-    ----------
-    array
-        Of float32 or float64, in C order.
-
-    Returns
-    -------
-    float
-        0 if there is no number; inf if one is +inf, NaN if one is NaN.
+    The result is 0 without numbers, inf if an entry is +inf, and NaN if one is NaN.
     """
-    # Magnitudes are in the order of their bits: maxima of integers become vector instructions.
+    # Magnitudes are ordered like their bits: maxima of integers become vector instructions.
     kind = np.uint32 if array.dtype == np.float32 else np.uint64
     infinity = array.dtype.type(np.inf).view(kind)
     bits = _largest(array.reshape(-1).view(kind), infinity, ~kind(0) >> kind(1), array.dtype.type(-np.inf).view(kind))
@@ -44,18 +36,18 @@ def _largest(bits: NDArray[Any], infinity: Any, magnitude: Any, forbidden: Any) 
 def find_extremes(
     scores: NDArray[Any], first: int, end: int, tops: NDArray[np.float64], places: NDArray[np.int32], lowest: Any
 ) -> None:
-    """The largest number of some rows, and how far below it the least one of any row is.
+    """Find the largest number of some rows, and the largest distance of any row's smallest number below it.
 
     Parameters
     ----------
     scores
         Shape (rows, numbers), numbers or -inf.
     first, end
-        The rows from the one up to the other.
+        The rows first to end - 1.
     tops, places
-        Written for these rows: 0 where all numbers are -inf; and where the first of the largest ones is.
+        Output for these rows: the largest number, 0 if all are -inf, and its first position.
     lowest
-        Two numbers, lowered: by all numbers, -inf among them, and by finite ones alone.
+        Two numbers, lowered to minus that distance: over all numbers including -inf, and over finite ones.
     """
     num = scores.shape[1]
     for i in range(first, end):
@@ -76,14 +68,14 @@ def find_extremes(
 
 
 def low_step(*parts: NDArray[Any]) -> float:
-    """The lowest tenth of what entries lose to the best of their row, of those that lose; 0 if none does.
+    """Return the lowest decile of the positive differences between the best entry of a row and the others; 0 if none.
 
-    Not the middle: of few entries half may be penalties, which say nothing of what the others differ by.
+    Not the median: in small tables half of the entries may be penalties, which are unlike the other differences.
 
     Parameters
     ----------
     parts
-        Of float32 or float64, shape (rows, entries); -inf is below everything and no step, as is what is below it.
+        Arrays of shape (rows, entries), float32 or float64; entries of -inf are ignored.
     """
     counts = sum(part.size for part in parts)
     steps, count = np.empty(counts), 0

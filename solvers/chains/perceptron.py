@@ -1,7 +1,7 @@
-"""Kernels of a perceptron over chains: local scores from sparse features, and passes with Viterbi's algorithm.
+"""Kernels of a perceptron over chains: local scores from sparse features, and training passes with Viterbi's algorithm.
 
 The local score of label y for token t is Σ_f W[f, y] over the token's features f.  Each chain is decoded, and the
-difference of the features of the right and of the found labelling is added to the weights.
+features of the correct labelling minus those of the predicted one are added to the weights.
 
 Source: M. Collins, *Discriminative training methods for hidden Markov models*, EMNLP (2002).
 """
@@ -24,7 +24,7 @@ Offsets = NDArray[np.int64]
 
 @njit(cache=True)
 def add_up(features: Ints, weights: Floats, out: Floats) -> None:
-    """Local scores, shape (tokens, labels), of tokens with features of shape (tokens, kinds); -1 is no feature."""
+    """Compute local scores, shape (tokens, labels), from features of shape (tokens, kinds); -1 is no feature."""
     out[:] = 0
     for t in range(len(features)):
         row = out[t]
@@ -36,7 +36,7 @@ def add_up(features: Ints, weights: Floats, out: Floats) -> None:
 
 @njit(cache=True)
 def add_up_sparse(features: Ints, starts: Offsets, labels: Ints, values: Floats, out: Floats) -> None:
-    """Local scores from weights in compressed rows, which hold a feature's labels that have a weight.
+    """Compute local scores from weights in compressed rows with the nonzero weights of each feature.
 
     Feature f has the weight ``values[k]`` for label ``labels[k]``, k from ``starts[f]`` to ``starts[f + 1] - 1``.
     """
@@ -52,7 +52,7 @@ def add_up_sparse(features: Ints, starts: Offsets, labels: Ints, values: Floats,
 def perceptron_pass(
     features: Ints,
     offsets: Offsets,
-    right: Ints,
+    correct: Ints,
     kinds: Ints,
     order: Offsets,
     weights: Floats,
@@ -61,28 +61,28 @@ def perceptron_pass(
     transition_sums: Floats,
     number: int,
 ) -> int:
-    """Steps of the perceptron on chains in the given order; return how many tokens were labelled wrongly.
+    """Run perceptron steps on chains in the given order; return the number of wrongly labelled tokens.
 
     Parameters
     ----------
     features
-        Of all tokens, shape (tokens, kinds of features); -1 is no feature.
+        Features of all tokens, shape (tokens, kinds of features); -1 is no feature.
     offsets
-        Where each chain begins.
-    right
-        The right labels.
+        Start of each chain.
+    correct
+        Correct labels.
     kinds
-        Of the chains: each kind has transitions of its own.
+        Kind of each chain; each kind has its own transitions.
     weights, transitions
-        Shapes (features, labels) and (kinds, labels or one more, labels); the last row of labels + 1 is that of the
-        first token of a chain.  The sums take each change times the number of its step, the first of which is given.
+        Shapes (features, labels) and (kinds, labels or labels + 1, labels); row ``labels`` applies to the first token
+        of a chain.  The sums add each change times the number of its step, starting at ``number``.
     """
     num = weights.shape[1]
     with_first = transitions.shape[1] > num
     most = longest(offsets)
     local = np.empty((most, num), dtype=weights.dtype)
     forward = np.empty((most, num), dtype=weights.dtype)
-    found = np.empty(most, dtype=np.int32)
+    predicted = np.empty(most, dtype=np.int32)
     column = np.empty(num, dtype=weights.dtype)
     mistakes = 0
     for chain in order:
@@ -98,13 +98,13 @@ def perceptron_pass(
             advance(forward[i - 1], own, row)
             for y in range(num):
                 row[y] += local[i, y]
-        found[n - 1] = np.argmax(forward[n - 1])
+        predicted[n - 1] = np.argmax(forward[n - 1])
         for i in range(n - 2, -1, -1):
             for x in range(num):
-                column[x] = own[x, found[i + 1]]
-            found[i] = best_sum(forward[i], column)
+                column[x] = own[x, predicted[i + 1]]
+            predicted[i] = best_sum(forward[i], column)
         for i in range(n):
-            true, guess = right[start + i], found[i]
+            true, guess = correct[start + i], predicted[i]
             if true != guess:
                 mistakes += 1
                 for f in features[start + i]:
@@ -115,12 +115,12 @@ def perceptron_pass(
                         weight_sums[f, guess] -= number
             if i == 0 and not with_first:
                 continue
-            before, found_before = (right[start + i - 1], found[i - 1]) if i else (num, num)
-            if true != guess or before != found_before:
+            before, predicted_before = (correct[start + i - 1], predicted[i - 1]) if i else (num, num)
+            if true != guess or before != predicted_before:
                 own[before, true] += 1
-                own[found_before, guess] -= 1
+                own[predicted_before, guess] -= 1
                 own_sums[before, true] += number
-                own_sums[found_before, guess] -= number
+                own_sums[predicted_before, guess] -= number
         number += 1
     return mistakes
 
@@ -130,22 +130,22 @@ def add_difference(
     features: Ints,
     starts: Offsets,
     chains: Offsets,
-    right: Ints,
-    found: Ints,
+    correct: Ints,
+    predicted: Ints,
     step: float,
     transition_step: float,
     weights: Floats,
     transitions: Floats,
 ) -> None:
-    """Add ``step`` times the features of the right labelling less those of the found one, for some of the chains."""
+    """Add ``step`` times the features of the correct labelling minus those of the predicted one, for some chains."""
     for chain in chains:
         for t in range(starts[chain], starts[chain + 1]):
-            true, guess = right[t], found[t]
+            true, guess = correct[t], predicted[t]
             if true != guess:
                 for f in features[t]:
                     if f >= 0:
                         weights[f, true] += step
                         weights[f, guess] -= step
             if t > starts[chain]:
-                transitions[right[t - 1], true] += transition_step
-                transitions[found[t - 1], guess] -= transition_step
+                transitions[correct[t - 1], true] += transition_step
+                transitions[predicted[t - 1], guess] -= transition_step

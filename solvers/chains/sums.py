@@ -2,12 +2,12 @@ r"""Sums over all labellings of chains: log-partition functions, marginals, thei
 
     Z = Σ_x exp(Σ_i θ_i(x_i) + Σ_i τ(x_{i-1}, x_i)),    μ_i(x) = P(x_i = x),    ν(x, y) = Σ_i P(x_{i-1} = x, x_i = y)
 
-Forward, α_i(y) = exp θ_i(y) · z_i(y) with z_i(y) = Σ_x α_{i-1}(x) exp τ(x, y).  Backwards no second recursion of sums
-is needed: given label y at i, the one before is x with probability α_{i-1}(x) exp τ(x, y) / z_i(y); so probabilities,
-their derivatives in any direction, and samples are carried from the last token to the first.
+Forward, α_i(y) = exp θ_i(y) · z_i(y) with z_i(y) = Σ_x α_{i-1}(x) exp τ(x, y).  No backward recursion of sums is
+needed: given label y at i, the label before is x with probability α_{i-1}(x) exp τ(x, y) / z_i(y).  Probabilities,
+their derivatives in a direction, and samples are computed from the last token to the first.
 
-α is scaled to the sum 1 at every token.  Where scores are so far apart that a number that matters could then become
-zero all is done in logarithms instead, which is exact at any scale and takes an exponential for each pair of labels.
+α is scaled to sum 1 at every token.  If scores are so far apart that a relevant number could underflow, all is computed
+in logarithms instead.  This is exact at any scale and takes an exponential for each pair of labels.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_floats
-from colgen.solvers.chains.viterbi import checked
+from colgen.solvers.chains.viterbi import check_chains
 from colgen.solvers.kernel_cache import njit
 
 Floats = NDArray[np.float64]
@@ -30,27 +30,18 @@ _FAR = 600.0
 
 
 class _Forwards(NamedTuple):
-    """What the recursion forwards finds.
+    """Result of the forward recursion."""
 
-    Attributes
-    ----------
-    offsets, steps
-        Of the chains; exp τ up to a factor, or τ where scores are far apart.
-    stepwise, far
-        Whether transitions are given step by step, and whether all is in logarithms.
-    before, into
-        α and z.
-    log_partition
-        log Z, one a chain.
-    """
-
+    # offsets, steps: offsets of the chains; exp τ up to a factor, or τ if ``far``
     offsets: Ints
     steps: Floats
+    # stepwise, far: whether transitions are given per step; whether the computation uses logarithms
     stepwise: bool
     far: bool
+    # before, into: α and z
     before: Floats
     into: Floats
-    log_partition: Floats
+    log_partition: Floats  # log Z per chain
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +51,11 @@ class ChainSums:
     Attributes
     ----------
     log_partition
-        log Z, one a chain; -inf where every labelling is forbidden (all else is zero there).
-    labels
-        μ, shape (tokens, labels).
+        log Z per chain; -inf if every labelling is forbidden (all else is then zero).
+    labels : (tokens, labels) array μ
     pairs
-        ν, shape (chains, labels, labels); where transitions are given step by step, the probabilities of the step from
-        each token to the next, shape (tokens, labels, labels).
+        ν, shape (chains, labels, labels).  If transitions are given per step: the probabilities of the step from each
+        token to the next, shape (tokens, labels, labels).
     """
 
     log_partition: Floats
@@ -75,10 +65,10 @@ class ChainSums:
     _forwards: _Forwards
 
     def tangent(self, scores: ArrayLike, transitions: ArrayLike) -> tuple[Floats, Floats, Floats]:
-        """Derivatives of ``log_partition``, ``labels`` and ``pairs`` in a direction of scores and transitions.
+        """Return derivatives of ``log_partition``, ``labels`` and ``pairs`` in a direction of scores and transitions.
 
-        By the symmetry of second derivatives these are, at once, the derivatives by the scores of a function whose
-        derivatives by ``labels`` and ``pairs`` are the direction.
+        Second derivatives are symmetric.  So these are also the gradient, with respect to the scores, of a function
+        whose gradient with respect to ``labels`` and ``pairs`` is the direction.
         """
         direction = as_floats(scores, "scores", shape=self._scores.shape)
         stepwise, own = self._forwards.stepwise, self._forwards.steps.shape
@@ -91,7 +81,7 @@ class ChainSums:
         return first, labels, pairs
 
     def sample(self, generator: np.random.Generator) -> Ints:
-        """A labelling of each chain, drawn with its probability, shape (tokens,); -1 where every one is forbidden."""
+        """Return a random labelling of each chain, shape (tokens,); -1 if every labelling is forbidden."""
         labels = np.full(len(self._scores), -1)
         drawn = generator.random(len(self._scores))
         _sample(self._forwards, drawn, labels)
@@ -99,19 +89,16 @@ class ChainSums:
 
 
 def chain_sums(scores: ArrayLike, offsets: ArrayLike, transitions: ArrayLike) -> ChainSums:
-    """Sums over the labellings of chains.
+    """Compute sums over the labellings of chains.
 
-    Parameters
-    ----------
-    scores, offsets, transitions
-        As of :func:`colgen.solvers.chains.viterbi.viterbi`; -inf forbids a label or a transition.
+    Arguments as for :func:`colgen.solvers.chains.viterbi.viterbi`; -inf forbids a label or a transition.
     """
     double = np.asarray(scores, dtype=np.float64) if np.asarray(scores).dtype.kind in "fiu" else scores
-    theta, starts, matrix = checked(double, offsets, transitions)  # type: ignore[arg-type]
+    theta, starts, matrix = check_chains(double, offsets, transitions)  # type: ignore[arg-type]
     stepwise = matrix.ndim == 3
     steps = matrix if stepwise else matrix[np.newaxis]
     tokens, num = theta.shape
-    far = _are_far(theta, starts, steps)
+    far = _is_far(theta, starts, steps)
     highest = _highest(steps)
     if not far:
         steps = np.exp(steps - highest)
@@ -124,16 +111,15 @@ def chain_sums(scores: ArrayLike, offsets: ArrayLike, transitions: ArrayLike) ->
 
 
 def _highest(steps: Floats) -> float:
-    """The largest score of a transition that is not forbidden."""
     largest = float(steps.max(initial=-np.inf))
     return largest if largest > -np.inf else 0.0
 
 
-def _are_far(scores: Floats, offsets: Ints, steps: Floats) -> bool:
-    """Whether numbers that matter might not fit into one scale.
+def _is_far(scores: Floats, offsets: Ints, steps: Floats) -> bool:
+    """Return whether relevant numbers may not fit into one scale.
 
-    A label's α is never less than another's by more than what scores and transitions differ by; but where some are
-    forbidden, differences add up along a chain before they meet.
+    A label's α is smaller than another's by at most the spread of scores and transitions.  If some are forbidden,
+    differences may add up along a chain before they meet.
     """
     finite = scores > -np.inf
     apart = np.max(scores, axis=1, initial=-np.inf) - np.min(scores, axis=1, where=finite, initial=np.inf)
@@ -148,7 +134,7 @@ def _are_far(scores: Floats, offsets: Ints, steps: Floats) -> bool:
 
 @njit(cache=True, no_cpython_wrapper=True, fastmath={"contract", "reassoc"})
 def _step_far(earlier: Floats, matrix: Floats, z: Floats) -> None:
-    """Logarithms of z from those of the α before."""
+    """Compute the logarithms of z from those of the previous α."""
     num = len(z)
     for y in range(num):
         most = -np.inf
@@ -164,7 +150,7 @@ def _step_far(earlier: Floats, matrix: Floats, z: Floats) -> None:
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _forward(scores: Floats, highest: float, forwards: _Forwards) -> None:
-    """Fill α (``before``) and z (``into``); in logarithms where they are far, else scaled."""
+    """Fill α (``before``) and z (``into``), scaled, or as logarithms if ``far``."""
     offsets, steps, stepwise, far, before, into, log_partition = forwards
     num = scores.shape[1]
     for chain in range(len(offsets) - 1):
@@ -220,14 +206,14 @@ def _forward(scores: Floats, highest: float, forwards: _Forwards) -> None:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _last(far: bool, row: Floats, log_partition: float, out: Floats) -> None:
-    """Probabilities of the last token's labels."""
+    """Compute the probabilities of the last token's labels."""
     for y in range(len(row)):
         out[y] = np.exp(row[y] - log_partition) if far else row[y]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _backward(forwards: _Forwards, labels: Floats, pairs: Floats) -> None:
-    """Probabilities of labels and of pairs."""
+    """Compute the probabilities of labels and of pairs."""
     offsets, steps, stepwise, far, before, into, log_partition = forwards
     num = before.shape[1]
     ratio = np.empty(num)
@@ -261,7 +247,7 @@ def _backward(forwards: _Forwards, labels: Floats, pairs: Floats) -> None:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _given(far: bool, before: float, step: float, into: float) -> float:
-    """The probability of the label before, given the one after."""
+    """Return the probability of the previous label given the next one."""
     if far:
         return np.exp(before + step - into) if before > -np.inf and into > -np.inf else 0.0
     return before * step / into if into > 0.0 else 0.0
@@ -277,11 +263,11 @@ def _tangent(
     labels: Floats,
     pairs: Floats,
 ) -> None:
-    """Derivatives in a direction: of log α_i forwards, of the probabilities backwards."""
+    """Compute derivatives in a direction: of log α_i forwards, of the probabilities backwards."""
     offsets, steps, stepwise, far, before, into, log_partition = forwards
     tokens, num = before.shape
-    slope = np.zeros((tokens, num))  # of log α
-    rest = np.zeros((tokens, num))  # of log z
+    slope = np.zeros((tokens, num))  # derivative of log α
+    rest = np.zeros((tokens, num))  # derivative of log z
     share, gain = np.empty(num), np.empty(num)
     new_share, new_gain = np.empty(num), np.empty(num)
     for chain in range(len(offsets) - 1):
@@ -343,7 +329,7 @@ def _sample(forwards: _Forwards, drawn: Floats, labels: Ints) -> None:
                     share[x] = _given(far, before[i, x], matrix[x, y], into[i + 1, y])
             left, chosen = drawn[i], -1
             for x in range(num):
-                if share[x] > 0.0:  # rounding may leave something at the end: the last possible label takes it
+                if share[x] > 0.0:  # rounding may leave a rest: the last possible label takes it
                     chosen = x
                     left -= share[x]
                     if left <= 0.0:

@@ -1,33 +1,32 @@
-"""Labels that a best labelling of a tree may need: all others are proved superfluous in one sweep.
+"""Reduced label domains of trees: one sweep proves that all other labels are not needed for an optimal labelling.
 
     max  Σ_i θ_i(x_i) + Σ_{i, p = parent(i)} τ_i(x_i, x_p)
 
-Let F_i(x) be the best score of the tree below node i if i has label x: its own local score, and of each child c the
-message max_{x_c} F_c(x_c) + τ_c(x_c, x).  Above i, the label of i matters through τ_i(x_i, ·) alone.  So
+Let F_i(x) be the best score of the subtree of node i if i has label x: its local score plus the message
+max_{x_c} F_c(x_c) + τ_c(x_c, x) of each child c.  Above i, the label of i matters only through τ_i(x_i, ·).  So
 
     F_i(x') + E(x, x') ≤ F_i(x),   where  E(x, x') = max_y τ_i(x', y) - τ_i(x, y),
 
-proves that every labelling in which i has label x' can be made no worse by giving i label x, with what is best below
-it: x' is left out of the domain of i.  In terms of linear programming: with F as dual values no pair of labels with x'
-at node i has a positive reduced cost, whatever the dual values above i may become.  The sweep goes up the tree; the
-messages need maximisation over domains only, which mostly hold one label.  E depends on the tables alone and is
-computed once for a model, O(L³).  O(n L) where domains stay small; O(n L²), with about the constant of Viterbi's
-algorithm, where nothing can be left out.
+proves that replacing x' at i by x, with the best labels below, loses nothing: x' is removed from the domain of i.  In
+terms of linear programming, with F as dual values no pair of labels with x' at i has a positive reduced cost, for any
+dual values above i.  The sweep goes up the tree.  Messages are maxima over domains only, which mostly contain one
+label.  E depends on the tables only and is computed once per model, O(L³).  A sweep takes O(n L) while domains are
+small, and O(n L²), with about the constant of Viterbi's algorithm, if no label can be removed.
 
-x may be any label.  Where it is the one of best local score, it does not depend on what is below, and a processor looks
-at several nodes at once; this is tried first, where a node has a single child with one label or two.  Otherwise x is
-the label of best F.
+x may be any label.  If it is the label of best local score, it does not depend on the subtree, and a processor can
+overlap several nodes.  This is tried first, at nodes with a single child with one or two labels.  Otherwise x is the
+label of best F.
 
-With a slack Δ, labels stay whose left side exceeds the right one by more than -Δ: then every labelling whose score is
-above the optimum less Δ has all its labels in the domains.
+With a slack Δ, labels are kept if the left side exceeds the right one by more than -Δ.  Then every labelling with a
+score above the optimum minus Δ has all its labels in the domains.
 
-What rounding may have done is part of the slack, so that what is left out is left out by proof, in single precision
-too; what stays is then compared in double precision.  F is counted from the best label's, so that numbers do not grow
-along a tree.  Let u be half the distance from 1 to the next number, T the largest |τ|, a the sum of T - min F_c over
-the children c of a node, F_c over c's domain, and k the sums in which a number takes part.  Then the error that a node
-adds to F(x') or F(x) is at most u k (|θ(x)| + 3 a + 4 T) for the label x, and for every x' that exchanging leaves
-in doubt at all: partial sums are no larger (|θ(x')| is at most |F(x')| + a, and F(x') at least F(x) - 4 T; what lies
-below F(x) - 4 T has a margin of half its distance).  The errors of the nodes below add up.
+The slack includes a bound on rounding errors, so removals are proved in single precision too; kept labels are then
+compared in double precision.  F is measured from the best label's, so that numbers do not grow along a tree.  Let u be
+half the distance from 1 to the next number, T the largest |τ|, a the sum of T - min F_c over the children c of a node,
+with F_c over c's domain, and k the number of sums in which a number takes part.  The error that a node adds to F(x') or
+F(x) is at most u k (|θ(x)| + 3 a + 4 T) for the label x and every x' in doubt.  The reason is that partial sums are no
+larger: |θ(x')| is at most |F(x')| + a, and F(x') at least F(x) - 4 T.  Values below F(x) - 4 T have a margin of half
+their distance.  The errors of the nodes below add up.
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), whose rule (14)
 bounds the same difference by separate maxima and minima over the neighbours' labels; for exchange of one label by
@@ -65,42 +64,29 @@ Values = NDArray[np.float64]
 
 
 class Domains(NamedTuple):
-    """The labels that each node may have.
+    """Label domains of all nodes."""
 
-    Attributes
-    ----------
-    starts
-        Node i has the entries ``starts[i]`` to ``starts[i + 1] - 1``.
-    labels
-        One an entry.
-    below
-        F of the entry's node and label, in double precision where a sweep has found it, less F of the node's best.
-    """
-
-    starts: Offsets
-    labels: Ints
-    below: Scores
+    starts: Offsets  # node i has the entries ``starts[i]`` to ``starts[i + 1] - 1``
+    labels: Ints  # one label per entry
+    below: Scores  # F of the entry minus F of the node's best label, in double precision if found by a sweep
 
 
 _CHUNK = 2**24
-"""Pairs of labels and labels above them that are looked at between two looks at the time, about."""
+"""Approximate number of label pairs times parent labels between two checks of the time."""
 
 
 def exchange(tables: Scores, require: Callable[[], None] = lambda: None) -> Scores:
-    """E of each table: what is gained at most above a node by exchanging its label.
+    """Return E of each table: the largest gain above a node from exchanging its label.
+
+    Row ``table · labels + x``, column x'.  The number of columns is a multiple of 16, padded with -inf.  The diagonal
+    is -inf: no label removes itself.
 
     Parameters
     ----------
-    tables
-        τ, shape (tables, labels, labels), row: the node's label, column: its parent's; -inf forbids a pair.
+    tables : (tables, labels, labels) array τ
+        Row: the node's label; column: its parent's; -inf forbids a pair.
     require
-        Called several times a second; raises if there is no time left.
-
-    Returns
-    -------
-    array
-        Shape (tables · labels, labels made a multiple of 16): row ``table · labels + x``, column x', padded by -inf.
-        The diagonal holds -inf: no label leaves room for itself.
+        Called several times per second; raises an exception if time is up.
     """
     tables = as_floats(tables, "tables", shape=("tables", "labels", "labels"), minus_infinity=True, dtype=None)
     num_tables, num, _ = tables.shape
@@ -117,13 +103,13 @@ def exchange(tables: Scores, require: Callable[[], None] = lambda: None) -> Scor
 
 @njit(cache=True)
 def _exchange(table: Scores, out: Scores, first: int, last: int, finite: bool) -> None:
-    """E of the labels from ``first`` to ``last``, which is left out."""
+    """Compute E of the labels ``first`` to ``last`` - 1."""
     num = len(table)
     for x in range(first, last):
         for other in range(num):
-            gain = table[other, 0] - table[x, 0] if finite else out[x, x]  # which is -inf
+            gain = table[other, 0] - table[x, 0] if finite else out[x, x]  # the latter is -inf
             if finite:
-                # Maxima of integers in the order of the numbers would be faster, but this is done once for a model.
+                # Maxima of integers in the order of floats would be faster, but this runs once per model.
                 a0 = a1 = a2 = a3 = gain
                 whole = num - num % 4
                 for y in range(0, whole, 4):
@@ -146,7 +132,7 @@ def _exchange(table: Scores, out: Scores, first: int, last: int, finite: bool) -
 
 
 class _Model(NamedTuple):
-    """What a sweep goes by, see :class:`Sweep`."""
+    """Input of a sweep, see :class:`Sweep`."""
 
     forest: Forest
     scores: Scores
@@ -157,33 +143,21 @@ class _Model(NamedTuple):
 
 
 class _Passed(NamedTuple):
-    """What is known of the nodes that a sweep has passed.
+    """Results for the nodes that a sweep has passed."""
 
-    Attributes
-    ----------
-    starts, labels
-        Their domains.
-    near, below
-        F in the precision of the scores, and in double precision.
-    lowest
-        The least F of each node.
-    position
-        The node that comes next, entries, the tree, and labels kept for rounding alone.
-    error
-        What rounding may have done in the tree by now, one number.
-    """
-
+    # starts, labels: their domains
     starts: Offsets
     labels: Ints
+    # near, below: F in the precision of the scores, and in double precision
     near: Scores
     below: Values
-    lowest: Values
-    position: Offsets
-    error: Values
+    lowest: Values  # smallest F of each node
+    position: Offsets  # next node, number of entries, tree, and number of labels kept only for rounding
+    error: Values  # bound on the rounding error in the current tree, one number
 
 
-class _Room(NamedTuple):
-    """F of a node's labels, padded; a row to work in; and a row of zeros."""
+class _Workspace(NamedTuple):
+    """F of a node's labels, padded; a work row; and a row of zeros."""
 
     row: Scores
     scratch: Scores
@@ -191,27 +165,27 @@ class _Room(NamedTuple):
 
 
 class Sweep:
-    """One sweep from the leaves to the roots, which can be made in pieces.
+    """A sweep from the leaves to the roots, possible in parts.
 
     Parameters
     ----------
     forest
-        Trees, numbered as :mod:`colgen.solvers.chains.forest` says.
-    scores
-        θ, shape (nodes, labels), C order, float32 or float64; -inf forbids a label.
-    tables
-        τ of all tables, shape (tables · labels, labels): row ``table · labels + x``, column the parent's label.
+        Trees, numbered as in :mod:`colgen.solvers.chains.forest`.
+    scores : (nodes, labels) array θ, C order, float32 or float64
+        -inf forbids a label.
+    tables : (tables · labels, labels) array τ
+        Row ``table · labels + x``; column: the parent's label.
     exchanges
         E of the tables, see :func:`exchange`.
     slack
-        Δ of each tree; without any, domains keep what the optimum needs.
+        Δ of each tree; by default 0: domains keep only what the optimum needs.
     size
-        The largest magnitude of the finite numbers among ``tables``, found if it is not given.
+        Largest magnitude of the finite numbers in ``tables``, by default computed.
 
     Attributes
     ----------
     doubtful
-        Labels that were kept for what rounding may have done, and for nothing else.
+        Number of labels kept only because of possible rounding errors.
     """
 
     def __init__(
@@ -239,7 +213,7 @@ class Sweep:
 
     @property
     def nodes(self) -> int:
-        """How many nodes the sweep has passed."""
+        """Number of nodes passed."""
         return int(self._passed.position[0])
 
     @property
@@ -248,7 +222,7 @@ class Sweep:
 
     @property
     def trees(self) -> int:
-        """How many trees it has finished."""
+        """Number of trees finished."""
         return int(self._passed.position[2])
 
     @property
@@ -256,18 +230,18 @@ class Sweep:
         return int(self._passed.position[3])
 
     def advance(self, nodes: int) -> None:
-        """Pass so many more nodes, or all that are left."""
+        """Pass up to ``nodes`` more nodes."""
         end = min(self.nodes + nodes, self._model.forest.num_nodes)
         _sweep(self._model, self._passed, end)
         while self.nodes < end:
-            self._passed = _longer(self._passed)
+            self._passed = _extend(self._passed)
             _sweep(self._model, self._passed, end)
 
     @property
     def domains(self) -> Domains:
-        """Of all nodes that were passed: at least one label each.
+        """Domains of all passed nodes, at least one label each.
 
-        Where no labelling below has a finite score, it is one whose ``below`` is -inf.
+        If no labelling below has a finite score, the domain is one label with ``below`` -inf.
         """
         starts, labels, _, below, _, position, _ = self._passed
         return Domains(starts, labels[: position[1]], below[: position[1]])
@@ -281,7 +255,7 @@ def sweep(
     slack: Values | None = None,
     size: float | None = None,
 ) -> Domains:
-    """The labels that a best labelling may need, by one sweep from the leaves to the roots; see :class:`Sweep`."""
+    """Return the domains of all nodes after one complete sweep; parameters as for :class:`Sweep`."""
     scores = as_floats(scores, "scores", shape=(forest.num_nodes, "labels"), minus_infinity=True, dtype=None)
     tables = as_floats(tables, "tables", shape=("rows", scores.shape[1]), minus_infinity=True, dtype=scores.dtype)
     exchanges = as_floats(exchanges, "exchanges", shape=(len(tables), "labels"), finite=False, dtype=scores.dtype)
@@ -296,7 +270,7 @@ def sweep(
 def add_message(
     tables: Scores, first_row: int, labels: Ints, below: Scores, begin: int, end: int, scratch: Scores, out: Scores
 ) -> None:
-    """Add a child's message, the maximum over its domain for each label of the parent, to ``out``."""
+    """Add a child's message to ``out``: the maximum over the child's domain, for each label of the parent."""
     num = tables.shape[1]
     if end - begin == 1:
         a, i = below[begin], first_row + labels[begin]
@@ -312,7 +286,7 @@ def add_message(
     for y in range(num):
         scratch[y] = -np.inf
     whole = end - (end - begin) % 4
-    for k in range(begin, whole, 4):  # four at a time: fewer passes over the scratch row
+    for k in range(begin, whole, 4):  # four at a time: fewer passes over the work row
         a, b, c, d = below[k], below[k + 1], below[k + 2], below[k + 3]
         ra, rb = tables[first_row + labels[k]], tables[first_row + labels[k + 1]]
         rc, rd = tables[first_row + labels[k + 2]], tables[first_row + labels[k + 3]]
@@ -328,18 +302,18 @@ def add_message(
 
 @njit(cache=True)
 def _sweep(model: _Model, passed: _Passed, end: int) -> None:
-    """Continue to node ``end``, or until there may be no room for the labels of the next one."""
+    """Continue to node ``end``, or until the labels of the next node may not fit."""
     num, width, dtype = model.scores.shape[1], model.exchanges.shape[1], model.scores.dtype
     row = np.full(width, -np.inf, dtype=dtype)
-    room = _Room(row, np.empty(num, dtype=dtype), np.zeros((1, num), dtype=dtype))
-    _pass_nodes(model, passed, room, end)
+    workspace = _Workspace(row, np.empty(num, dtype=dtype), np.zeros((1, num), dtype=dtype))
+    _pass_nodes(model, passed, workspace, end)
 
 
 @inner
-def _pass_nodes(model: _Model, passed: _Passed, room: _Room, end: int) -> None:
+def _pass_nodes(model: _Model, passed: _Passed, workspace: _Workspace, end: int) -> None:
     forest, scores, tables, exchanges, slack, size = model
     starts, labels, near, below, lowest, position, errors = passed
-    row, scratch, _ = room
+    row, scratch, _ = workspace
     num, width = scores.shape[1], exchanges.shape[1]
     parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table
     epsilon = np.float64(np.finfo(scores.dtype).eps)
@@ -347,7 +321,7 @@ def _pass_nodes(model: _Model, passed: _Passed, room: _Room, end: int) -> None:
     error = errors[0]
     while node < end and entry + width <= len(labels):
         last = min(end, node + len(labels) - entry)
-        ahead, error = _by_local_scores(model, passed, room.nothing, slack[tree], node, last, error)
+        ahead, error = _by_local_scores(model, passed, workspace.nothing, slack[tree], node, last, error)
         entry += ahead - node
         node = ahead
         if node == end or entry + width > len(labels):
@@ -359,7 +333,7 @@ def _pass_nodes(model: _Model, passed: _Passed, room: _Room, end: int) -> None:
                 row[y] = scores[node, y]
             best = row_max(row)
         elif starts[child + 1] - starts[child] == 1 and next_sibling[child] == NONE:
-            # What happens at most nodes of chains.
+            # The common case in chains.
             only = starts[child]
             best = sum_rows(near[only], tables, table[child] * num + labels[only], scores, node, row)
             reach, sums = size - lowest[child], 6
@@ -381,10 +355,10 @@ def _pass_nodes(model: _Model, passed: _Passed, room: _Room, end: int) -> None:
         labels[entry] = label
         entry += 1
         if best > -np.inf:
-            # Twice the bound of the module's head, for two sums are compared; u is half of epsilon.
+            # Twice the error bound of the module's docstring, for two sums are compared; u is half of epsilon.
             error += epsilon * sums * (abs(np.float64(scores[node, label])) + 3.0 * reach + 4.0 * size)
             least = np.float64(best) - slack[tree]
-            # Beside a large slack, the numbers that are compared are as large.
+            # With a large slack, the compared numbers are as large as the slack.
             bound = scores.dtype.type(least - error - 2.0 * epsilon * slack[tree])
             if parents[node] != NONE:
                 i = table[node] * num + label
@@ -431,13 +405,7 @@ def _pass_nodes(model: _Model, passed: _Passed, room: _Room, end: int) -> None:
 def _by_local_scores(
     model: _Model, passed: _Passed, nothing: Scores, slack: float, node: int, end: int, error: float
 ) -> tuple[int, float]:
-    """Pass nodes one after the other while the label of best local score is proved to be enough; none is a root.
-
-    Returns
-    -------
-    node, error
-        Where it ended, and the error by then.
-    """
+    """Pass nodes, except roots, while the label of best local score provably suffices; return next node and error."""
     forest, scores, tables, exchanges, _, size = model
     starts, labels, near, below, lowest, _, _ = passed
     parents, first_child, next_sibling, table = forest.parent, forest.first_child, forest.next_sibling, forest.table
@@ -482,8 +450,8 @@ def _by_local_scores(
     return node, error
 
 
-def _longer(passed: _Passed) -> _Passed:
-    """Return the same with room for twice as many labels."""
+def _extend(passed: _Passed) -> _Passed:
+    """Return a copy with space for twice as many labels."""
     labels, near, below = (np.concatenate((a, np.empty_like(a))) for a in (passed.labels, passed.near, passed.below))
     return passed._replace(labels=labels, near=near, below=below)
 
@@ -499,7 +467,7 @@ def inside(
     node: int,
     label: int,
 ) -> float:
-    """F of a label in double precision, over the domains of the node's children."""
+    """Return F of a label in double precision, over the domains of the node's children."""
     num = scores.shape[1]
     total = np.float64(scores[node, label])
     child = forest.first_child[node]
@@ -515,7 +483,7 @@ def inside(
 
 @njit(cache=True)
 def count_pairs(forest: Forest, starts: Offsets) -> int:
-    """Pairs of labels in the domains at both ends of an edge, and labels of the nodes of trees that have no other."""
+    """Return the number of label pairs in the domains of both ends of each edge, plus labels of single-node trees."""
     total = 0
     for node in range(len(forest.parent)):
         size, parent = starts[node + 1] - starts[node], forest.parent[node]

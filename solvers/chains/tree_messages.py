@@ -1,13 +1,13 @@
-"""Messages of trees whose nodes have restricted domains, of which only what cannot be computed anew is kept.
+"""Messages of trees with restricted label domains, in compressed form.
 
-With D_i the domain of node i, c a child of p and F, G as below, the messages along their edge are
+With D_i the domain of node i, c a child of p, and F, G as below, the messages along their edge are
 
     up_c(y)   = max_{x in D_c} F_c(x) + τ_c(x, y)        for all labels y of p,   F_c = θ_c + Σ_{children d of c} up_d
     down_c(x) = max_{y in D_p} G_c(y) + τ_c(x, y)        for all labels x of c,   G_c = θ_p + down_p + Σ_{d ≠ c} up_d
 
-In a chain up is the forward message α and down the backward message β.  Both are known for all labels once F_c is known
-on D_c and G_c on D_p: these few numbers are what is kept, one for each label of a domain, and whoever needs a message
-of all labels takes the maximum over the domain at its other end (:mod:`colgen.problems.chain_map.kernels.tree_prices`).
+In a chain up is the forward message α and down the backward message β.  F_c on D_c and G_c on D_p determine both for
+all labels, so only these few numbers are stored, one per label of a domain.  A message for all labels is recomputed as
+a maximum over the domain at its other end (:mod:`colgen.problems.chain_map.kernels.tree_prices`).
 
 Source: Belanger, Passos, Riedel and McCallum, MAP inference in chains using column generation (2012), section 4.2.
 """
@@ -29,49 +29,31 @@ Values = NDArray[np.float64]
 
 
 class Model(NamedTuple):
-    """Scores as messages take them: those of labels are shifted while they are read, and nothing is copied.
+    """Scores of the messages; label scores are shifted on access, so nothing is copied."""
 
-    Attributes
-    ----------
-    scores
-        θ as given, shape (nodes, labels), float32 or float64.
-    tops
-        What is taken off each node's scores, one a node.
-    low
-        No score counts as less than this, once that is done.
-    tables, transposed
-        τ of all tables in double precision, rows ``table · labels + x`` for the node's and for its parent's label.
-    """
-
-    scores: Scores
-    tops: Values
-    low: float
+    scores: Scores  # θ as given, shape (nodes, labels), float32 or float64
+    tops: Values  # shift subtracted from the scores of each node
+    low: float  # lower limit of a shifted score
+    # tables, transposed: τ of all tables in double precision, rows ``table · labels + x`` for the node's and for its
+    # parent's label
     tables: Values
     transposed: Values
 
 
 class Duals(NamedTuple):
-    """What messages are known from.
+    """Stored numbers from which messages are computed."""
 
-    Attributes
-    ----------
-    domains
-        Of all nodes; ``below`` is F.
-    starts
-        The edge above node c has the entries ``starts[c]`` to ``starts[c + 1] - 1``, one for each label of the domain
-        of its parent, in that order.
-    arriving, outside
-        up_c of these labels, and G_c; the latter only where messages flow both ways.
-    """
-
-    domains: Domains
+    domains: Domains  # domains of all nodes; ``below`` is F
+    # starts: the edge above node c has the entries ``starts[c]`` to ``starts[c + 1] - 1``, one per label of its
+    # parent's domain, in that order
     starts: Offsets
+    # arriving, outside: up_c of these labels, and G_c; the latter only if messages go both ways
     arriving: Values
     outside: Values
 
 
 def no_messages(forest: Forest, domains: Domains) -> Duals:
-    """Room for the messages of these domains."""
+    """Allocate the messages of these domains."""
     starts = np.zeros(forest.num_nodes + 1, dtype=np.int64)
     _count(forest, domains, starts)
     return Duals(domains, starts, np.empty(int(starts[-1])), np.empty(int(starts[-1])))
@@ -93,7 +75,7 @@ def _shifted(scores: Scores, tops: Values, low: float, node: int, label: int) ->
 
 @inner
 def shifted(model: Model, node: int, label: int) -> float:
-    """θ of a label, as messages take it."""
+    """Return the shifted θ of a label."""
     return _shifted(model.scores, model.tops, model.low, node, label)
 
 
@@ -109,24 +91,24 @@ def pass_messages(
     position: Offsets,
     work: float,
 ) -> None:
-    """Messages of the active trees, and their best labellings within the domains.
+    """Compute messages of the active trees, and their best labellings within the domains.
 
-    Many labels make one tree take seconds, so that a call stops within a tree and the next one goes on from there.
+    With many labels one tree takes seconds, so a call may stop inside a tree, where the next call continues.
 
     Parameters
     ----------
     duals
-        Written for the active trees.
+        Output for the active trees.
     active
         Numbers of the trees.
     both_ways
-        Also downwards.
+        Whether to compute downward messages too.
     labels, values
-        Of all nodes and trees, written for the active ones: scores are those of the model.
+        Labels of all nodes and scores of all trees under the model, written for the active trees.
     position
-        Where to go on, zeros at first: the trees that are done, and the nodes of the next one, either way; rewritten.
+        Number of finished trees, and of nodes done in the next tree, upwards and downwards; initially zeros, updated.
     work
-        A call ends after about so many sums, or with the last tree.
+        Approximate number of sums after which a call ends.
     """
     done = 0.0
     while position[0] < len(active):
@@ -150,7 +132,7 @@ def pass_messages(
 
 @folded
 def _pass_up(forest: Forest, model: Model, duals: Duals, node: int) -> int:
-    """F of a node, over its domain, and its message up; returns how many sums that took."""
+    """Compute F of a node over its domain, and its upward message; return the number of sums."""
     begins, candidates, below = duals.domains
     starts, arriving, tables = duals.starts, duals.arriving, model.tables
     begin, end, parent = begins[node], begins[node + 1], forest.parent[node]
@@ -176,7 +158,7 @@ def _pass_up(forest: Forest, model: Model, duals: Duals, node: int) -> int:
 
 @folded
 def _pass_down(forest: Forest, model: Model, duals: Duals, node: int) -> int:
-    """G of a node, over its domain, for each of its children; returns how many sums that took."""
+    """Compute G of a node over its domain, for each child; return the number of sums."""
     begins, candidates, _ = duals.domains
     starts, arriving, outside = duals.starts, duals.arriving, duals.outside
     begin, parent, done = begins[node], forest.parent[node], 1
@@ -207,7 +189,7 @@ def _pass_down(forest: Forest, model: Model, duals: Duals, node: int) -> int:
 
 @inner
 def _trace(forest: Forest, model: Model, domains: Domains, first: int, root: int, labels: Ints) -> float:
-    """The best labelling of a tree whose F is known; returns its score."""
+    """Write the best labelling of a tree from its F; return its score."""
     starts, candidates, below = domains
     tables, num = model.tables, model.scores.shape[1]
     total = 0.0
@@ -233,7 +215,7 @@ def _trace(forest: Forest, model: Model, domains: Domains, first: int, root: int
 
 @njit(cache=True)
 def grow(domains: Domains, num: int, nodes: Offsets, labels: Ints) -> tuple[Offsets, Ints, Values]:
-    """Domains enlarged by labels, of ``num``, that may be there already or be named twice; ``below`` is not set."""
+    """Return the domains enlarged by labels (of ``num``), which may be present or repeated; ``below`` is not set."""
     size = len(domains.starts) - 1
     first = np.zeros(size + 1, dtype=np.int64)
     for k in range(len(nodes)):
@@ -245,26 +227,26 @@ def grow(domains: Domains, num: int, nodes: Offsets, labels: Ints) -> tuple[Offs
         sorted_labels[place[nodes[k]]] = labels[k]
         place[nodes[k]] += 1
     starts = np.empty_like(domains.starts)
-    found = np.empty(len(domains.labels) + len(labels), dtype=np.int32)
+    enlarged = np.empty(len(domains.labels) + len(labels), dtype=np.int32)
     present = np.zeros(num, dtype=np.bool_)
     starts[0] = entry = 0
     for node in range(size):
         begin = entry
         for k in range(domains.starts[node], domains.starts[node + 1]):
-            found[entry] = domains.labels[k]
+            enlarged[entry] = domains.labels[k]
             entry += 1
         if first[node + 1] > first[node]:
             for k in range(begin, entry):
-                present[found[k]] = True
+                present[enlarged[k]] = True
             for k in range(first[node], first[node + 1]):
                 if not present[sorted_labels[k]]:
                     present[sorted_labels[k]] = True
-                    found[entry] = sorted_labels[k]
+                    enlarged[entry] = sorted_labels[k]
                     entry += 1
             for k in range(begin, entry):
-                present[found[k]] = False
+                present[enlarged[k]] = False
         starts[node + 1] = entry
-    return starts, found[:entry], np.empty(entry)
+    return starts, enlarged[:entry], np.empty(entry)
 
 
 # --- of all labels ---------------------------------------------------------------------------------------------------
@@ -272,7 +254,7 @@ def grow(domains: Domains, num: int, nodes: Offsets, labels: Ints) -> tuple[Offs
 
 @inner
 def fill_scores(scores: Scores, tops: Values, low: float, node: int, out: Values, row: int) -> None:
-    """θ of all labels of a node, as messages take it, into a row of ``out``."""
+    """Write the shifted θ of all labels of a node into a row of ``out``."""
     top = tops[node]
     for x in range(scores.shape[1]):
         score = np.float64(scores[node, x]) - top
@@ -283,7 +265,7 @@ def fill_scores(scores: Scores, tops: Values, low: float, node: int, out: Values
 def fill_message(
     tables: Values, first_row: int, labels: Ints, at: int, sums: Values, begin: int, size: int, out: Values, row: int
 ) -> None:
-    """A message, for all labels of who receives it: ``out[row, y] = max_k sums[begin + k] + τ(labels[at + k], y)``.
+    """Write a message for all labels of the receiver: ``out[row, y] = max_k sums[begin + k] + τ(labels[at + k], y)``.
 
     ``tables[first_row + x]`` is τ(x, ·).
     """

@@ -1,12 +1,12 @@
-"""Rows of numbers, sixteen at a time: sums with their maximum, and the places where a bound is passed.
+"""Rows of numbers in vectors of sixteen: sums with their maximum, and positions above a bound.
 
-LLVM turns sums of rows into vector instructions by itself, but neither maxima of floating-point numbers nor searches.
-These few functions state them as operations on vectors of sixteen numbers, for any processor: two AVX registers of
-float32, four of float64.  Columns that fill no vector are taken with the ones before them: what is computed twice is
-the same.  They are called from compiled code; without the compiler (``NUMBA_DISABLE_JIT=1``) their
-plain definitions run, which also say what they compute.
+LLVM vectorizes sums of rows, but not maxima of floating-point numbers or searches.  These functions express them as
+operations on vectors of sixteen numbers, for any processor: two AVX registers of float32, four of float64.  Remaining
+columns are processed together with preceding ones; recomputed values are the same.  The functions are called from
+compiled code.  Without the compiler (``NUMBA_DISABLE_JIT=1``) their plain Python definitions run, which also serve as
+specification.
 
-Numbers may be -inf but neither NaN nor +inf, except in the tables of :func:`above` and :func:`any_above`.
+Numbers may be -inf but not NaN or +inf, except in the tables of :func:`above` and :func:`any_above`.
 """
 
 from __future__ import annotations
@@ -23,60 +23,60 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 WIDTH = 16
-"""Numbers in a vector."""
+"""Numbers per vector."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def padded(length: int) -> int:
-    """The next multiple of ``WIDTH``."""
+    """Return ``length`` rounded up to a multiple of ``WIDTH``."""
     return -(-length // WIDTH) * WIDTH
 
 
-# --- what is computed ------------------------------------------------------------------------------------------------
+# --- plain definitions -----------------------------------------------------------------------------------------------
 
 
 def sum_rows(a: Any, left: Array, i: int, right: Array, j: int, out: Array) -> Any:
-    """``out[k] = a + left[i, k] + right[j, k]`` for all columns k of ``right``; returns the maximum."""
+    """Set ``out[k] = a + left[i, k] + right[j, k]`` for all columns k of ``right``; return the maximum."""
     num = right.shape[1]
     out[:num] = a + left[i, :num] + right[j]
     return out[:num].max()
 
 
 def row_max(row: Array) -> Any:
-    """The maximum of a row whose length is a multiple of ``WIDTH``."""
+    """Return the maximum of a row whose length is a multiple of ``WIDTH``."""
     return row.max()
 
 
 def reaching(row: Array, start: int, bound: Any) -> int:
-    """Bit k is set where ``row[start + k] >= bound``, k below ``WIDTH``."""
+    """Return an integer whose bit k < ``WIDTH`` is set if ``row[start + k] >= bound``."""
     return sum(1 << k for k in range(WIDTH) if row[start + k] >= bound)
 
 
 def above(row: Array, start: int, table: Array, i: int, bound: Any) -> int:
-    """Bit k is set where ``row[start + k] + table[i, start + k] > bound``, k below ``WIDTH``."""
+    """Return an integer whose bit k < ``WIDTH`` is set if ``row[start + k] + table[i, start + k] > bound``."""
     with np.errstate(invalid="ignore"):
         return sum(1 << k for k in range(WIDTH) if row[start + k] + table[i, start + k] > bound)
 
 
 def row_argmax(table: Array, i: int) -> int:
-    """The first place of the maximum of ``table[i]``."""
+    """Return the first position of the maximum of ``table[i]``."""
     return int(table[i].argmax())
 
 
 def row_least(table: Array, i: int) -> Any:
-    """The minimum of ``table[i]``."""
+    """Return the minimum of ``table[i]``."""
     return table[i].min()
 
 
 def max_sum(left: Array, i: int, right: Array, j: int, table: Array, h: int) -> Any:
-    """The maximum of ``left[i, k] + right[j, k] + table[h, k]`` over all columns k of ``right``."""
+    """Return the maximum of ``left[i, k] + right[j, k] + table[h, k]`` over all columns k of ``right``."""
     num = right.shape[1]
     return (left[i, :num] + right[j] + table[h, :num]).max()
 
 
 def any_above(a: Any, left: Array, i: int, right: Array, j: int, table: Array, h: int, bound: Any) -> bool:
-    """Whether ``a + left[i, k] + right[j, k] + table[h, k] > bound`` for some column k of ``right``."""
+    """Return whether ``a + left[i, k] + right[j, k] + table[h, k] > bound`` for some column k of ``right``."""
     num = right.shape[1]
     with np.errstate(invalid="ignore"):
         return bool((a + left[i, :num] + right[j] + table[h, :num] > bound).any())
@@ -85,7 +85,7 @@ def any_above(a: Any, left: Array, i: int, right: Array, j: int, table: Array, h
 def any_above_two(
     a: Any, i: int, b: Any, j: int, left: Array, right: Array, k: int, table: Array, h: int, bound: Any
 ) -> bool:
-    """The same with the larger of ``a + left[i]`` and ``b + left[j]``, column by column, and ``right[k]``."""
+    """Return :func:`any_above` with the larger of ``a + left[i]`` and ``b + left[j]`` per column, and ``right[k]``."""
     num = right.shape[1]
     most = np.maximum(a + left[i, :num], b + left[j, :num])
     with np.errstate(invalid="ignore"):
@@ -93,20 +93,20 @@ def any_above_two(
 
 
 def lowest_bit(bits: int) -> int:
-    """The place of the lowest bit that is set; there must be one."""
+    """Return the position of the lowest set bit; ``bits`` must not be zero."""
     return (bits & -bits).bit_length() - 1
 
 
-# --- the same in vector instructions ---------------------------------------------------------------------------------
+# --- vector instructions ---------------------------------------------------------------------------------------------
 
 _NO_NAN = ("nnan", "nsz")
 _I64 = ir.IntType(64)
 
 
 class _Vectors:
-    """Writes operations on vectors of one type of number.
+    """Emits operations on vectors of one floating-point type.
 
-    Addresses are those of array elements; vectors are loaded without regard to alignment.
+    Addresses point to array elements; vectors are loaded without alignment.
     """
 
     def __init__(self, builder: ir.IRBuilder, number: types.Float) -> None:
@@ -127,7 +127,7 @@ class _Vectors:
         self.builder.store(vector, self.at(base, index), align=self.size)
 
     def spread(self, number: ir.Value) -> ir.Value:
-        """A vector of equal numbers."""
+        """Return a vector of equal numbers."""
         nothing = ir.Constant(self.type, ir.Undefined)
         one = self.builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
         return self.builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH))
@@ -136,18 +136,18 @@ class _Vectors:
         return self.builder.select(self.builder.fcmp_ordered(">", a, b, flags=_NO_NAN), a, b)
 
     def across(self, vector: ir.Value) -> ir.Value:
-        """The greatest number of a vector."""
+        """Return the largest number of a vector."""
         name = f"llvm.vector.reduce.fmax.v{WIDTH}f{8 * self.size}"
         module = self.builder.module
         function = module.globals.get(name) or ir.Function(module, ir.FunctionType(self.element, [self.type]), name)
         return self.builder.call(function, [vector], fastmath=_NO_NAN)
 
     def bits(self, comparison: ir.Value) -> ir.Value:
-        """A comparison's results as the bits of a number."""
+        """Return the results of a comparison as bits of an integer."""
         return self.builder.zext(self.builder.bitcast(comparison, ir.IntType(WIDTH)), _I64)
 
     def fold(self, length: ir.Value, start: ir.Value, step: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
-        """``for k in range(0, length, WIDTH): value = step(k, value)``."""
+        """Emit ``for k in range(0, length, WIDTH): value = step(k, value)``."""
         builder = self.builder
         before = builder.block
         head, body, after = (builder.append_basic_block() for _ in range(3))
@@ -174,7 +174,7 @@ def _emit_address(context: Any, array: types.Array) -> tuple[Any, _Generate]:
 
 
 _address: Any = intrinsic(_emit_address)
-"""Of an array's first element.  ``array.ctypes.data`` counts references, which takes longer than sixteen sums."""
+"""Address of an array's first element.  ``array.ctypes.data`` counts references, which costs more than sixteen sums."""
 
 
 _Generate = Callable[[Any, ir.IRBuilder, Any, Sequence[ir.Value]], ir.Value]
@@ -424,7 +424,7 @@ def _compile_row_argmax(table: Any, i: Any) -> Any:
         else:
             for k in range(whole, num):
                 best = max(best, table[i, k])
-        for first in range(0, whole, 4 * WIDTH):  # sixty-four at a time: which of them it is cannot be foreseen
+        for first in range(0, whole, 4 * WIDTH):  # 64 at a time: their position is not predictable for branches
             bits = 0
             for k in range(first, min(first + 4 * WIDTH, whole), WIDTH):
                 bits |= _reaching_vector(best, address + k * table.itemsize) << (k - first)

@@ -2,12 +2,12 @@
 
     max  Σ_i θ_i(x_i) + Σ_i τ(x_{i-1}, x_i)        over x_1, ..., x_n in {0, ..., L-1}
 
-O(n L²) a chain.  Chains lie one after the other in one array of local scores; ``offsets`` says where each begins.
+O(n L²) per chain.  One array holds the local scores of all chains in sequence; ``offsets`` gives their starts.
 Source: Viterbi, Error bounds for convolutional codes (1967).
 
-The inner loop runs over contiguous labels, takes four predecessors at a time and keeps no back pointers: maxima of sums
-are all that it computes, so that it becomes a handful of vector instructions.  The best predecessors are found
-afterwards, for the labels of the best path alone.
+The inner loop runs over contiguous labels, processes four predecessors at a time, and stores no back pointers: it
+computes only maxima of sums, which compile to a few vector instructions.  The best predecessors are found afterwards,
+only for the labels of the best path.
 """
 
 from __future__ import annotations
@@ -28,26 +28,21 @@ Values = NDArray[np.float64]
 
 
 def viterbi(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints, Values]:
-    """Best labellings of chains.
+    """Return best labellings of chains, labels of all tokens and one score per chain in double precision.
+
+    They are -1 and -inf for chains without a finite labelling.
 
     Parameters
     ----------
-    scores
-        θ of all tokens, shape (tokens, labels), float32 or float64; -inf forbids a label.
+    scores : (tokens, labels) array θ, float32 or float64
+        -inf forbids a label.
     offsets
-        Chain k has the tokens ``offsets[k]`` to ``offsets[k + 1] - 1``, one or more.
+        Chain k has the tokens ``offsets[k]`` to ``offsets[k + 1] - 1``, at least one.
     transitions
-        τ, shape (labels, labels) and type as the scores, row: the earlier label; or one such matrix a token, shape
-        (tokens, labels, labels), for the step from that token to the next (a chain's last one is not looked at).
-
-    Returns
-    -------
-    labels
-        Of all tokens; -1 in chains without a labelling whose score is finite.
-    values
-        Scores of the labellings, one a chain, in double precision; -inf where there is none.
+        τ, shape (labels, labels) and type as the scores, row: the earlier label.  Or one such matrix per token, shape
+        (tokens, labels, labels), for the step to the next token (that of a chain's last token is ignored).
     """
-    scores, offsets, transitions = checked(scores, offsets, transitions)
+    scores, offsets, transitions = check_chains(scores, offsets, transitions)
     labels = np.empty(len(scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)
     stepwise = transitions.ndim == 3
@@ -56,15 +51,15 @@ def viterbi(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints
     return labels, values
 
 
-def checked(
+def check_chains(
     scores: Scores, offsets: Offsets, transitions: Scores, *, steps: bool = True
 ) -> tuple[Scores, Offsets, Scores]:
-    """What :func:`viterbi` takes, as its kernels expect it; ``steps``: transitions may be given step by step.
+    """Return validated arguments of :func:`viterbi`; ``steps`` allows one matrix of transitions per token.
 
     Raises
     ------
     ArrayError
-        If it is something else.
+        If an argument is invalid.
     """
     scores = as_floats(scores, "scores", shape=("tokens", "labels"), minus_infinity=True, dtype=None)
     tokens, labels = scores.shape
@@ -75,7 +70,7 @@ def checked(
 
 @njit(cache=True, no_cpython_wrapper=True)
 def advance(before: Scores, transitions: Scores, after: Scores) -> None:
-    """``after[y] = max_x before[x] + transitions[x, y]``, four x at a time."""
+    """Set ``after[y] = max_x before[x] + transitions[x, y]``, four x at a time."""
     num = len(before)
     whole = num - num % 4
     for y in range(len(after)):
@@ -96,7 +91,7 @@ def advance(before: Scores, transitions: Scores, after: Scores) -> None:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def longest(offsets: Offsets) -> int:
-    """Tokens of the longest chain."""
+    """Return the number of tokens of the longest chain."""
     most = 0
     for chain in range(len(offsets) - 1):
         most = max(most, offsets[chain + 1] - offsets[chain])
@@ -105,7 +100,7 @@ def longest(offsets: Offsets) -> int:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def best_sum(a: Scores, b: Scores) -> int:
-    """The index of the greatest a + b, the first of equals."""
+    """Return the first index of the largest a + b."""
     best, where = a[0] + b[0], 0
     for k in range(1, len(a)):
         if a[k] + b[k] > best:
@@ -150,11 +145,11 @@ def _viterbi(
 
 
 def plain(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints, Values]:
-    """Best labellings of chains by one compiled loop over label pairs with back pointers, as textbooks write it.
+    """Return best labellings by the textbook loop over label pairs with back pointers, compiled, for comparison.
 
-    For comparison; parameters and results are those of :func:`viterbi`, with one matrix of transitions.
+    Parameters and results are those of :func:`viterbi`, with one matrix of transitions.
     """
-    scores, offsets, transitions = checked(scores, offsets, transitions, steps=False)
+    scores, offsets, transitions = check_chains(scores, offsets, transitions, steps=False)
     labels = np.empty(len(scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)
     _plain(scores, offsets, transitions, labels, values)
@@ -196,16 +191,11 @@ def _plain(scores: Scores, offsets: Offsets, transitions: Scores, labels: Ints, 
 
 
 def two_best(scores: Scores, offsets: Offsets, transitions: Scores) -> tuple[Ints, Values, Ints, Values]:
-    """Best and second best labellings of chains, by Viterbi's algorithm with two values a label.
+    """Return best and second best labellings of chains, by Viterbi's algorithm with two values per label.
 
-    Returns
-    -------
-    labels, values
-        As of :func:`viterbi`.
-    second_labels, second_values
-        The same of the second best; -1 and -inf where there is none.
+    Labels and values as for :func:`viterbi`, followed by those of the second best; -1 and -inf if it does not exist.
     """
-    scores, offsets, transitions = checked(scores, offsets, transitions, steps=False)
+    scores, offsets, transitions = check_chains(scores, offsets, transitions, steps=False)
     labels, second_labels = (np.empty(len(scores), dtype=np.int32) for _ in range(2))
     values, second_values = (np.empty(len(offsets) - 1) for _ in range(2))
     transposed = np.ascontiguousarray(transitions.T)
@@ -266,7 +256,7 @@ def _trace(
     deeper: bool,
     out: Ints,
 ) -> float:
-    """Follow a best (or, where ``deeper``, second best) labelling back from its last label; returns its score."""
+    """Follow a best (or second best if ``deeper``) labelling back from its last label; return its score."""
     if (second if deeper else first)[n - 1, label] == -np.inf:
         out[start : start + n] = -1
         return -np.inf

@@ -1,11 +1,11 @@
-"""Clustering by local search: a partition of n items that maximises the sum of the scores within its clusters.
+"""Local search for clusterings: a partition of n items that maximises the sum of the scores within its clusters.
 
     max Σ_{clusters S} Σ_{i<j in S} w_ij,        w symmetric, of any sign, each pair counted once.
 
-The problem (correlation clustering, clique partitioning) is NP-hard; this is a heuristic and proves nothing.  From a
-given partition, single items move to the cluster where they gain most and pairs of clusters join while they gain; at a
-local optimum a few items are thrown out at random and the search goes on from there.  A pass over all items takes
-O(n) time a cluster: the scores of every item towards every cluster are kept up to date, O(n) a move.
+The problem (correlation clustering, clique partitioning) is NP-hard.  This heuristic proves no bound.  From a given
+partition it moves single items to the cluster where they gain most, and joins pairs of clusters while that gains.  At
+a local optimum it throws out a few items at random and continues.  The scores of every item towards every cluster are
+kept up to date, O(n) per move, so a pass over all items takes O(n) time per cluster.
 
 Sources: B. W. Kernighan and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell System Technical
 Journal 49 (1970); H. R. Lourenço, O. C. Martin and T. Stützle, *Iterated local search*, in Handbook of Metaheuristics
@@ -32,35 +32,26 @@ _GAIN = 1e-9
 """A move must gain more than this, relative to the largest score."""
 
 _ORDERED = 8
-"""So many descents share an order: sorting would take as long as descending."""
+"""Number of descents that share an item order: sorting takes as long as descending."""
 
 
 _VISITS = 1 << 24
-"""So many entries of the scores are looked at between two looks at the clock, about."""
+"""Approximate number of score entries visited between two checks of the clock."""
 
 
 def local_search(
     scores: Floats, start: Ints, *, kicks: int = 0, seed: int = 0, expired: Expired = never
 ) -> tuple[Ints, float]:
-    """Improve a partition.
+    """Improve a partition by local search; return cluster numbers by first item, and the score.
 
     Parameters
     ----------
-    scores
-        Symmetric, shape (n, n), zero diagonal.
-    start
-        Number of each item's cluster, 0 to n - 1.
-    kicks
-        How often a local optimum is left at random.
-    seed
-        Of the order of the items and of the kicks.
+    scores : (n, n) array, symmetric, zero diagonal
+    start : (n,) array of cluster numbers, 0 to n - 1
+    kicks, seed
+        Number of random restarts from a local optimum, and seed of the kicks and the item orders.
     expired
-        Asked between kicks; those that are left are not made.
-
-    Returns
-    -------
-    labels, score
-        The best partition found, its clusters numbered by their first items, and its score.
+        Checked between kicks; the remaining kicks are skipped once it returns True.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     start = as_indices(start, "start", upper=len(scores), shape=(len(scores),))
@@ -71,12 +62,17 @@ def local_search(
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     labels = rank[inverse]
-    return labels, float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
+    return labels, clustering_score(scores, labels)
+
+
+def clustering_score(scores: Floats, labels: Ints) -> float:
+    """Return the sum of the scores within clusters, each pair counted once."""
+    return float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
 
 
 def search(scores: Floats, labels: Ints, generator: np.random.Generator, kicks: int, expired: Expired) -> Ints:
-    """The best partition found, whatever its clusters' numbers; ``labels`` may be changed."""
-    scores = np.require(as_floats(scores, "scores", shape=("n", "n")), requirements="W")  # of one kind for the kernels
+    """Return the best partition found, with arbitrary cluster numbers; ``labels`` may be changed."""
+    scores = np.require(as_floats(scores, "scores", shape=("n", "n")), requirements="W")  # one type for the kernels
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
     kicks = as_integer(kicks, "kicks", low=0)
     n = len(labels)
@@ -95,17 +91,16 @@ def search(scores: Floats, labels: Ints, generator: np.random.Generator, kicks: 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def descend(scores: Floats, labels: Ints, orders: Floats, largest: float) -> Ints:
-    """The kernel of :func:`local_search`, for other kernels: the best partition found, whatever its clusters' numbers.
+    """Return the best partition found, with arbitrary cluster numbers: :func:`local_search` for use in other kernels.
 
     Parameters
     ----------
     scores, labels
-        As there; ``labels`` may be changed.
-    orders
-        Numbers in [0, 1): row k draws the k-th kick, and every eighth row orders the items of the descents up to the
-        next; shape (kicks + 1, n).
+        As in :func:`local_search`; ``labels`` may be changed.
+    orders : (kicks + 1, n) array of numbers in [0, 1)
+        Row k draws the k-th kick.  Every eighth row orders the items of the descents up to the next such row.
     largest
-        Of the scores' absolute values, positive.
+        Largest absolute score, positive.
     """
     state = _begin(scores, labels)
     _advance(scores, state, orders, whole(0), _GAIN * largest)
@@ -135,7 +130,7 @@ def _begin(scores: Floats, labels: Ints) -> _State:
 
 @njit(cache=True)
 def _advance(scores: Floats, state: _State, orders: Floats, first: int, least: float) -> None:
-    """Kicks and descents number ``first`` and so on; number 0 is a descent without a kick before it."""
+    """Run kicks and descents from number ``first``; number 0 is a descent without a kick."""
     labels, best, order = state.labels, state.best, state.order
     gained, best_gain = state.gains[0], state.gains[1]
     for k in range(first, first + len(orders)):
@@ -146,7 +141,7 @@ def _advance(scores: Floats, state: _State, orders: Floats, first: int, least: f
             order_by(draw, len(order), order)
         gained += _descend(scores, state, order, least)
         if k == 0:
-            # Most clusters are empty by now, and the others get small numbers.  A descent without a gain has no move.
+            # Most clusters are empty now: give the others small numbers.  A descent without a gain made no move.
             _renumber(state)
             overwrite(best, labels)
             best_gain = gained
@@ -154,45 +149,29 @@ def _advance(scores: Floats, state: _State, orders: Floats, first: int, least: f
             best_gain = gained
             overwrite(best, labels)
         elif gained < best_gain - least:
-            # Back to the best: only what the kick and the descent have moved.
+            # Return to the best partition: undo only the moves of this kick and descent.
             for i in range(len(labels)):
                 if labels[i] != best[i]:
                     _move(scores, state, i, best[i])
             gained = best_gain
-            _nothing_gains(state)
+            _mark_checked(state)
     state.gains[0], state.gains[1] = gained, best_gain
 
 
 class _State(NamedTuple):
-    """Of a search: everything is kept up to date by :func:`_move`.
+    """State of a search, kept up to date by :func:`_move`."""
 
-    Attributes
-    ----------
-    labels, sizes
-        The number of each item's cluster, and how many items each number has.
-    towards
-        Of cluster c to item i: the sum of the scores of i with the members of c, shape (n, n).
-    changed, checked
-        When each number's cluster changed last, and when each item last had no move that gains.
-    clock
-        The number of moves so far, plus one; and the time of the last local optimum.
-    best
-        The best partition so far.
-    gains
-        What has been gained since the start, and what the best partition had gained.
-    order
-        Of the items, in a descent.
-    """
-
+    # labels, sizes: cluster number of each item, and number of items in each cluster
     labels: Ints
     sizes: Ints
-    towards: Floats
+    towards: Floats  # (n, n) array: sum of the scores of item i with the members of cluster c, indexed [c, i]
+    # changed, checked: time of each cluster's last change, and of the last check of each item that found no gain
     changed: Ints
     checked: Ints
-    clock: Ints
+    clock: Ints  # number of moves plus one, and the time of the last local optimum
     best: Ints
-    gains: Floats
-    order: Ints
+    gains: Floats  # total gain of the current partition and of ``best``, the best one so far
+    order: Ints  # order of the items in a descent
 
 
 @njit(cache=True, no_cpython_wrapper=True)
@@ -210,14 +189,14 @@ def _move(scores: Floats, state: _State, item: int, cluster: int) -> None:
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _nothing_gains(state: _State) -> None:
+def _mark_checked(state: _State) -> None:
     state.checked[:] = state.clock[0]
     state.clock[1] = state.clock[0]
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _renumber(state: _State) -> None:
-    """Number the clusters that are not empty from 0, in their order."""
+    """Number the non-empty clusters from 0 in their current order."""
     n = len(state.labels)
     number = np.empty(n, dtype=np.int64)
     count = 0
@@ -234,8 +213,8 @@ def _renumber(state: _State) -> None:
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _numbers(sizes: Ints) -> int:
-    """The largest number of a cluster that is not empty, plus one."""
+def _count_numbers(sizes: Ints) -> int:
+    """Return the largest number of a non-empty cluster plus one."""
     for c in range(len(sizes) - 1, -1, -1):
         if sizes[c] > 0:
             return c + 1
@@ -252,9 +231,9 @@ def _empty_cluster(sizes: Ints) -> int:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _kick(scores: Floats, state: _State, draw: Floats) -> float:
-    """Throw some items out of their clusters; returns the (negative) gain.
+    """Throw some items out of their clusters and return the (negative) gain.
 
-    They are neighbours in the random order, and those of one cluster leave together, so that whole parts can change.
+    The items are neighbours in the random order; those of one cluster leave together, so that large parts can change.
     """
     labels, towards = state.labels, state.towards
     n = len(labels)
@@ -280,9 +259,9 @@ def _kick(scores: Floats, state: _State, draw: Floats) -> float:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _descend(scores: Floats, state: _State, order: Ints, least: float) -> float:
-    """Move items and join clusters until nothing gains; returns the gain.
+    """Move items and join clusters until nothing gains; return the gain.
 
-    An item that had no move that gains has one now only if its cluster has changed, or to a cluster that has changed.
+    An item that had no gaining move can have one only if its own cluster or the target cluster has changed since.
     """
     labels, sizes, towards, changed = state.labels, state.sizes, state.towards, state.changed
     gained = 0.0
@@ -290,7 +269,7 @@ def _descend(scores: Floats, state: _State, order: Ints, least: float) -> float:
     while improved:
         improved = False
         empty = _empty_cluster(sizes)
-        numbers = _numbers(sizes)
+        numbers = _count_numbers(sizes)
         for i in order:
             old = labels[i]
             own = towards[old, i]
@@ -314,15 +293,15 @@ def _descend(scores: Floats, state: _State, order: Ints, least: float) -> float:
             gain = _join(scores, state, least)
             gained += gain
             improved = gain > 0.0
-    _nothing_gains(state)
+    _mark_checked(state)
     return gained
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _join(scores: Floats, state: _State, least: float) -> float:
-    """Join the two clusters that gain most, one of which has changed; zero if none do."""
+    """Join the two clusters that gain most, one of which has changed; return the gain, or zero."""
     labels, sizes, towards = state.labels, state.sizes, state.towards
-    n, numbers = len(labels), _numbers(state.sizes)
+    n, numbers = len(labels), _count_numbers(state.sizes)
     between = np.empty(numbers)
     best, into, gain = whole(-1), whole(-1), least
     for c in range(numbers):

@@ -1,24 +1,24 @@
-r"""A bound on subsets of largest value that counts negative scores too: the maximum of a concave function.
+r"""A bound on the largest value of a subset that uses negative scores too: the maximum of a concave function.
 
     f(x) = value + Σ_j g_j x_j + ½ Σ_jk w_jk x_j x_k        over x in {0, 1}^m
 
-For every diagonal D ≥ 0 the function Σ_j (g_j + ½ D_j) x_j + ½ xᵀ(W - D)x has the same values there, for x_j² = x_j.
-With W - D negative semidefinite it is concave, and each point y of the cube bounds it by its tangent,
+Since x_j² = x_j, for every diagonal D ≥ 0 the function Σ_j (g_j + ½ D_j) x_j + ½ xᵀ(W - D)x has the same values on
+{0, 1}^m.  If W - D is negative semidefinite it is concave, and its tangent at any point y of the cube is a bound:
 
     f(x) ≤ φ(y) + Σ_j max(v_j (1 - y_j), -v_j y_j)        v = ∇φ(y).
 
-Shares of positive scores (:mod:`colgen.solvers.clusters.subset`) know nothing of negative ones: where scores are dense
-and of both signs, this bound is a small part of theirs.  A subset of the items needs no other D.
+Bounds from shares of positive scores (:mod:`colgen.solvers.clusters.subset`) ignore negative scores.  Where scores are
+dense and of both signs this bound is far smaller.  The same D is valid for every subset of the items.
 
-*Point.*  Coordinate ascent from the point of the node above, O(m²) a sweep: until the tangent proves enough, or φ(y)
-itself is more than that, so that no point can.
+*Point.*  Coordinate ascent from the parent node's point, O(m²) per sweep.  It stops when the tangent bound is low
+enough, or when φ(y) itself exceeds the target, which no point can then reach.
 
-*Curvature.*  The best D is the dual solution of the semidefinite relaxation, with s = 2x - 1 and one item more for the
-linear terms.  The mixing method finds nearly optimal vectors, and D from their lengths; what they lack to feasibility
-is added to all of D, and tried by a Cholesky factorization.  O(m² r) a sweep over vectors of r entries.
+*Curvature.*  The best D is the dual solution of the semidefinite relaxation in s = 2x - 1, with one extra item for the
+linear terms.  The mixing method finds nearly optimal vectors; their lengths give D.  A multiple of the identity is
+added until a Cholesky factorization succeeds.  O(m² r) per sweep over vectors of r entries.
 
-A score may be raised before there is a D, and nothing is proved that does not hold: one that only says that two items
-are apart would ask for a large D.
+Scores may be raised before D is computed; the bound stays valid.  A very negative score that only keeps two items
+apart would require a large D.
 
 Sources: A. Billionnet, S. Elloumi, *Using a mixed integer quadratic programming solver for the unconstrained quadratic
 0-1 problem*, Mathematical Programming 109 (2007), for the concave function; P.-W. Wang, W.-C. Chang, J. Z. Kolter, *The
@@ -36,30 +36,30 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _RANK = 8
-"""Entries of a vector."""
+"""Entries per vector."""
 
 _MIXED = 8
-"""Sweeps over the vectors."""
+"""Sweeps of the mixing method over the vectors."""
 
 _SWEEPS = 4
-"""Of coordinate ascent at a node."""
+"""Sweeps of coordinate ascent per node."""
 
 _MOVED = 1e-3
-"""A coordinate that would move by less stays where it is."""
+"""Smaller moves of a coordinate are skipped."""
 
 _LACKING = 1e-3
-"""What is tried first to be added to D, relative to its largest entry; then more and more of it."""
+"""First multiple of the identity added to D, relative to the largest entry of D; increased until it suffices."""
 
 _PIVOT = 1e-9
-"""Pivots of the factorization are larger than this, relative to the same: far beyond its rounding errors."""
+"""Smallest pivot of the factorization, relative to the largest entry of D: far above rounding errors."""
 
 _ROUNDED = 1e-13
-"""What rounding may take from the bound, relative to the sum of its terms."""
+"""Allowance for rounding in the bound, relative to the sum of its terms."""
 
 
 @njit(cache=True)
-def not_far_below(scores: Floats) -> Floats:
-    """The scores, raised where they are further below zero than the largest is above."""
+def raise_low_scores(scores: Floats) -> Floats:
+    """Return the scores with a lower limit of minus the largest score."""
     low = 0.0
     for i in range(len(scores)):
         for j in range(i):
@@ -68,19 +68,16 @@ def not_far_below(scores: Floats) -> Floats:
 
 
 @njit(cache=True)
-def curve(scores: Floats, candidates: Ints, m: int, gain: Floats, curvature: Floats) -> int:
-    """Find D for some items; how many entries have been visited.
+def compute_curvature(scores: Floats, candidates: Ints, m: int, gain: Floats, curvature: Floats) -> int:
+    """Compute D for some items; return the number of entries visited.
 
     Parameters
     ----------
-    scores
-        w, symmetric with zero diagonal, shape (n, n).
+    scores : (n, n) array w, symmetric, zero diagonal
     candidates, m
-        The items are the first so many.
-    gain
-        g, shape (n,): the D that is best depends on it.
-    curvature
-        D of these items is written here, shape (n,).
+        The items are the first ``m`` entries of ``candidates``.
+    gain : (n,) array g, on which the best D depends
+    curvature : (n,) array, output: D of these items
     """
     quadratic = _homogeneous(scores, candidates, m, gain)
     vectors = np.empty((m + 1, _RANK))
@@ -107,7 +104,7 @@ def curve(scores: Floats, candidates: Ints, m: int, gain: Floats, curvature: Flo
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _homogeneous(scores: Floats, candidates: Ints, m: int, gain: Floats) -> Floats:
-    """M with ½ sᵀMs = f(x) but for a constant, s = 2x - 1 and 1 behind the last item."""
+    """Return M with ½ sᵀMs = f(x) up to a constant, where s = 2x - 1 followed by an entry 1."""
     quadratic = np.zeros((m + 1, m + 1))
     for a in range(m):
         row, total = scores[candidates[a]], 0.0
@@ -120,7 +117,7 @@ def _homogeneous(scores: Floats, candidates: Ints, m: int, gain: Floats) -> Floa
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _mix(quadratic: Floats, vectors: Floats, length: Floats) -> None:
-    """Turn each vector to where it gains most; ``length`` is that of what it is turned to."""
+    """Turn each vector to the direction of largest gain, and store the length of that direction."""
     size, rank = vectors.shape
     towards = np.empty(rank)
     for i in range(size):
@@ -142,7 +139,7 @@ def _mix(quadratic: Floats, vectors: Floats, length: Floats) -> None:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _is_definite(scores: Floats, candidates: Ints, m: int, diagonal: Floats, more: float, pivot: float) -> bool:
-    """Whether D - W has a Cholesky factorization, with ``more`` added to D."""
+    """Return whether D - W has a Cholesky factorization after ``more`` is added to D."""
     factor = np.empty((m, m))
     for a in range(m):
         row = scores[candidates[a]]
@@ -174,18 +171,16 @@ def concave_bound(
     point: Floats,
     attracted: Floats,
 ) -> float:
-    """A bound on f, sought only so far as it might be ``wanted`` or less.
+    """Return an upper bound on f; it is tightened only while it may still fall to ``wanted`` or below.
 
     Parameters
     ----------
     scores, candidates, m, gain, curvature
-        As for :func:`curve`.
+        As for :func:`compute_curvature`.
     value
-        Of no item.
-    point
-        y to start from, and where it has been moved to, shape (n,).
-    attracted
-        Room for Wy, shape (n,).
+        Value without any of the items.
+    point : (n,) array, start point y, moved in place
+    attracted : (n,) array, workspace for Wy
     """
     for a in range(m):
         i = candidates[a]

@@ -1,15 +1,15 @@
-r"""Items that no cut of little weight parts: classes of an edge-weighted graph by its local edge connectivity.
+r"""Classes of items that no light cut separates: local edge connectivity in an edge-weighted graph.
 
-With weights w ≥ 0 of pairs, a set S of items is *cut off* at Σ_{i in S, j not in S} w_ij.  Two items are in one class
-for a threshold t if every set that holds one of them alone is cut off at more than t; this is an equivalence.
+With weights w ≥ 0 of pairs, a set S of items has cut weight Σ_{i in S, j not in S} w_ij.  Two items are equivalent for
+a threshold t if every set that contains exactly one of them has cut weight above t.
 
-*Search.*  Items are visited in maximum adjacency order, always the one of largest weight a(v) to those visited before.
-Let u have just been visited, and its weights have been added.  Then a(v) of each v that waits is its degree in the
-graph of the visited items and v, in which u and v are the last two of such an order: there the smallest cut that parts
-them is a(v) (Nagamochi and Ibaraki), and in the whole graph it is no smaller.  So u and v are in one class if a(v) >
-t.  What is in one class is contracted, and items are visited again, until nothing is.  O(n²) a pass, and few passes.
+*Search.*  Items are visited in maximum adjacency order: the next item has the largest weight a(v) to those already
+visited.  Let u be the item just visited, with its weights added.  For each unvisited v, a(v) is the degree of v in the
+graph of the visited items and v, where u and v end such an order.  The smallest cut between u and v has weight a(v)
+there (Nagamochi and Ibaraki), and no less in the full graph.  So u and v are equivalent if a(v) > t.  Equivalent items
+are contracted, and the search repeats until nothing is contracted.  O(n²) per pass, with few passes.
 
-Classes may be missed: the bound is that of one order.
+Some equivalent items may be missed, since each pass uses the bound of one order.
 
 Source: H. Nagamochi, T. Ono, T. Ibaraki, *Implementing an efficient minimum capacity cut algorithm*, Mathematical
 Programming 67 (1994).
@@ -27,33 +27,33 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ROUNDED = 1e-12
-"""A sum counts as larger than a threshold if it is so by more than this share: beyond the rounding of its terms."""
+"""A sum exceeds a threshold only if it does so by this fraction, to be safe against rounding."""
 
 
-def inseparable(weights: Floats, threshold: float) -> Ints:
-    """The number of each item's class, by first items: every cut that parts two of one class weighs more than that.
+def find_inseparable(weights: Floats, threshold: float) -> Ints:
+    """Return the class of each item, numbered by first item: every cut between two items of a class weighs more than t.
 
     Parameters
     ----------
-    weights
-        Symmetric, shape (n, n); negative ones count as zero, and so does the diagonal.
+    weights : (n, n) array, symmetric
+        Negative entries and the diagonal count as zero.
     threshold
-        t, not negative.
+        t, at least 0.
     """
     weights = np.ascontiguousarray(as_floats(weights, "weights", shape=("n", "n")), dtype=np.float64)
     threshold = as_float(threshold, "threshold", low=0.0)
-    return np.asarray(_inseparable(weights, threshold * (1.0 + ROUNDED)), dtype=np.int64)
+    return np.asarray(_find_inseparable(weights, threshold * (1.0 + ROUNDED)), dtype=np.int64)
 
 
 @njit(cache=True)
-def _inseparable(weights: Floats, threshold: float) -> Ints:
+def _find_inseparable(weights: Floats, threshold: float) -> Ints:
     n = len(weights)
     labels = np.arange(n)
     w = np.empty((n, n))
     for i in range(n):
         for j in range(n):
             w[i, j] = max(weights[i, j], 0.0) if i != j else 0.0
-    m = n  # classes so far, a row of w each
+    m = n  # classes so far, one row of w each
     joined, adjacency, waiting = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n, dtype=np.int64)
     while m > 1:
         for v in range(m):
@@ -61,7 +61,7 @@ def _inseparable(weights: Floats, threshold: float) -> Ints:
         classes = m
         u = waiting[0]
         for left in range(m - 1, 0, -1):
-            # u is visited: the others wait in waiting[:left].
+            # u is visited; the unvisited items are waiting[:left].
             for place in range(left + 1):
                 if waiting[place] == u:
                     waiting[place] = waiting[left]
@@ -80,7 +80,7 @@ def _inseparable(weights: Floats, threshold: float) -> Ints:
             u = best
         if classes == m:
             break
-        # Roots are the smallest of their class, so that they are numbered before the others.
+        # A root is the smallest item of its class, so it is numbered before the others.
         numbers, count = np.empty(m, dtype=np.int64), 0
         for v in range(m):
             root = _root(joined, v)
@@ -89,7 +89,7 @@ def _inseparable(weights: Floats, threshold: float) -> Ints:
                 count += 1
             else:
                 numbers[v] = numbers[root]
-        w = summed(w, numbers, count)
+        w = sum_between(w, numbers, count)
         for i in range(n):
             labels[i] = numbers[labels[i]]
         m = count
@@ -97,8 +97,8 @@ def _inseparable(weights: Floats, threshold: float) -> Ints:
 
 
 @njit(cache=True)
-def summed(weights: Floats, labels: Ints, count: int) -> Floats:
-    """Of each two of ``count`` classes the weights between them, zero on the diagonal; ``weights`` are symmetric."""
+def sum_between(weights: Floats, labels: Ints, count: int) -> Floats:
+    """Return the total weight between each two of ``count`` classes, with zero diagonal; ``weights`` are symmetric."""
     found = np.zeros((count, count))
     for i in range(len(labels)):
         for j in range(i):

@@ -1,44 +1,44 @@
-r"""Items that some best clustering keeps together: a test that proves it, and the contraction that it allows.
+r"""Contraction of items that some optimal clustering keeps together, by a sufficient condition.
 
-Let w be scores of pairs and U a set of items.  Give its items weights μ_u ≥ 0, Σ_u μ_u = 1, and let for each item k
-outside of U
+Let w be scores of pairs and U a set of items.  Give its items weights μ_u ≥ 0, Σ_u μ_u = 1, and for each item k
+outside of U let
 
-    δ_uk = w_uk - μ_u Σ_{v in U} w_vk,        Δ_u = Σ_{k not in U} |δ_uk|:
+    δ_uk = w_uk - μ_u Σ_{v in U} w_vk,        Δ_u = Σ_{k not in U} |δ_uk|.
 
-how far k's scores with U are from being shared out in proportion to μ.
+These measure how far k's scores with U are from proportional to μ.
 
 **Theorem.**  If for every non-empty A ⊂ U with |A| ≤ |U|/2
 
     ½ Σ_{u in A} Σ_{v in U \ A} w_uv ≥ Σ_{u in A} Δ_u,
 
-then some best clustering has U in one cluster.  If U has two items i and j then w_ij ≥ Δ_i = Δ_j is enough.
+then some optimal clustering has U in one cluster.  If U has two items i and j then w_ij ≥ Δ_i = Δ_j suffices.
 
-*Proof.*  Let a best clustering split U into U_1, ..., U_m, m ≥ 2, the first of them the largest, and let H_a be what
-else is in the cluster of U_a.  Moving all of U into the cluster of U_a gains
+*Proof.*  Let an optimal clustering split U into U_1, ..., U_m, m ≥ 2, with U_1 the largest, and let H_a be the other
+items in the cluster of U_a.  Moving all of U into the cluster of U_a gains
 
     G_a = Σ_{b<c} w(U_b, U_c) + Σ_{b≠a} (w(U_b, H_a) - w(U_b, H_b)).
 
 Take the average with weights λ_a = μ(U_a).  As w(U \ U_a, k) = w(U, k) - w(U_a, k), item k in H_a contributes
-λ_a w(U, k) - w(U_a, k) = -Σ_{u in U_a} δ_uk to it.  Each k is in one H_a at most, and Σ_u δ_uk = 0, so that what k
-takes away is at most max_a |Σ_{u in U_a} δ_uk| ≤ Σ_{a≥2} Σ_{u in U_a} |δ_uk|.  Hence
+λ_a w(U, k) - w(U_a, k) = -Σ_{u in U_a} δ_uk to it.  Each k is in at most one H_a, and Σ_u δ_uk = 0, so k subtracts at
+most max_a |Σ_{u in U_a} δ_uk| ≤ Σ_{a≥2} Σ_{u in U_a} |δ_uk|.  Hence
 
     Σ_a λ_a G_a ≥ Σ_{b<c} w(U_b, U_c) - Σ_{a≥2} Σ_{u in U_a} Δ_u,
 
-and Σ_{b<c} w(U_b, U_c) = ½ Σ_a w(U_a, U \ U_a), whose term a = 1 is not negative (if |U_1| > |U|/2 then by the
-condition for its complement) and whose other terms outweigh the Δ.  So some G_a ≥ 0: the clustering with U in one
-cluster is no worse.  With two items m = 2 and the factor ½ is not needed.  ∎
+and Σ_{b<c} w(U_b, U_c) = ½ Σ_a w(U_a, U \ U_a).  Its term a = 1 is not negative (if |U_1| > |U|/2, by the condition
+for its complement), and its other terms outweigh the Δ.  So some G_a ≥ 0: the clustering with U in one cluster is no
+worse.  With two items m = 2 and the factor ½ is not needed.  ∎
 
-The condition is tested item by item: with |A| ≤ |U|/2, an item u of A has at least as many scores with U \ A as make up
-the *lower half* of its scores with U, so that it is enough if half of the sum of these is at least Δ_u, for each u.
+The condition is tested item by item.  With |A| ≤ |U|/2, an item u of A has at least as many scores with U \ A as the
+*lower half* of its scores with U.  So it suffices that half the sum of the lower half is at least Δ_u for each u.
 
-Items k that a best clustering cannot have together with any item of U need not be counted; two components of the graph
-of positive scores never meet in a cluster.  For μ_i = 0 the test of a pair is the heavy edge test, w_ij ≥ Σ_k |w_ik|.
-Contracted items add up: the sum of their scores, and their weights, become those of the new item.
+Items k that an optimal clustering cannot put together with any item of U are not counted: two components of the graph
+of positive scores never share a cluster.  For μ_i = 0 the test of a pair is the heavy edge test, w_ij ≥ Σ_k |w_ik|.
+A contracted item gets the sums of the scores and of the weights of its items.
 
 Sources: A. Alush and J. Goldberger, *Ensemble segmentation using efficient integer linear programming*, IEEE PAMI 34
 (2012), for heavy edges; S. Böcker, S. Briesemeister, G. W. Klau, *Exact algorithms for cluster editing: evaluation and
 experiments*, Algorithmica 60 (2011), for pairs and cliques of cluster editing; J.-H. Lange, B. Andres, P. Swoboda,
-*Combinatorial persistency criteria for multicut and max-cut*, CVPR (2019).  The theorem for sets is this module's own.
+*Combinatorial persistency criteria for multicut and max-cut*, CVPR (2019).  The theorem for sets is new in this module.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_floats, as_indices, as_integer
-from colgen.solvers.clusters.connectivity import summed
+from colgen.solvers.clusters.connectivity import sum_between
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.stopping import Expired, never
 
@@ -63,32 +63,27 @@ def contract(
     expired: Expired = never,
     rounds: list[tuple[Ints, Ints]] | None = None,
 ) -> Ints:
-    """Contract what the theorem allows, until it allows no more.
+    """Contract items by the theorem until it allows no more; return group numbers by first item.
+
+    Some optimal clustering keeps every group together.
 
     Parameters
     ----------
-    scores
-        Symmetric with zero diagonal, shape (n, n).
+    scores : (n, n) array, symmetric, zero diagonal
     labels
-        The number of each item's cluster in a good clustering, whose clusters, and their parts, are the sets to test.
+        Cluster number of each item in a good clustering; its clusters and their parts are tested.
     smallest
-        Components of the graph of positive scores with fewer items are left as they are.
+        Components of the graph of positive scores with fewer items are skipped.
     expired
-        Asked between tests; those that are left are not made, and less is contracted.
+        Checked between tests; the remaining tests are skipped once it returns True.
     rounds
-        Is given each round, for :func:`passes`: the items of a component, by the first ones that they hold, and the
-        number of each one's group.
-
-    Returns
-    -------
-    Ints
-        The number of each item's group, groups numbered by their first items.  Some best clustering keeps every group
-        together.
+        Each round is appended, for :func:`passes`: the items of a component, each named by its first original item, and
+        the group number of each.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
     smallest = as_integer(smallest, "smallest")
-    first = np.arange(len(scores))  # of each item's group
+    first = np.arange(len(scores))  # first item of each item's group
     start = [np.array([i]) for i in range(len(scores))]
     work = [(scores, labels, start)]
     while work and not expired():
@@ -112,13 +107,13 @@ def contract(
         for group in fresh:
             first[group] = group.min()
         representative = np.unique(joined, return_index=True)[1]
-        work.append((merged(scores, joined), labels[representative], fresh))
+        work.append((merge_scores(scores, joined), labels[representative], fresh))
     return np.unique(first, return_inverse=True)[1]
 
 
 @njit(cache=True)
 def components(scores: Floats) -> Ints:
-    """The number of each item's connected component in the graph of positive scores, in the order of first items."""
+    """Return the component of each item in the graph of positive scores, numbered by first item."""
     n = len(scores)
     component = np.full(n, -1)
     queue = np.empty(n, dtype=np.int64)
@@ -140,40 +135,40 @@ def components(scores: Floats) -> Ints:
     return component
 
 
-def merged(scores: Floats, groups: Ints) -> Floats:
-    """Scores of pairs of groups, zero on the diagonal."""
+def merge_scores(scores: Floats, groups: Ints) -> Floats:
+    """Return the scores of pairs of groups, with zero diagonal."""
     scores = as_floats(scores, "scores", shape=("n", "n"))
     groups = as_indices(groups, "groups", upper=len(scores), shape=(len(scores),))
     if len(groups) == int(groups.max(initial=-1)) + 1:
         return scores
     count = int(groups.max(initial=-1)) + 1
-    return np.asarray(summed(np.ascontiguousarray(scores), groups.astype(np.int64), count))
+    return np.asarray(sum_between(np.ascontiguousarray(scores), groups.astype(np.int64), count))
 
 
 def _contract_once(scores: Floats, weights: Floats, labels: Ints, expired: Expired = never) -> Ints:
-    """One round on a connected component: the number of each item's group."""
+    """Run one round on a connected component; return the group number of each item."""
     n = len(scores)
     everything = np.arange(n)
     group = everything.copy()
     for cluster in np.unique(labels):
         rest = np.flatnonzero(labels == cluster)
         while len(rest) >= 2 and not expired():
-            # A cluster is contracted in parts if it is not as a whole.
-            part = np.sort(together(scores, weights, rest, everything))
+            # If the test fails for the full cluster, contract parts of it.
+            part = np.sort(find_contractible(scores, weights, rest, everything))
             if not len(part) or not passes(scores, weights, np.where(np.isin(everything, part), part[0], everything)):
-                break  # by a rounding error, at worst
+                break  # only a rounding error can cause this
             group[part] = part[0]
             rest = np.setdiff1d(rest, part)
     if (group == everything).all() and not expired():
         group = _pairs(np.require(scores, requirements=["C", "W"]), weights)
         for item in np.flatnonzero(group != everything):
             if not passes(scores, weights, np.where(everything == item, group, everything)):
-                group[item] = item  # by a rounding error
+                group[item] = item  # rejected by a rounding error
     return np.unique(group, return_inverse=True)[1]
 
 
-def together(scores: Floats, weights: Floats, items: Ints, others: Ints) -> Ints:
-    """A subset of ``items`` that passes the test, found by leaving out what fails worst; empty if there is none.
+def find_contractible(scores: Floats, weights: Floats, items: Ints, others: Ints) -> Ints:
+    """Return a subset of ``items`` that passes the test, or an empty array; the worst items are removed repeatedly.
 
     ``others`` are the items that could share a cluster with them; they may include ``items``.
     """
@@ -183,20 +178,18 @@ def together(scores: Floats, weights: Floats, items: Ints, others: Ints) -> Ints
     others = as_indices(others, "others", upper=len(scores), shape=("others",))
     others = np.setdiff1d(others, items)
     both = np.append(items, others)
-    return items[_together(np.ascontiguousarray(scores[np.ix_(items, both)]), weights[items])]
+    return items[_find_contractible(np.ascontiguousarray(scores[np.ix_(items, both)]), weights[items])]
 
 
 def passes(scores: Floats, weights: Floats, groups: Ints) -> bool:
-    """Whether every group of two items or more passes the test.
+    """Return whether every group of at least two items passes the test.
 
     Parameters
     ----------
     scores
-        Of all items that could share a cluster, symmetric with zero diagonal, shape (n, n).
-    weights
-        From which μ is made, shape (n,).
-    groups
-        The number of each item's group.
+        Scores of all items that could share a cluster, symmetric with zero diagonal, shape (n, n).
+    weights : (n,) array from which μ is computed
+    groups : (n,) array of group numbers
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     weights = as_floats(weights, "weights", shape=(len(scores),), low=0.0)
@@ -206,14 +199,14 @@ def passes(scores: Floats, weights: Floats, groups: Ints) -> bool:
         items = np.flatnonzero(groups == group)
         if len(items) == 2 and bool(_is_heavy(np.ascontiguousarray(scores), items[0], items[1])):
             continue
-        if len(together(scores, weights, items, everything)) < len(items):
+        if len(find_contractible(scores, weights, items, everything)) < len(items):
             return False
     return True
 
 
 @njit(cache=True)
 def _is_heavy(scores: Floats, i: int, j: int) -> bool:
-    """Whether two items share a score as large as all others of one of them."""
+    """Return whether the score of a pair is at least the sum of all other absolute scores of one of its items."""
     first, second = 0.0, 0.0
     for k in range(len(scores)):
         first += abs(scores[i, k])
@@ -222,8 +215,8 @@ def _is_heavy(scores: Floats, i: int, j: int) -> bool:
 
 
 @njit(cache=True)
-def _together(scores: Floats, weights: Floats) -> Ints:
-    """Which items pass the test together; columns of ``scores`` are the items, then others."""
+def _find_contractible(scores: Floats, weights: Floats) -> Ints:
+    """Return the items that pass the test together; the columns of ``scores`` are the items followed by the others."""
     n, width = scores.shape
     left = np.arange(n)
     inside = np.zeros(width, dtype=np.bool_)
@@ -240,7 +233,7 @@ def _together(scores: Floats, weights: Floats) -> Ints:
                     total += scores[i, k]
                 for a in range(len(left)):
                     delta[a] += abs(scores[left[a], k] - mu[a] * total)
-        half = len(left) - len(left) // 2  # |U \ A| at least
+        half = len(left) - len(left) // 2  # |U \ A| is at least this
         fails = 0
         for a in range(len(left)):
             if len(left) == 2:
@@ -258,14 +251,14 @@ def _together(scores: Floats, weights: Floats) -> Ints:
         if fails == 0:
             return left
         worst = np.argsort(margin[: len(left)], kind="mergesort")[: max(1, int(0.2 * fails))]
-        inside[left[worst]] = False  # they count as others from now on
+        inside[left[worst]] = False  # they count as others from here on
         left = left[inside[left]]
     return np.empty(0, dtype=np.int64)
 
 
 @njit(cache=True)
 def _pairs(scores: Floats, weights: Floats) -> Ints:
-    """Pairs that pass the test, no item in two of them: the partner, of smaller number, of each item, or itself."""
+    """Find disjoint pairs that pass the test; return each item's partner of smaller number, or the item itself."""
     n = len(scores)
     partner = np.arange(n)
     free = np.ones(n, dtype=np.bool_)
@@ -278,7 +271,7 @@ def _pairs(scores: Floats, weights: Floats) -> Ints:
             score = scores[i, j]
             if score <= 0.0 or not free[i] or not free[j]:
                 continue
-            passes = 2.0 * score >= min(total[i], total[j])  # heavy: the score itself is in the total
+            passes = 2.0 * score >= min(total[i], total[j])  # heavy edge: the total includes the score
             if not passes:
                 mu = weights[i] / (weights[i] + weights[j])
                 delta = 0.0

@@ -1,24 +1,23 @@
-r"""Clusterings that dual values prove best, component by component, without a linear program.
+r"""Clusterings whose optimality dual values prove, component by component, without a linear program.
 
     max Σ_{clusters S} w(S),        w(S) = Σ_{i<j in S} w_ij,  w symmetric, of any sign.
 
-By linear programming duality a clustering with the clusters C is best if there are dual values π of the items with
+By linear programming duality a clustering with clusters C is optimal if there are dual values π of the items with
 
-    π(C) = w(C) for each of its clusters,        π(S) ≥ w(S) for all other sets S:
+    π(C) = w(C) for each of its clusters,        π(S) ≥ w(S) for all other sets S.
 
-any other clustering is then worth at most Σ_i π_i, which is what this one is worth.  Clusters never need to span two
-connected components of the graph of positive scores, so that each component has its own clustering and its own proof.
+Any other clustering is then worth at most Σ_i π_i, the value of this one.  Clusters never need to span two connected
+components of the graph of positive scores, so each component has its own clustering and its own proof.
 
-The first guess is half of what an item scores in its own cluster; then no part of a cluster that is best as a whole
-violates its inequality.  An exact search (:mod:`colgen.solvers.clusters.subset`) finds for each anchor the set S that
-is violated most.  Each is a cut, and the relaxation method projects π on it, along the subspace of the equations: with
-s_C = |S ∩ C| / |C| the step goes along 1_S - Σ_C s_C 1_C.  It is repeated over all cuts found so far until none is
-violated, and the search looks for more.  Where S is a union of clusters there is no such step, and the clustering is
-not best; where the relaxation of set partitioning is fractional there is no such π, and the method gives up.
+The first guess of π_i is half the score of item i within its own cluster.  With it no part of an optimal cluster
+violates its inequality.  An exact search (:mod:`colgen.solvers.clusters.subset`) finds the most violated set S of each
+anchor.  Each S is a cut.  The relaxation method projects π on the cuts within the subspace of the equations: with
+s_C = |S ∩ C| / |C| the step has direction 1_S - Σ_C s_C 1_C.  Projections repeat over all cuts until none is violated;
+then the search looks for more.  If S is a union of clusters there is no such step and the clustering is not optimal.
+If the relaxation of set partitioning is fractional no such π exists, and the method gives up.
 
-Complexity: a sweep over the cuts takes O(n) a cut; the searches are exponential in the worst case, and are given so
-many nodes.  On documents nine components out of ten are proved by the first guess, and most others after one more
-search.
+Complexity: O(n) per cut and sweep.  The searches are exponential in the worst case and have a node limit.  On
+documents the first guess proves 90% of the components, and one more search proves most of the others.
 
 Sources: S. Agmon, *The relaxation method for linear inequalities*, Canadian Journal of Mathematics 6 (1954);
 A. Mehrotra and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations Research Letters 22 (1998),
@@ -45,31 +44,31 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _ZERO = 1e-11
-"""Violations up to this count as none, relative to the largest score: it is what rounding errors may make of ties."""
+"""Violations up to this count as zero, relative to the largest score: rounding errors break ties by this much."""
 
 _SEARCHES = 12
-"""The search is repeated so often at most."""
+"""Maximum number of searches."""
 
 _SWEEPS = 400
-"""The relaxation method gives up after so many sweeps over the cuts."""
+"""Maximum number of sweeps of the relaxation method over the cuts."""
 
 _BEYOND = 20
-"""So many sweeps try to leave cuts behind that rounding errors violate."""
+"""Sweeps that try to satisfy every cut beyond rounding errors."""
 
 _CUTS = 12
-"""And so many cuts an item are kept."""
+"""Maximum number of stored cuts per item."""
 
 _SHORT = 1e-9
-"""A step of this length, squared, is none: its entries are quotients of whole numbers of items."""
+"""Squared steps below this length count as zero: entries of a step are quotients of numbers of items."""
 
 _SMALL = 40
-"""Proofs of components of so many items take a hundredth of a second at most."""
+"""Proofs of components of at most this many items take at most 0.01 s."""
 
 _BATCH = 4 * _SMALL**3
-"""The cubes of the numbers of items of the components that are looked at between two looks at the clock."""
+"""Limit on the sum of cubed component sizes between two checks of the clock."""
 
 _VISITS = 1 << 25
-"""Entries of cuts that are looked at in between, about."""
+"""Approximate number of cut entries visited between two checks of the clock."""
 
 
 def settle(
@@ -82,35 +81,32 @@ def settle(
     nodes: int = 20_000,
     expired: Expired = never,
 ) -> tuple[Ints, Mask, Floats]:
-    """A good clustering by local search in each component, and which components' clusterings dual values prove best.
+    """Cluster each component by local search, and prove optimality by dual values where possible.
 
     Parameters
     ----------
-    scores
-        w, symmetric with zero diagonal, shape (n, n).
+    scores : (n, n) array w, symmetric, zero diagonal
     start
-        The number of each item's cluster in the clustering to start from, 0 to n - 1.
-    kicks
-        Of the local search, so many an item.
-    seed
-        Of the local search.
+        Cluster number of each item in the start clustering, 0 to n - 1.
+    kicks, seed
+        Kicks per item and seed of the local search.
     largest
-        Components of more items are not tried to prove.
+        No proof is tried for components with more items.
     nodes
-        Of a search, at most.
+        Node limit of each search.
     expired
-        Asked several times a second; once the answer is yes, clusterings are improved without kicks, and not proved.
+        Checked several times per second.  Once it returns True, clusterings are improved without kicks and not proved.
 
     Returns
     -------
     labels, settled, duals
-        The number of each item's cluster, clusters numbered by their first items; of each item whether its component's
-        clustering is proved best, and the dual values that prove it, zero elsewhere.
+        Cluster number of each item, by first item; whether the clustering of its component is proved optimal; and the
+        dual values that prove it, zero elsewhere.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     start = as_indices(start, "start", upper=len(scores), shape=(len(scores),))
     kicks, nodes = as_integer(kicks, "kicks", low=0), as_integer(nodes, "nodes", low=0)
-    scores = np.require(scores, np.float64, ["C", "W"])  # of one kind for the kernels, which do not write to it
+    scores = np.require(scores, np.float64, ["C", "W"])  # one type for the kernels, which do not write to it
     start = np.asarray(start, dtype=np.int64)
     component = components(scores)
     order = np.argsort(component, kind="stable")
@@ -135,13 +131,13 @@ def settle(
         draws = generator.random(drawn)
         _settle(scores, order, np.array(here), start, kicks, draws, largest, nodes, outcome)
         first = here[-1]
-    return _numbered(outcome.found), outcome.settled, outcome.duals
+    return _number_by_first(outcome.first_item), outcome.settled, outcome.duals
 
 
 class _Outcome(NamedTuple):
-    """Of each item the first one of its cluster, whether that is proved best, and the dual value."""
+    """For each item: the first item of its cluster, whether that cluster is proved optimal, and the dual value."""
 
-    found: Ints
+    first_item: Ints
     settled: Mask
     duals: Floats
 
@@ -157,30 +153,30 @@ def _settle_alone(
     expired: Expired,
     outcome: _Outcome,
 ) -> None:
-    """One component, with looks at the clock."""
-    found, settled, duals = outcome
+    """Settle one component, checking the clock."""
+    first_item, settled, duals = outcome
     m = len(items)
     if m <= 2:
-        found[items] = items[0]  # joined by a positive score
+        first_item[items] = items[0]  # joined by a positive score
         duals[items] = 0.5 * scores[items[0], items[-1]]
         return
     inner = np.ascontiguousarray(scores[np.ix_(items, items)])
     _, ahead, place = np.unique(start[items], return_index=True, return_inverse=True)
     labels = ahead[place].astype(np.int64)
     labels = search(inner, labels, generator, kicks * m, expired)
-    _note(labels, items, found)
+    _record_firsts(labels, items, first_item)
     proof = _begin(inner, labels)
-    settled[items] = m <= largest and not expired() and _prove_patiently(inner, labels, proof, nodes, expired)
+    settled[items] = m <= largest and not expired() and _prove_in_time(inner, labels, proof, nodes, expired)
     if settled[items[0]]:
         duals[items] = proof.duals
 
 
-def _prove_patiently(scores: Floats, labels: Ints, proof: _Proof, nodes: int, expired: Expired) -> bool:
-    """:func:`_prove`, which gives up when it is to end."""
+def _prove_in_time(scores: Floats, labels: Ints, proof: _Proof, nodes: int, expired: Expired) -> bool:
+    """Run :func:`_prove`; give up when ``expired`` returns True."""
     for _ in range(_SEARCHES):
-        said = _look(scores, labels, proof, nodes)
-        if said != _OPEN:
-            return bool(said == _PROVED)
+        status = _add_cuts(scores, labels, proof, nodes)
+        if status != _OPEN:
+            return bool(status == _PROVED)
         slice_ = max(1, _VISITS // (int(proof.size[0]) * len(labels)))
         for sweeps in range(0, _SWEEPS, slice_):
             if expired():
@@ -193,16 +189,14 @@ def _prove_patiently(scores: Floats, labels: Ints, proof: _Proof, nodes: int, ex
 
 
 def proves(scores: Floats, labels: Ints, *, nodes: int = 20_000) -> bool:
-    """Whether dual values are found that prove a clustering best; False leaves it open.
+    """Return whether dual values that prove the clustering optimal are found; False leaves it open.
+
+    Each search has at most ``nodes`` nodes.
 
     Parameters
     ----------
-    scores
-        w, symmetric with zero diagonal, shape (n, n).
-    labels
-        The number of each item's cluster, 0 to n - 1.
-    nodes
-        Of a search, at most.
+    scores : (n, n) array w, symmetric, zero diagonal
+    labels : (n,) array of cluster numbers, 0 to n - 1
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
@@ -223,14 +217,14 @@ def _settle(
     nodes: int,
     outcome: _Outcome,
 ) -> None:
-    """Components, each the items of ``order`` between two ``ends``."""
-    found, settled, duals = outcome
+    """Settle several components; each consists of the items of ``order`` between two consecutive ``ends``."""
+    first_item, settled, duals = outcome
     drawn = 0
     for c in range(len(ends) - 1):
         items = order[ends[c] : ends[c + 1]]
         m = len(items)
         if m == 2:  # joined by a positive score
-            found[items[1]] = items[0]
+            first_item[items[1]] = items[0]
             duals[items[0]] = duals[items[1]] = 0.5 * scores[items[0], items[1]]
         if m <= 2:
             continue
@@ -249,7 +243,7 @@ def _settle(
         rows = kicks * m + 1
         labels = descend(inner, labels, draws[drawn : drawn + rows * m].reshape(rows, m), largest_score)
         drawn += rows * m
-        _note(labels, items, found)
+        _record_firsts(labels, items, first_item)
         proof = _begin(inner, labels)
         if m <= largest and _prove(inner, labels, proof, nodes):
             for a in range(m):
@@ -260,50 +254,41 @@ def _settle(
 
 
 @njit(cache=True)
-def _note(labels: Ints, items: Ints, found: Ints) -> None:
-    """Of each item the first one of its cluster; ``items`` ascend."""
+def _record_firsts(labels: Ints, items: Ints, first_item: Ints) -> None:
+    """Store the first item of each item's cluster; ``items`` ascend."""
     for a in range(len(items)):
-        found[items[a]] = items[a]
+        first_item[items[a]] = items[a]
         for b in range(a):
             if labels[b] == labels[a]:
-                found[items[a]] = items[b]
+                first_item[items[a]] = items[b]
                 break
 
 
 @njit(cache=True)
-def _numbered(found: Ints) -> Ints:
-    """Clusters numbered by their first items."""
+def _number_by_first(first_item: Ints) -> Ints:
     count = 0
-    labels = np.empty(len(found), dtype=np.int64)
-    for i in range(len(found)):
-        if found[i] == i:
+    labels = np.empty(len(first_item), dtype=np.int64)
+    for i in range(len(first_item)):
+        if first_item[i] == i:
             labels[i] = count
             count += 1
         else:
-            labels[i] = labels[found[i]]
+            labels[i] = labels[first_item[i]]
     return labels
 
 
 class _Proof(NamedTuple):
-    """Dual values, and the cuts that they are to satisfy.
-
-    Attributes
-    ----------
-    cuts, steps, worths, lengths
-        Of each cut: its items, the step that projects on it, its score, and the length of the step, squared.
-    size
-        How many cuts there are.
-    zero
-        What rounding errors may make of ties.
-    """
+    """Dual values and the cuts that they have to satisfy."""
 
     duals: Floats
+    # cuts, steps, worths, lengths: for each cut: its items, the step of its projection, its score, and the squared
+    # length of the step
     cuts: Mask
     steps: Floats
     worths: Floats
     lengths: Floats
-    size: Ints
-    zero: Floats
+    size: Ints  # number of cuts
+    zero: Floats  # violations up to this count as zero
 
 
 _OPEN, _PROVED, _FAILED = range(3)
@@ -312,9 +297,9 @@ _OPEN, _PROVED, _FAILED = range(3)
 @njit(cache=True)
 def _prove(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> bool:
     for _ in range(_SEARCHES):
-        said = _look(scores, labels, proof, nodes)
-        if said != _OPEN:
-            return said == _PROVED
+        status = _add_cuts(scores, labels, proof, nodes)
+        if status != _OPEN:
+            return status == _PROVED
         if not _relax(proof, whole(_SWEEPS)):
             return False
     return False
@@ -322,7 +307,7 @@ def _prove(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> bool:
 
 @njit(cache=True)
 def _begin(scores: Floats, labels: Ints) -> _Proof:
-    """The first guess."""
+    """Return the first guess of the dual values, without cuts."""
     n = len(labels)
     duals = np.zeros(n)
     for i in range(n):
@@ -343,7 +328,7 @@ def _begin(scores: Floats, labels: Ints) -> _Proof:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def relative_zero(scores: Floats) -> float:
-    """Violations up to this count as none."""
+    """Return the violation that counts as zero for these scores."""
     largest = 0.0
     for i in range(len(scores)):
         for j in range(len(scores)):
@@ -352,8 +337,8 @@ def relative_zero(scores: Floats) -> float:
 
 
 @njit(cache=True)
-def _look(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> int:
-    """Look for violated cuts: whether there are some, there is none, or there is no hope."""
+def _add_cuts(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> int:
+    """Search violated cuts; return whether some were added, none exists, or the proof failed."""
     n = len(labels)
     zero, count = proof.zero[0], proof.size[0]
     cuts, steps, worths, lengths = proof.cuts, proof.steps, proof.worths, proof.lengths
@@ -382,7 +367,7 @@ def _look(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> int:
             step = (1.0 if members[v, i] else 0.0) - shares[labels[i]]
             steps[count, i] = step
             lengths[count] += step * step
-        if lengths[count] < _SHORT:  # a union of clusters is worth more than they are
+        if lengths[count] < _SHORT:  # a union of clusters is worth more than the clusters
             return _FAILED
         count += 1
     proof.size[0] = count
@@ -391,12 +376,12 @@ def _look(scores: Floats, labels: Ints, proof: _Proof, nodes: int) -> int:
 
 @njit(cache=True)
 def _relax(proof: _Proof, sweeps: int) -> bool:
-    """Project dual values on violated cuts until none is violated; False if so many sweeps do not do it."""
+    """Project the dual values on violated cuts until none is violated; return False if the sweeps do not suffice."""
     zero = 0.5 * proof.zero[0]
     for _ in range(sweeps):
         if _sweep(proof, zero, 0.0):
             before = proof.duals.copy()
-            for _ in range(_BEYOND):  # where there is room, not even rounding errors are to violate a cut
+            for _ in range(_BEYOND):  # try to satisfy the cuts beyond rounding errors
                 if _sweep(proof, 0.0, zero):
                     return True
             overwrite(proof.duals, before)
@@ -406,7 +391,7 @@ def _relax(proof: _Proof, sweeps: int) -> bool:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sweep(proof: _Proof, zero: float, beyond: float) -> bool:
-    """Project on each cut that is violated by more than ``zero``, and beyond it; whether there was none."""
+    """Project beyond each cut violated by more than ``zero``; return whether there was none."""
     duals, cuts, worths = proof.duals, proof.cuts, proof.worths
     satisfied = True
     for k in range(proof.size[0]):

@@ -1,4 +1,4 @@
-"""The best shares of pairs' scores in a bound on subsets: a maximum flow (Hammer, Hansen and Simeone, 1984)."""
+"""The best shares of pair scores in a bound on subsets: a maximum flow (Hammer, Hansen and Simeone, 1984)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def move_shares(shares: Floats, candidates: Ints, m: int, gain: Floats, share: Floats, tiny: float) -> int:
-    """Move shares from items with a surplus to items without, along shortest paths, until none is left.
+    """Move shares from items with a surplus to items without, along shortest paths, until no more can be moved.
 
-    Returns how many items it has visited.
+    Return the number of visited items.
     """
     n, visits = len(gain), 0
     level = np.empty(n, dtype=np.int64)
     queue = np.empty(m, dtype=np.int64)
     while True:
-        # How many steps each item is from one without a surplus.
+        # Breadth-first distance of each item to the items without a surplus.
         tail = 0
         for k in range(m):
             i = candidates[k]
@@ -41,7 +41,7 @@ def move_shares(shares: Floats, candidates: Ints, m: int, gain: Floats, share: F
                     queue[tail] = i
                     tail += 1
         arrived = 0.0
-        for q in range(tail - 1, -1, -1):  # the farthest first
+        for q in range(tail - 1, -1, -1):  # farthest first
             i = queue[q]
             surplus = gain[i] + share[i]
             if level[i] <= 0 or surplus <= tiny:

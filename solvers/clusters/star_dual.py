@@ -4,18 +4,18 @@ r"""Bounds on clusterings from dual values of two-partition inequalities: *stars
     subject to  Σ_{t in T} x_kt - Σ_{s<t in T} x_st ≤ 1   for each item k and set T of others     [λ_kT ≥ 0]
                 0 ≤ x_ij ≤ 1
 
-Stars of two items are the triangle inequalities (:mod:`colgen.solvers.clusters.triangle_dual`).  Those alone leave
-sparse graphs half of every edge: at x = ½ on the edges and 0 elsewhere none is violated.  A star of three edges forbids
-that, and larger ones more.  With the reduced scores r = w - Σ a λ every λ ≥ 0 proves that no clustering scores more
-than B(λ) = Σ λ + Σ_{i<j} max(0, r_ij), and decides pairs as triangles do.
+Stars with two items in T are the triangle inequalities (:mod:`colgen.solvers.clusters.triangle_dual`).  Triangles alone
+are weak on sparse graphs: x = ½ on all edges and 0 elsewhere violates none.  A star of three edges forbids that point,
+and larger stars are stronger still.  With reduced scores r = w - Σ a λ, every λ ≥ 0 proves that no clustering scores
+more than B(λ) = Σ λ + Σ_{i<j} max(0, r_ij).  Decisions on pairs follow as for triangles.
 
-*Ascent.*  Hildreth's projections on the rows, with the kinks of B rounded off, as for triangles.  Violated stars are
-looked for greedily where x is now (:mod:`colgen.solvers.clusters.two_partition` has the same for linear programs),
-together with the most violated triangle of each pair; rows whose dual value is zero are let go.  O(n² a) for a star
-that is grown by a items, and a sweep takes O(Σ |T|²).
+*Ascent.*  Hildreth's projections on the rows, with the kinks of B smoothed, as for triangles.  Violated stars are
+grown greedily at the current x (:mod:`colgen.solvers.clusters.two_partition` does the same for linear programs).  The
+most violated triangle of each pair is added, and rows with dual value zero are dropped.  Growing a star by a items
+takes O(n² a), and a sweep takes O(Σ |T|²).
 
 Sources: M. Grötschel and Y. Wakabayashi, *Facets of the clique partitioning polytope*, Mathematical Programming 47
-(1990), for the inequalities; those of the triangles' module for the ascent.
+(1990), for the inequalities; the sources of the triangle module for the ascent.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_floats, as_indices
+from colgen.solvers.clusters.clustering import clustering_score
 from colgen.solvers.clusters.transitivity import violated_triangles
-from colgen.solvers.clusters.triangle_dual import Rows, TriangleBound, near_clustering, step_sizes
+from colgen.solvers.clusters.triangle_dual import Rows, TriangleBound, find_near_clustering, step_sizes
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner
 from colgen.solvers.stopping import Expired, never
@@ -34,70 +35,63 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MEMBERS = 8
-"""Of T, at most."""
+"""Maximum size of T."""
 
 _STARTS = 20
-"""Stars grown for a centre at one point."""
+"""Stars grown per centre and point."""
 
 _FIRST, _LAST = 2, 11
-"""How often ε has been halved at first, and at last."""
+"""First and last number of halvings of ε."""
 
 _POINTS = 16
-"""So often at most are rows looked for at one ε: a look finds few of them, and they are worth more than small ε."""
+"""Maximum number of separation rounds per ε: each finds few rows, and rows help more than a small ε."""
 
 _TAIL = 0.003
-"""And until a look closes less than this share of the gap."""
+"""The last separation round at an ε closes less than this fraction of the gap."""
 
 _SWEEPS = 20
-"""After each look."""
+"""Sweeps per separation round."""
 
 _OVER = 1.5
-"""A row moves so many times as far as its projection; the ascent converges for anything between zero and two."""
+"""Relaxation factor of the projections; the ascent converges for any factor between zero and two."""
 
 _VIOLATED = 1e-2
-"""Rows are looked for that are violated by more than this."""
+"""Separated rows are violated by more than this."""
 
 _GAIN = 1e-6
-"""A star grows by items that add more."""
+"""An item is added to a star if it adds more than this."""
 
 _STALLED = 0.05
-"""The ascent ends when halving ε closes less than this share of the gap: what is left is the relaxation's own."""
+"""The ascent ends when halving ε closes less than this fraction of the gap; the rest is the relaxation's own gap."""
 
 _LOOK = 1 << 22
-"""Between two looks at the clock stars are grown for so many items, times all items."""
+"""Work limit between two checks of the clock while growing stars, in centres times squared number of items."""
 
 _VISITS = 1 << 22
-"""So many entries of rows are looked at between two looks at the clock."""
+"""Number of row entries visited between two checks of the clock."""
 
 _WORK = 1_500_000_000
-"""The ascent ends after looking at so many: ten seconds."""
+"""Maximum number of row entries visited by the ascent: about ten seconds."""
 
 
 def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired = never) -> TriangleBound:
-    """Bound the scores of all clusterings by dual ascent over stars, triangles among them.
+    """Bound the scores of all clusterings by dual ascent over stars (including triangles), the rows of the result.
 
     Parameters
     ----------
-    scores
-        w, symmetric with zero diagonal, shape (n, n).
+    scores : (n, n) array w, symmetric, zero diagonal
     labels
-        The number of each item's cluster in a good clustering, 0 to n - 1; better ones are looked for near the
-        ascent's x.
+        Cluster numbers of a good clustering, 0 to n - 1; better ones are sought near the ascent's x.
     seed
-        Of the local search.
+        Seed of the local search.
     expired
-        Asked several times a second; the ascent ends, with what it has proved, when the answer is yes.
-
-    Returns
-    -------
-    TriangleBound
-        Its rows are stars, as :func:`proved_by` takes them.
+        Checked several times per second; the ascent returns the bound so far once it returns True.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),))
     size = step_sizes(scores)
     stars, duals = np.empty((0, MEMBERS + 1), dtype=np.int32), np.empty(0)
-    best = evaluated(scores, stars, duals, labels)
+    best = evaluate(scores, stars, duals, labels)
     reduced, work, known = scores, 0, set[bytes]()
     for level in range(_FIRST, _LAST + 1):
         steepness = 2.0**level / size
@@ -106,7 +100,7 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
             if best.closed or work > _WORK or expired():
                 return best
             x = np.clip(0.5 + reduced * steepness, 0.0, 1.0)
-            stars, duals = with_violated(x, stars, duals, expired)
+            stars, duals = add_violated(x, stars, duals, expired)
             entries = int(((stars >= 0).sum(axis=1) ** 2).sum()) + 1
             at_once = max(1, _VISITS // entries)
             values = reduced.copy()
@@ -116,14 +110,14 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
                 sweep(values, steepness, stars, duals, min(at_once, _SWEEPS - done))
             work += entries * _SWEEPS
             stars, duals = stars[duals > 0.0], duals[duals > 0.0]
-            found = evaluated(scores, stars, duals, best.labels)  # without the rounding errors of many steps
+            found = evaluate(scores, stars, duals, best.labels)  # without the rounding errors of many steps
             reduced = found.reduced
             gained = best.bound - found.bound
             if gained > 0.0:
                 best = found._replace(labels=best.labels, score=best.score)
             if point and gained <= _TAIL * (best.bound - best.score):
                 break
-        near = near_clustering(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed, expired, known)
+        near = find_near_clustering(scores, np.clip(0.5 + reduced * steepness, 0.0, 1.0), seed, expired, known)
         if near is not None and near[1] > best.score:
             best = best._replace(labels=near[0], score=near[1])
         if before - best.bound <= _STALLED * (best.bound - best.score):
@@ -131,24 +125,22 @@ def star_bound(scores: Floats, labels: Ints, *, seed: int = 0, expired: Expired 
     return best
 
 
-def proved_by(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> TriangleBound:
-    """What dual values of stars prove, recomputed from the scores.
+def recompute_bound(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> TriangleBound:
+    """Return the bound that dual values of stars prove, recomputed from the scores.
 
     Parameters
     ----------
-    scores
-        w, symmetric with zero diagonal, shape (n, n).
+    scores : (n, n) array w, symmetric, zero diagonal
     stars
-        Of each inequality the centre and the items of T, ascending, behind them -1; a row each.
+        One row per inequality: the centre, then the items of T ascending, then -1 as padding.
     duals
-        Negative ones count as zero.
-    labels
-        The number of each item's cluster in a clustering.
+        Negative entries count as zero.
+    labels : (n,) array of cluster numbers
 
     Raises
     ------
     ValueError
-        If a row is no star.
+        If a row is not a star.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     n = len(scores)
@@ -156,32 +148,31 @@ def proved_by(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> Trian
     duals = np.maximum(as_floats(duals, "duals", shape=(len(stars),)), 0.0)
     labels = as_indices(labels, "labels", upper=n, shape=(n,))
     if stars.ndim != 2 or stars.shape[1] < 3 or not _are_stars(stars, n):
-        raise ValueError("stars: expected a centre and two or more other items a row, ascending, behind them -1")
-    return evaluated(scores, stars, duals, labels)
+        raise ValueError("stars: expected rows of a centre and at least two other items, ascending, padded with -1")
+    return evaluate(scores, stars, duals, labels)
 
 
-def evaluated(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> TriangleBound:
-    """What :func:`proved_by` says, of rows that are stars and dual values that are not negative."""
-    reduced = _reduced(scores, stars, duals)
+def evaluate(scores: Floats, stars: Rows, duals: Floats, labels: Ints) -> TriangleBound:
+    """Return the bound of :func:`recompute_bound` for valid stars and non-negative dual values, without checks."""
+    reduced = _compute_reduced(scores, stars, duals)
     bound = float(duals.sum()) + float(np.triu(np.maximum(reduced, 0.0), 1).sum())
-    score = float(scores[labels[:, None] == labels[None, :]].sum()) / 2.0
-    return TriangleBound(bound, labels, score, reduced, stars, duals)
+    return TriangleBound(bound, labels, clustering_score(scores, labels), reduced, stars, duals)
 
 
-def with_violated(x: Floats, stars: Rows, duals: Floats, expired: Expired) -> tuple[Rows, Floats]:
-    """The rows so far, and those that are violated at x; in a hurry stars of some centres alone."""
+def add_violated(x: Floats, stars: Rows, duals: Floats, expired: Expired) -> tuple[Rows, Floats]:
+    """Return the rows so far and those violated at x; once time is up, only stars of some centres."""
     triangles, _ = violated_triangles(x, _VIOLATED)
     parts: list[Rows] = []
     step = max(1, _LOOK // (len(x) ** 2 + 1))
     for first in range(0, len(x), step):
         if expired():
             break
-        parts.append(_grown(x, first, min(first + step, len(x)), _VIOLATED, _STARTS))
+        parts.append(_grow(x, first, min(first + step, len(x)), _VIOLATED, _STARTS))
     small = np.full((len(triangles), MEMBERS + 1), -1, dtype=np.int32)
     small[:, 0], small[:, 1:3] = triangles[:, 2], triangles[:, :2]
     every = np.concatenate([stars, *parts, small])
-    # The first of rows alike is kept.  Two that only look alike, by their hash, cost the later one its place: a row
-    # that is left out weakens nothing.
+    # The first of equal rows is kept.  Two different rows with equal hashes lose the later one, which is harmless:
+    # the bound stays valid without it.
     _, kept = np.unique(_hashes(every), return_index=True)
     kept.sort()
     return every[kept], np.concatenate([duals, np.zeros(len(every) - len(stars))])[kept]
@@ -218,8 +209,8 @@ def _hashes(stars: Rows) -> NDArray[np.uint64]:
 
 
 @njit(cache=True)
-def _reduced(scores: Floats, stars: Rows, duals: Floats) -> Floats:
-    """Reduced scores from scratch."""
+def _compute_reduced(scores: Floats, stars: Rows, duals: Floats) -> Floats:
+    """Return the reduced scores, recomputed from the scores."""
     n = len(scores)
     reduced = scores.copy()
     for t in range(len(stars)):
@@ -233,7 +224,7 @@ def _reduced(scores: Floats, stars: Rows, duals: Floats) -> Floats:
 
 @inner
 def _move(reduced: Floats, star: NDArray[np.int32], step: float) -> None:
-    """What a row's dual value takes from its pairs, when it grows by a step; of pairs i < j."""
+    """Update the reduced scores of the pairs i < j of a row whose dual value grows by ``step``."""
     k = star[0]
     for a in range(1, len(star)):
         t = star[a]
@@ -246,7 +237,7 @@ def _move(reduced: Floats, star: NDArray[np.int32], step: float) -> None:
 
 @njit(cache=True, borrows=True)
 def sweep(reduced: Floats, steepness: Floats, stars: Rows, duals: Floats, sweeps: int) -> None:
-    """Project on all rows, one after the other; ``reduced`` and ``duals`` are kept up to date, of pairs i < j."""
+    """Project on all rows in turn; update ``duals`` and, for pairs i < j, ``reduced``."""
     for _ in range(sweeps):
         for row in range(len(stars)):
             star = stars[row]
@@ -270,8 +261,8 @@ def sweep(reduced: Floats, steepness: Floats, stars: Rows, duals: Floats, sweeps
 
 
 @njit(cache=True)
-def _grown(x: Floats, begin: int, end: int, tolerance: float, starts: int) -> Rows:
-    """Violated stars, grown from several first items of each centre by the item that adds most, while it adds."""
+def _grow(x: Floats, begin: int, end: int, tolerance: float, starts: int) -> Rows:
+    """Return violated stars, grown greedily from several first items of each centre."""
     n = len(x)
     found = np.full(((end - begin) * starts, MEMBERS + 1), -1, dtype=np.int32)
     near, chosen = np.empty(n, dtype=np.int64), np.empty(MEMBERS, dtype=np.int64)

@@ -2,39 +2,38 @@ r"""Subsets of largest value, where items have profits and pairs of items have s
 
     max over subsets S    Σ_{i<j in S} w_ij + Σ_{i in S} c_i
 
-(unconstrained quadratic zero-one optimisation, boolean quadratic programming; NP-hard).  With d_S(i) = Σ_{j in S} w_ij
-it is the pricing problem of clustering, and what is asked is shaped by that use: not the best subset alone, but a proof
-over all *packings*, families of disjoint subsets, whose values add up.  Three facts about a packing of largest value
-make the exact search fast.  Each holds because otherwise the packing could be changed for the better, or at no loss:
+This is unconstrained quadratic zero-one optimisation (boolean quadratic programming), which is NP-hard, and the pricing
+problem of clustering.  Pricing needs more than the best subset: a bound over all *packings*, families of disjoint
+subsets, whose values add up.  Let d_S(i) = Σ_{j in S} w_ij.  Three facts about a packing of largest value make the
+exact search fast; otherwise the packing could be changed at no loss:
 
-1.  d_S(i) + c_i ≥ 0 for every i in one of its subsets S: leaving i out of S loses just that.
+1.  d_S(i) + c_i ≥ 0 for every i in one of its subsets S: leaving i out of S loses exactly that.
 2.  Each of its subsets is connected by positive scores: two parts with none between them can be two subsets.
 3.  Each subset has one item that comes first in some order of the items: its *anchor*.  The subsets anchored at v,
-    with the items before v excluded, are searched on their own; if z_v is the best value among those that satisfy 1
+    with the items before v excluded, are searched separately.  If z_v is the best value among those that satisfy 1
     and 2, then the packing is worth at most Σ_v max(0, z_v).
 
-The exact search is depth first over the items to include.  With P the items included, C the candidates and
+The exact search is depth first over the items to include.  With P the included items, C the candidates and
 g_j = c_j + d_P(j), a node is worth at most
 
     value(P) + Σ_{j in C} max(0, g_j + Σ_{k in C} y_jk)    for any shares y_jk + y_kj = max(0, w_jk), y ≥ 0.
 
-Equal shares are cheap and do for most searches.  A search that lasts looks for the best shares near its root: they are
-a maximum flow from items with a surplus, g_j + Σ_k y_jk > 0, to items without, whose arcs' capacities are the shares.
-It also asks concave bounds (:mod:`colgen.solvers.clusters.concave`), which count negative scores: they are the better
-ones where scores are dense and of both signs, shares where they are sparse.  One that seldom closes a node is seldom
-asked.
+Equal shares are cheap and suffice for most searches.  A long search computes the best shares near its root.  They are a
+maximum flow from items with a surplus, g_j + Σ_k y_jk > 0, to items without, with the shares as arc capacities.  It
+also uses concave bounds (:mod:`colgen.solvers.clusters.concave`), which count negative scores.  Concave bounds are
+better where scores are dense and of both signs, shares where scores are sparse.  A bound that rarely closes a node is
+computed rarely.
 
-A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 whatever is added, and is dropped; if an included item
-violates 1 in the same way then the node is closed.  Dropping one item makes others drop.  A node takes O(|C|) time for
-each item that it drops or includes; their number is exponential in the worst case.
+A candidate j with g_j + Σ_{k in C} max(0, w_jk) < 0 violates 1 in every subset, and is dropped.  If an included item
+violates 1 in this way the node is closed.  Dropping one item may make others drop.  A node takes O(|C|) time for each
+item that it drops or includes; the number of nodes is exponential in the worst case.
 
 Sources: P. Hansen, *Methods of nonlinear 0-1 programming*, Annals of Discrete Mathematics 5 (1979), for the bound, and
 P. L. Hammer, P. Hansen, B. Simeone, *Roof duality, complementation and persistency in quadratic 0-1 optimization*,
 Mathematical Programming 28 (1984), for the best shares as a flow;
 A. Mehrotra and M. A. Trick, *Cliques and clustering: a combinatorial approach*, Operations Research Letters 22 (1998),
 for the pricing problem; B. W. Kernighan and S. Lin, *An efficient heuristic procedure for partitioning graphs*, Bell
-System Technical Journal 49 (1970).  The use of facts 1 to 3 together is this module's own; the tests check it against
-enumeration.
+System Technical Journal 49 (1970).  The joint use of facts 1 to 3 is new in this module; tests check it by enumeration.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ from colgen.solvers.clusters.subset_search import (
     Stack,
     anchored,
     begin,
-    go_on,
+    resume,
     unfinished,
 )
 from colgen.solvers.clusters.subset_tabu import tabu
@@ -65,19 +64,19 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 SHORT = 1 << 15
-"""A search that lasts longer than so many nodes looks for the best shares, and asks concave bounds."""
+"""Searches with more nodes than this compute the best shares and concave bounds."""
 
 _LEVELS = 40
-"""Below so many included items shares are inherited, in a search that looks for the best."""
+"""Levels with at least this many included items inherit their shares, in a long search."""
 
 _SHARING_CHUNK = 1 << 18
-"""Nodes after which such a search asks whether it has found enough."""
+"""Nodes of a long search between two checks of ``enough``."""
 
 _LOOK = 0.05
-"""Seconds between two looks at the clock."""
+"""Seconds between two checks of the clock."""
 
 _FIRST_LOOK = 1 << 18
-"""The first look comes after so many visits of items at the nodes."""
+"""Number of item visits before the first check of the clock."""
 
 
 def search(
@@ -90,23 +89,21 @@ def search(
     most: int | None = None,
     expired: Expired = never,
 ) -> Subsets:
-    """Exact search: the best subset of each anchor that has one worth more than ``least``.
+    """Exact search: return the best subset of each anchor that has one worth more than ``least``.
 
     Parameters
     ----------
-    scores
-        w, symmetric with zero diagonal, shape (n, n).
-    profits
-        c, shape (n,).
+    scores : (n, n) array w, symmetric, zero diagonal
+    profits : (n,) array c
     least
-        Subsets of at most this value are not looked for; ``best`` and ``total`` account for them.  By default what
-        rounding errors may be worth.
+        Subsets of at most this value are not sought; ``best`` and ``total`` account for them.  Default: the possible
+        size of rounding errors.
     enough
-        The search ends after so many nodes, too, if it has found a subset worth more than ``wanted`` by then.
+        End after this many nodes once a subset worth more than ``wanted`` is found.
     most
-        And after so many nodes whatever it has found.
+        End after this many nodes in any case.
     expired
-        Asked several times a second; the search ends, with what it has, when the answer is yes.
+        Checked several times per second; the search returns its result so far once it returns True.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     profits = as_floats(profits, "profits", shape=(len(scores),))
@@ -115,7 +112,7 @@ def search(
         least = LEAST * largest
     members, values = np.zeros((n, n), dtype=np.bool_), np.full(n, least)
     left = np.flatnonzero(promising(scores, profits))
-    # An anchor without a subset here may have one of that value, or a better one that rounding errors hide.
+    # An anchor without a subset may still have one of value ``least``, or a better one hidden by rounding errors.
     allowance = len(left) * max(least, 1e-15 * n * largest)
     slack, tiny = -ROUNDING * largest, TINY * largest
     nodes, rest, ended = 0, 0.0, False
@@ -138,7 +135,7 @@ def search(
         nodes += int(stack.place[NODES])
         better = stack.values > values[left]
         values[left] = stack.values
-        members[left[better]] = False  # it may have held an item that is finished by now
+        members[left[better]] = False  # the old row may contain an item that is finished by now
         members[np.ix_(left[better], left)] = stack.members[better]
         rest = float(stack.rest[0])
         left = left[unfinished(stack)]
@@ -154,12 +151,12 @@ def search(
 def _advance(
     scores: Floats, stack: Stack, slack: float, tiny: float, limit: int, expired: Expired
 ) -> tuple[bool, bool]:
-    """Search until there have been so many nodes; whether the search has come to its end, and whether time is over."""
+    """Search up to ``limit`` nodes; return whether the search is complete, and whether time is up."""
     pace = Pace(_FIRST_LOOK, _LOOK, least=_FIRST_LOOK // 16)
     while True:
         before = int(stack.place[VISITS])
         pace.start()
-        if go_on(scores, stack, slack, tiny, limit, before + int(pace.work)):
+        if resume(scores, stack, slack, tiny, limit, before + int(pace.work)):
             return True, False
         pace.stop(int(stack.place[VISITS]) - before)
         if expired():
@@ -169,13 +166,13 @@ def _advance(
 
 
 def promising(scores: Floats, profits: Floats) -> Mask:
-    """Which items are left when those that violate fact 1 in every subset are dropped, one after the other.
+    """Return which items remain after repeatedly dropping those that violate fact 1 in every subset.
 
-    Items that attract nothing and are worth nothing by themselves are dropped as well.
+    Items without positive scores and without profit are dropped too.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     profits = as_floats(profits, "profits", shape=(len(scores),))
-    slack = -_rounding(scores, profits)
+    slack = -ROUNDING * largest_of(scores, profits)
     left = np.ones(len(profits), dtype=np.bool_)
     attractions = np.maximum(scores, 0.0)
     while True:
@@ -184,7 +181,3 @@ def promising(scores: Floats, profits: Floats) -> Mask:
         if here.all():
             return left
         left[left] = here
-
-
-def _rounding(scores: Floats, profits: Floats) -> float:
-    return ROUNDING * largest_of(scores, profits)

@@ -1,4 +1,4 @@
-"""Subsets grown by chains of flips, for heuristic pricing (Kernighan and Lin, 1970)."""
+"""Heuristic pricing of subsets by chains of flips (Kernighan and Lin, 1970)."""
 
 from __future__ import annotations
 
@@ -18,37 +18,30 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _FLIPS = 1 << 24
-"""Chains of flips are grown between two looks at the clock that look at so many items."""
+"""Number of items visited between two checks of the clock."""
 
 _PATIENCE = 25
-"""A chain of flips ends after so many without a new best value."""
+"""A chain ends after this many flips without a new best value."""
 
 
 def ascend(
     scores: Floats, profits: Floats, items: Ints, *, least: float | None = None, expired: Expired = never
 ) -> Subsets:
-    """For each of some items a good subset that holds it, by chains of flips (Kernighan and Lin, 1970).
+    """For each given item, return a good subset that contains it, found by chains of flips (Kernighan and Lin, 1970).
 
-    A chain includes or leaves out one item after the other, each at most once, always the one that gains most or loses
-    least: a cluster is worth little before half of it is there.
+    A chain flips one item after the other, each at most once, always the one that gains most or loses least: a cluster
+    may only gain once half of it is included.
 
     Parameters
     ----------
-    scores
-        w, symmetric with zero diagonal, shape (n, n).
-    profits
-        c, shape (n,).
+    scores : (n, n) array w, symmetric, zero diagonal
+    profits : (n,) array c
     items
-        Which stay included, one in each search: their subsets differ where local optima alone would be few.
+        One search each, which keeps this item included; without fixed items the subsets would differ less.
     least
-        Subsets of at most this value are not returned; by default of what rounding errors may be worth.
+        Subsets of at most this value are not returned.  Default: the possible size of rounding errors.
     expired
-        Asked between searches; those that are left are not begun.
-
-    Returns
-    -------
-    Subsets
-        Distinct subsets.
+        Checked between searches; the remaining searches are skipped once it returns True.
     """
     scores = as_floats(scores, "scores", shape=("n", "n"))
     profits = as_floats(profits, "profits", shape=(len(scores),))
@@ -61,15 +54,15 @@ def ascend(
     chunk = max(1, _FLIPS // (1 + len(profits) * len(profits)))
     parts = []
     for begin in range(0, len(items), chunk):
-        # what rounding errors gain must not make another chain
+        # gains from rounding errors must not start another chain
         parts.append(_ascend(scores, profits, items[begin : begin + chunk], 1e-11 * largest))
         if expired():
             break
-    return worthwhile(parts, len(profits), least)
+    return select_best(parts, len(profits), least)
 
 
-def worthwhile(parts: Sequence[tuple[Mask, Floats]], n: int, least: float) -> Subsets:
-    """The distinct ones of some subsets of n items that are worth more than ``least``, the best first."""
+def select_best(parts: Sequence[tuple[Mask, Floats]], n: int, least: float) -> Subsets:
+    """Return the distinct subsets worth more than ``least``, best first."""
     if not parts:
         return Subsets(np.zeros((0, n), dtype=np.bool_), np.empty(0), np.inf, np.inf, 0, False)
     members, values = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -85,7 +78,7 @@ def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tu
     rows, n = len(items), len(profits)
     members = np.zeros((rows, n), dtype=np.bool_)
     values = np.empty(rows)
-    gains = np.empty(n)  # of having an item included
+    gains = np.empty(n)  # gain of including each item
     flipped = np.empty(n, dtype=np.int64)
     free = np.empty(n, dtype=np.bool_)
     for r in range(rows):
@@ -97,7 +90,7 @@ def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tu
             gains[i] = profits[i] + scores[stays, i]
         improved = True
         while improved:
-            # A chain of flips, each item at most once, cut where it was best.
+            # Flip a chain of items, each at most once; then undo all flips after the best value.
             free[:] = True
             free[stays] = False
             best, best_length, length, fallow = value, 0, 0, 0
@@ -126,7 +119,7 @@ def _ascend(scores: Floats, profits: Floats, items: Ints, rounding: float) -> tu
 
 @njit(cache=True, no_cpython_wrapper=True)
 def flip_item(scores: Floats, chosen: Mask, gains: Floats, item: int) -> None:
-    """Include an item or leave it out; ``gains`` of having each included are kept up to date."""
+    """Include an item or remove it, and update ``gains`` of including each item."""
     if chosen[item]:
         gains -= scores[item]
     else:

@@ -1,4 +1,4 @@
-"""The depth-first search of :mod:`colgen.solvers.clusters.subset`: its stack, its bound, and how it resumes."""
+"""Depth-first search for :mod:`colgen.solvers.clusters.subset`: stack, bounds and resumption."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colgen.solvers.clusters.concave import concave_bound, curve, not_far_below
+from colgen.solvers.clusters.concave import compute_curvature, concave_bound, raise_low_scores
 from colgen.solvers.clusters.shares import move_shares
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner, whole
@@ -17,33 +17,33 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 TINY = 1e-12
-"""Shares are moved down to this, relative to the largest number; what is left of them only weakens a bound."""
+"""Shares below this, relative to the largest number, are not moved; this only weakens a bound."""
 
 ROUNDING = 1e-9
-"""What rounding errors may take from a sum, relative to the largest number in it."""
+"""Allowance for rounding errors in a sum, relative to the largest number in it."""
 
 _CURVED_LEVELS = 3
-"""Below so many included items the curvature of a concave bound is inherited, in a search that lasts."""
+"""In a long search, levels with at least this many included items inherit the curvature of the concave bound."""
 
 _FEW = 8
-"""A node with fewer candidates is done with before a bound that takes their square."""
+"""Nodes with fewer candidates are closed faster without a bound of quadratic cost."""
 
 _TRIED, _PAYS, _RARELY = 256, 4, 64
-"""A bound is asked for so many times; then while it closes one of so many nodes; and else at one of so many."""
+"""A bound is computed this many times; then at every node while it closes 1 in ``_PAYS``; else at 1 in ``_RARELY``."""
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def anchored(scores: Floats, profits: Floats, least: Floats, nodes: int) -> tuple[Floats, Mask, Mask]:
-    """The search, for other kernels: best value and subset of each anchor, and which anchors it has not finished.
+    """Search inside other kernels: return the best value and subset of each anchor, and which anchors are unfinished.
 
     Parameters
     ----------
     scores, profits
-        As in :func:`search`.
+        As for :func:`colgen.solvers.clusters.subset.search`.
     least
-        For each anchor: subsets of at most this value are not looked for, and it is returned where there is no other.
+        For each anchor: subsets of at most this value are not sought; returned if no better one exists.
     nodes
-        The search ends after so many.
+        Node limit.
     """
     largest = 0.0
     for i in range(len(profits)):
@@ -51,35 +51,17 @@ def anchored(scores: Floats, profits: Floats, least: Floats, nodes: int) -> tupl
         for j in range(i):
             largest = max(largest, abs(scores[i, j]))
     stack = begin(scores, profits, least, whole(0))
-    go_on(scores, stack, -ROUNDING * largest, TINY * largest, nodes, np.iinfo(np.int64).max)
+    resume(scores, stack, -ROUNDING * largest, TINY * largest, nodes, np.iinfo(np.int64).max)
     return stack.values, stack.members, unfinished(stack)
 
 
 class Stack(NamedTuple):
-    """A search that can be interrupted and goes on where it was.
+    """A resumable search.
 
-    Level d holds the candidates ``candidates[d, :size[d]]``, and for all items g (``gain``), the sum of their positive
-    scores with the candidates (``attraction``) and their share of it (``share``).  Level 0 chooses the anchors.  Levels
-    below ``len(shares) - 1`` look for the best shares, deeper ones inherit them.  If there are such levels then the
-    search lasts, and asks concave bounds as well.
-
-    Attributes
-    ----------
-    value, included
-        Of the items included, and which they are.
-    values, members
-        Best value and subset of each anchor so far.
-    rest
-        A bound on the anchors that are left.
-    curvature, curved, point, attracted
-        Of the concave bound: D of the first levels; the level whose D holds at each, -1 if none does; points; and room
-        to work in.
-    raised
-        The scores that it is made of.
-    place
-        The level, minus one at the end; whether it has just been reached; how many nodes there have been, and how many
-        items have been visited at them; of shares and of the concave bound how often they have been asked for, and how
-        often that has closed a node.
+    Level d holds the candidates ``candidates[d, :size[d]]``.  For all items it holds g (``gain``), the sum of their
+    positive scores with the candidates (``attraction``), and their share of it (``share``).  Level 0 chooses the
+    anchors.  Levels below ``len(shares) - 1`` compute the best shares; deeper levels inherit them.  If there are such
+    levels the search is long, and concave bounds are used as well.
     """
 
     candidates: Ints
@@ -88,16 +70,22 @@ class Stack(NamedTuple):
     attraction: Floats
     share: Floats
     shares: Floats
+    # value, included: value of the included items, and the items
     value: Floats
     included: Ints
+    # values, members: best value and subset of each anchor so far
     values: Floats
     members: Mask
-    rest: Floats
+    rest: Floats  # bound on the packings of the remaining anchors
+    # curvature, curved, point, attracted: for the concave bound: D of the first levels; the level whose D each level
+    # uses, or -1; points; work array
     curvature: Floats
     curved: Ints
     point: Floats
     attracted: Floats
-    raised: Floats
+    raised: Floats  # scores of the concave bound
+    # place: current level (-1 when complete); whether it is new; number of nodes; number of item visits.  Then, for
+    # shares and for the concave bound: how often it was computed, and how often it closed a node
     place: Ints
 
 
@@ -106,7 +94,7 @@ LEVEL, FRESH, NODES, VISITS, SHARED, CONCAVE = 0, 1, 2, 3, 4, 6
 
 @njit(cache=True)
 def begin(scores: Floats, profits: Floats, least: Floats, levels: int) -> Stack:
-    """A search that has not looked at anything yet; ``levels``: how many look for the best shares."""
+    """Return a search at its start; ``levels`` is the number of levels that compute the best shares."""
     n = len(profits)
     stack = Stack(
         np.empty((n + 1, n), dtype=np.int64),
@@ -124,7 +112,7 @@ def begin(scores: Floats, profits: Floats, least: Floats, levels: int) -> Stack:
         np.full(n + 1, -1, dtype=np.int64),
         np.zeros((n + 1, n)),
         np.empty(n),
-        not_far_below(scores),
+        raise_low_scores(scores),
         np.zeros(8, dtype=np.int64),
     )
     for j in range(n):
@@ -144,7 +132,7 @@ def begin(scores: Floats, profits: Floats, least: Floats, levels: int) -> Stack:
 
 @njit(cache=True)
 def unfinished(stack: Stack) -> Mask:
-    """Which anchors are left."""
+    """Return which anchors are not finished."""
     left = np.zeros(len(stack.values), dtype=np.bool_)
     if stack.place[LEVEL] >= 0:
         left[stack.candidates[0, : stack.size[0]]] = True
@@ -154,8 +142,8 @@ def unfinished(stack: Stack) -> Mask:
 
 
 @njit(cache=True, borrows=True)
-def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: int, visit_limit: int) -> bool:
-    """Go on with a search; whether it has come to its end, and not to a limit."""
+def resume(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: int, visit_limit: int) -> bool:
+    """Resume a search; return whether it is complete rather than stopped by a limit."""
     candidates, size, gain, attraction = stack.candidates, stack.size, stack.gain, stack.attraction
     share, shares, value, included = stack.share, stack.shares, stack.value, stack.included
     values, members = stack.values, stack.members
@@ -171,16 +159,16 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
         _drop(scores, y, candidates[d], size, d, gain[d], attraction[d], share[d], included, slack)
         worth = values[included[0]] if d > 0 else 0.0
         bound, branch = _bound(candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack)
-        # Of a packing, which is what level 0 bounds, shares alone speak.
+        # Level 0 bounds a packing, to which only shares apply.
         inside = d > 0 and branch >= 0 and bound > worth
         if fresh:
             stack.curved[d] = stack.curved[d - 1] if d > 0 else -1
-        if inside and levels > 0 and size[d] >= _FEW and _worthwhile(stack.place, CONCAVE, nodes):
-            visits += _curve(stack, d, fresh)
+        if inside and levels > 0 and size[d] >= _FEW and _should_compute(stack.place, CONCAVE, nodes):
+            visits += _update_curvature(stack, d, fresh)
             if stack.curved[d] >= 0:
                 visits += size[d] * size[d]
                 bound = min(bound, _concave(stack, d, worth))
-        if fresh and d < levels and branch >= 0 and bound > worth and _worthwhile(stack.place, SHARED, nodes):
+        if fresh and d < levels and branch >= 0 and bound > worth and _should_compute(stack.place, SHARED, nodes):
             visits += move_shares(y, candidates[d], size[d], gain[d], share[d], tiny)
             most, _ = _bound(candidates[d], size[d], gain[d], attraction[d], share[d], included, d, value[d], slack)
             stack.place[SHARED + 1] += 1 if most <= worth else 0
@@ -211,7 +199,7 @@ def go_on(scores: Floats, stack: Stack, slack: float, tiny: float, node_limit: i
 
 @folded
 def _include(scores: Floats, stack: Stack, d: int, branch: int) -> int:
-    """Include one candidate on the next level; this level goes on without it.  Returns how much has been visited."""
+    """Include a candidate on the next level and drop it from this one; return the number of visits."""
     candidates, size, gain = stack.candidates, stack.size, stack.gain
     share, shares, included = stack.share, stack.shares, stack.included
     levels = len(shares) - 1
@@ -253,27 +241,29 @@ def _include(scores: Floats, stack: Stack, d: int, branch: int) -> int:
 
 
 @inner
-def _worthwhile(place: Ints, bound: int, nodes: int) -> bool:
-    """Whether to ask for a bound, which is then counted: one that seldom closes a node costs more than it saves."""
-    asked, closed = place[bound], place[bound + 1]
-    if asked >= _TRIED and asked > _PAYS * closed and nodes % _RARELY:
+def _should_compute(place: Ints, bound: int, nodes: int) -> bool:
+    """Return whether to compute a bound, and count it if so: one that rarely closes a node costs more than it saves."""
+    computed, closed = place[bound], place[bound + 1]
+    if computed >= _TRIED and computed > _PAYS * closed and nodes % _RARELY:
         return False
     place[bound] += 1
     return True
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _curve(stack: Stack, d: int, fresh: bool) -> int:
-    """See to a curvature of its own for a level that is new, or has inherited none; how much has been visited."""
+def _update_curvature(stack: Stack, d: int, fresh: bool) -> int:
+    """Compute the curvature of a level that is new or has inherited none; return the number of visits."""
     if d < len(stack.curvature) and (fresh or stack.curved[d] < 0):
         stack.curved[d] = d
-        return int(curve(stack.raised, stack.candidates[d], stack.size[d], stack.gain[d], stack.curvature[d]))
+        return int(
+            compute_curvature(stack.raised, stack.candidates[d], stack.size[d], stack.gain[d], stack.curvature[d])
+        )
     return 0
 
 
 @folded
 def _concave(stack: Stack, d: int, worth: float) -> float:
-    """The concave bound on a node; it is counted where that closes the node."""
+    """Return the concave bound on a node, and count it if it closes the node."""
     curvature, point = stack.curvature[stack.curved[d]], stack.point[d]
     most = concave_bound(
         stack.raised, stack.candidates[d], stack.size[d], stack.gain[d], curvature, stack.value[d], worth, point,
@@ -296,7 +286,7 @@ def _drop(
     included: Ints,
     slack: float,
 ) -> None:
-    """Drop the candidates that violate fact 1 whatever else is included, until there is none."""
+    """Repeatedly drop candidates that violate fact 1 in every subset."""
     m = size[d]
     dropped = True
     while dropped:
@@ -333,9 +323,9 @@ def _bound(
     value: float,
     slack: float,
 ) -> tuple[float, int]:
-    """A bound on the node, and which candidate to branch on; -1 if the node is closed.
+    """Return a bound on the node, and the candidate to branch on, or -1 if the node is closed.
 
-    The candidate of largest gain with half of its attraction: of what the best shares say, branching does worse.
+    The candidate has the largest gain plus half its attraction; branching by the best shares works less well.
     """
     for q in range(d):
         i = included[q]
@@ -352,9 +342,9 @@ def _bound(
 
 @inner
 def _keep_connected(scores: Floats, candidates: Ints, size: Ints, anchor: int) -> None:
-    """Of the candidates of level 1 keep those that a path of positive scores joins to the anchor (fact 2)."""
+    """Keep the candidates of level 1 that a path of positive scores joins to the anchor (fact 2)."""
     m = size[1]
-    reached = 0  # candidates[:reached] are joined; those from ``done`` on have not been looked at
+    reached = 0  # candidates[:reached] are joined; those from ``done`` on are not expanded yet
     row = scores[anchor]
     for k in range(m):
         if row[candidates[k]] > 0.0:
@@ -368,4 +358,4 @@ def _keep_connected(scores: Floats, candidates: Ints, size: Ints, anchor: int) -
             if row[candidates[k]] > 0.0:
                 candidates[k], candidates[reached] = candidates[reached], candidates[k]
                 reached += 1
-    size[1] = reached  # no positive score leads to those left out: attractions and shares stay as they are
+    size[1] = reached  # the others have no positive score with these: attractions and shares stay valid

@@ -1,4 +1,4 @@
-"""Good subsets by tabu search: slower than chains of flips, and rarely short of the best (Glover and Hao, 2010).
+"""Heuristic pricing of subsets by tabu search: slower than chains of flips, but usually optimal (Glover and Hao, 2010).
 
 Source: F. Glover, Z. Lü, J.-K. Hao, *Diversification-driven tabu search for unconstrained binary quadratic problems*,
 4OR 8 (2010), for tabu search by single flips.
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colgen.solvers.arrays import as_floats, as_indices, as_integer
-from colgen.solvers.clusters.subset_ascent import flip_item, worthwhile
+from colgen.solvers.clusters.subset_ascent import flip_item, select_best
 from colgen.solvers.clusters.subsets import LEAST, Subsets, largest_of
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import whole
@@ -21,10 +21,10 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _WORK = 1 << 24
-"""So many items are looked at between two looks at the clock."""
+"""Number of items visited between two checks of the clock."""
 
 _TENURE = 5
-"""An item that has been flipped stays for so many flips, and for up to as many more."""
+"""A flipped item stays for this many flips, plus a random number up to the same."""
 
 
 def tabu(
@@ -36,30 +36,20 @@ def tabu(
     least: float | None = None,
     expired: Expired = never,
 ) -> Subsets:
-    """For each of some items the best subset that a tabu search meets, the item always included.
+    """For each given item, return the best subset that a tabu search visits, with the item always included.
 
-    Each flip is the best of all items that have not been flipped lately, or that would lead to a new best value.
-    O(items · flips · n).
+    Each flip is the best among items not flipped lately, or flips that reach a new best value.  O(items · flips · n).
 
     Parameters
     ----------
-    scores
-        w, symmetric with zero diagonal, shape (n, n).
-    profits
-        c, shape (n,).
-    items
-        One search each.
-    flips
-        Of a search.
+    scores : (n, n) array w, symmetric, zero diagonal
+    profits : (n,) array c
+    items, flips
+        One search per item, of this many flips.
     least
-        Subsets of at most this value are not returned; by default of what rounding errors may be worth.
+        Subsets of at most this value are not returned.  Default: the possible size of rounding errors.
     expired
-        Asked between searches; those that are left are not begun.
-
-    Returns
-    -------
-    Subsets
-        Distinct subsets, the best first.
+        Checked between searches; the remaining searches are skipped once it returns True.
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")))
     profits = np.ascontiguousarray(as_floats(profits, "profits", shape=(len(scores),)))
@@ -73,7 +63,7 @@ def tabu(
         parts.append(_tabu(scores, profits, items[begin : begin + at_once], flips, 1e-11 * largest))
         if expired():
             break
-    return worthwhile(parts, len(profits), least)
+    return select_best(parts, len(profits), least)
 
 
 @njit(cache=True)

@@ -1,4 +1,4 @@
-"""Subsets that were found, and what is proved of all of them."""
+"""Result of a search for subsets: the subsets and the bounds on all of them."""
 
 from __future__ import annotations
 
@@ -11,26 +11,23 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 LEAST = 1e-9
-"""Subsets that are worth no more than this, relative to the largest number, are worth nothing."""
+"""Subsets worth at most this, relative to the largest number, count as worthless."""
 
 
 class Subsets(NamedTuple):
-    """What a search found, and what it proves.
+    """Subsets found by a search, and the bounds that it proves.
 
     Attributes
     ----------
-    members
-        One row a subset, best first; shape (subsets, n).
+    members : (subsets, n) array, one row per subset, best first
     values
-        Of the rows.
+        Value of each row.
     best
-        No subset that satisfies 1 and 2 is worth more than this, or than zero; infinite for a heuristic.
+        Upper bound on the value of any subset that satisfies facts 1 and 2, at least 0; infinite for a heuristic.
     total
-        No packing is worth more than this.
-    nodes
-        Of the search.
+        Upper bound on the value of any packing.
     complete
-        Whether the search came to its end; if not, ``best`` and ``total`` are bounds all the same.
+        Whether the search is complete; ``best`` and ``total`` are valid bounds in any case.
     """
 
     members: Mask
@@ -42,5 +39,5 @@ class Subsets(NamedTuple):
 
 
 def largest_of(scores: Floats, profits: Floats) -> float:
-    """The largest magnitude of some scores and profits."""
+    """Return the largest absolute value of the scores and profits."""
     return max(float(np.abs(scores).max(initial=0.0)), float(np.abs(profits).max(initial=0.0)))

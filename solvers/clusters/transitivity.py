@@ -1,8 +1,8 @@
-r"""Triangle inequalities of an equivalence relation: x_ik + x_kj - x_ij ≤ 1 for all triples, and which are violated.
+r"""Separation of the triangle inequalities x_ik + x_kj - x_ij ≤ 1 of an equivalence relation.
 
 A symmetric 0/1 matrix x is an equivalence relation (a clustering) if and only if it satisfies all 3·C(n, 3) of them.
-Every inequality has one pair that *closes* it, ij, and a *third* item, k.  It can be violated only if x_ik and x_kj are
-both positive: with d such pairs an item, one pass takes O(n²) time to find them and O(n d²) over them.
+Every inequality has a *closing* pair ij and a *third* item k.  It can be violated only if x_ik and x_kj are both
+positive.  With d such pairs per item, one pass takes O(n²) time to find them and O(n d²) to combine them.
 
 Source: M. Grötschel and Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming
 45 (1989).
@@ -20,23 +20,22 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _EQUAL = 1e-6
-"""Violations that differ by less count as equal."""
+"""Violations that differ by less than this are ties."""
 
 
 def violated_triangles(x: Floats, tolerance: float) -> tuple[Ints, Floats]:
-    """The most violated triangle inequality of each closing pair, if one is violated.
+    """Return the most violated triangle inequality of each closing pair that has one.
 
     Parameters
     ----------
-    x
-        Symmetric, of shape (n, n), entries in [0, 1]; the diagonal counts for nothing.
+    x : (n, n) array, symmetric, entries in [0, 1], diagonal ignored
     tolerance
-        An inequality is violated if x_ik + x_kj - x_ij - 1 is greater.
+        An inequality is violated if x_ik + x_kj - x_ij - 1 exceeds this.
 
     Returns
     -------
     triangles
-        Rows (i, j, k) with i < j the closing pair and k the third item, in the order of the pairs.
+        Rows (i, j, k) with closing pair i < j and third item k, in the order of the pairs.
     violations
         x_ik + x_kj - x_ij - 1.
     """
@@ -72,8 +71,8 @@ def _violated(x, tolerance):  # type: ignore[no-untyped-def]
                 violation = x[i, k] + x[k, j] - x[i, j] - 1.0
                 if violation <= tolerance or violation < most[j] - _EQUAL:
                     continue
-                # Which of equals does not matter to one row, but much to a batch: with the first third of all, the rows
-                # of a batch share few pairs and say little; drawn at random (by a hash) they need half the rounds.
+                # The choice among ties matters for a batch of rows.  If all rows took the first third item, they would
+                # share few pairs; a random choice (by a hash) halves the number of rounds.
                 drawn = (104729 * i + 1299709 * j + 7919 * k) % 10007
                 if third[j] < 0 or violation > most[j] + _EQUAL or drawn > priority[j]:
                     most[j] = violation

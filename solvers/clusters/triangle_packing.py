@@ -1,22 +1,21 @@
-r"""Dual values of triangle inequalities to begin with, from a good clustering: those that hold with equality there.
+r"""Initial dual values of triangle inequalities: a packing of inequalities that are tight at a good clustering.
 
     max Σ_{i<j} w_ij x_ij
     subject to  x_ik + x_kj - x_ij ≤ 1   for each pair i < j and each other k    [λ_ijk ≥ 0]
 
-A clustering *pays* for the pairs that its clusters part at a gain, and for those that they join at a loss.  It is best
-if there are multipliers of inequalities that it satisfies with equality, such that of the reduced scores r = w - Σ a λ
-none is positive between two clusters, and none negative within one (complementary slackness).
+A clustering *pays* for positive scores between its clusters and for negative scores inside them.  Let r = w - Σ a λ be
+reduced scores for multipliers of tight inequalities.  By complementary slackness the clustering is optimal if no r is
+positive between two clusters, or negative inside one.
 
-*Packing.*  The pairs that are paid for are taken in turn, the largest scores first.  Each is moved to zero by triangles
-of the items of its one or two clusters, those first that have most to give: an inequality moves two more pairs, of
-which neither may come to the wrong side of zero.  What is left of scores on the wrong side, Σ |r|, is the gap of the
-bound.
+*Packing.*  The pairs that are paid for are processed in order of decreasing cost.  Each is moved to zero by triangles
+within its one or two clusters, those with the largest capacity first.  An inequality moves two more pairs, and neither
+may cross zero.  The remaining scores on the wrong side, Σ |r|, are the gap of the bound.
 
-It takes O(n) for each pair that is paid for, and comes nearer to the optimum than many sweeps of an ascent from zero do
-(:mod:`colgen.solvers.clusters.triangle_dual`), with a row or two for each of these pairs.
+It takes O(n) per pair that is paid for, and uses one or two rows for each.  It comes nearer to the optimum than many
+sweeps of an ascent from zero (:mod:`colgen.solvers.clusters.triangle_dual`).
 
 Source: J.-H. Lange, A. Karrenbauer, B. Andres, *Partial optimality and fast lower bounds for weighted correlation
-clustering*, ICML (2018), for packing cycles; that they are tight at a known clustering is this module's own.
+clustering*, ICML (2018), for packing cycles; choosing those tight at a known clustering is new in this module.
 """
 
 from __future__ import annotations
@@ -33,26 +32,21 @@ Ints = NDArray[np.int64]
 Rows = NDArray[np.int32]
 
 _MOST = 8
-"""Triangles for one pair, at most."""
+"""Maximum number of triangles per pair."""
 
 _SHARE = 0.5
-"""Of what a triangle has to give it gives so much to one pair: others come after it."""
+"""Fraction of a triangle's capacity that one pair may use; the rest is left for later pairs."""
 
 
-def packed_triangles(scores: Floats, labels: Ints) -> tuple[Rows, Floats]:
-    """Triangle inequalities that are tight at a clustering, and dual values.
+def pack_triangles(scores: Floats, labels: Ints) -> tuple[Rows, Floats]:
+    """Return triangle inequalities that are tight at a clustering, ordered by k, and dual values.
+
+    The format is that of :func:`colgen.solvers.clusters.triangle_dual.recompute_bound`.
 
     Parameters
     ----------
-    scores
-        w, symmetric with zero diagonal, shape (n, n).
-    labels
-        The number of each item's cluster, 0 to n - 1.
-
-    Returns
-    -------
-    rows, duals
-        As :func:`colgen.solvers.clusters.triangle_dual.proved_by` takes them, ordered by k.
+    scores : (n, n) array w, symmetric, zero diagonal
+    labels : (n,) array of cluster numbers, 0 to n - 1
     """
     scores = np.ascontiguousarray(as_floats(scores, "scores", shape=("n", "n")), dtype=np.float64)
     labels = as_indices(labels, "labels", upper=len(scores), shape=(len(scores),)).astype(np.int64)
@@ -61,14 +55,14 @@ def packed_triangles(scores: Floats, labels: Ints) -> tuple[Rows, Floats]:
     wrong = np.triu(np.where(labels[:, None] == labels, -scores, scores), 1)
     first, second = np.nonzero(wrong > 0.0)
     turn = np.argsort(-wrong[first, second], kind="stable")
-    rows, duals = _packed(scores.copy(), labels, order, starts, first[turn], second[turn])
+    rows, duals = _pack(scores.copy(), labels, order, starts, first[turn], second[turn])
     by_item = np.argsort(rows[:, 3], kind="stable")
     return np.ascontiguousarray(rows[by_item]), duals[by_item]
 
 
 @njit(cache=True)
-def _packed(reduced: Floats, labels: Ints, order: Ints, starts: Ints, first: Ints, second: Ints) -> tuple[Rows, Floats]:
-    """``order`` lists the items cluster by cluster, from ``starts`` on; pairs ``first``, ``second`` are paid for."""
+def _pack(reduced: Floats, labels: Ints, order: Ints, starts: Ints, first: Ints, second: Ints) -> tuple[Rows, Floats]:
+    """Pack triangles for pairs ``first``, ``second``; ``order`` lists the items by cluster, with offsets ``starts``."""
     n = len(reduced)
     rows, duals = np.empty((1024, 4), dtype=np.int32), np.empty(1024)
     others, gives = np.empty(n, dtype=np.int64), np.empty(n)
@@ -97,7 +91,7 @@ def _packed(reduced: Floats, labels: Ints, order: Ints, starts: Ints, first: Int
             gives[best] = 0.0
             if step <= 0.0:
                 break
-            # The row of a pair a, b and the item c between: it takes from ac and cb, and adds to ab.
+            # The row of a pair a, b and the item c between: it lowers ac and cb, and raises ab.
             if inside:
                 a, b, c = i, j, k
             elif labels[k] == labels[i]:

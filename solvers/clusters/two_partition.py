@@ -1,13 +1,12 @@
-r"""Two-partition inequalities of an equivalence relation, and a heuristic that finds violated ones.
+r"""Two-partition inequalities of an equivalence relation, and their heuristic separation.
 
 For an item i and a set T of other items,
 
     Σ_{t in T} x_it - Σ_{s<t in T} x_st ≤ 1.
 
-If m of the items of T are related to i then they are related to each other: the left-hand side is at most
+If m items of T are related to i then they are related to each other: the left-hand side is at most
 m - m(m - 1)/2 ≤ 1.  With two items in T it is a triangle inequality; with three or more it defines a facet that
-triangle inequalities do not imply.  The heuristic grows T greedily, in O(n²) time; to decide whether any inequality is
-violated is NP-hard.
+triangle inequalities do not imply.  The heuristic grows T greedily, in O(n²) time; exact separation is NP-hard.
 
 Source: M. Grötschel and Y. Wakabayashi, *A cutting plane algorithm for a clustering problem*, Mathematical Programming
 45 (1989), and *Facets of the clique partitioning polytope*, Mathematical Programming 47 (1990).
@@ -26,27 +25,26 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _WHOLE = 1e-6
-"""Only pairs at least so far from 0 and from 1 begin a set."""
+"""A set starts only from pairs at least this far from 0 and from 1."""
 
 
 def violated_stars(x: Floats, size: int, tolerance: float, starts: int) -> tuple[Ints, Ints, Floats]:
-    """Violated inequalities with at most ``size`` items in T, found greedily.
+    """Return violated inequalities with at most ``size`` items in T, found greedily and each returned once.
 
     Parameters
     ----------
-    x
-        Symmetric, of shape (n, n), entries in [0, 1], zero diagonal.
+    x : (n, n) array, symmetric, entries in [0, 1], zero diagonal
     size
-        Of T, at least 3.
+        Maximum size of T, at least 3.
     tolerance
-        An inequality is violated if its left-hand side is greater than 1 by more than this.
+        An inequality is violated if its left-hand side exceeds 1 by more than this.
     starts
-        For each item i, from how many first items a set T is grown: by the item that adds most, while it adds.
+        Number of first items per item i from which a set T is grown.
 
     Returns
     -------
     centres, members, violations
-        The item i; the items of T, ascending, behind them -1 up to ``size``; the violation.  No inequality comes twice.
+        The item i; the items of T, ascending, padded with -1 up to ``size``; the violation.
     """
     x = as_floats(x, "x", shape=("n", "n"))
     size, starts = as_integer(size, "size", low=3), as_integer(starts, "starts", low=0)
@@ -75,7 +73,7 @@ def _stars(x, size, tolerance, starts):  # type: ignore[no-untyped-def]
             continue
         order = np.argsort(-x[i, near[:m]])
         for start in range(min(starts, m)):
-            # Spread over the items near to i, from those nearest to it to those farthest.
+            # Spread the first items from the nearest to i to the farthest.
             t = near[order[start * m // min(starts, m)]]
             gain = x[i].copy()
             taken = 0
@@ -87,7 +85,7 @@ def _stars(x, size, tolerance, starts):  # type: ignore[no-untyped-def]
                 if taken == size:
                     break
                 gain -= x[t]
-                gain[t] = 0.0  # and no more than that from now on
+                gain[t] = 0.0  # t cannot be added again
                 best = _WHOLE
                 for k in near[:m]:
                     if gain[k] > best:

@@ -1,1 +1,1 @@
-"""Columns in compressed form: what they are worth at dual values, what they prove, and which of them are the same."""
+"""Columns in compressed form: reduced costs, bounds, and detection of equal columns."""

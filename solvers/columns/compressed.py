@@ -1,4 +1,4 @@
-"""Columns in compressed form: products with dual values, activities, reduced costs, sums, and checks of their form."""
+"""Kernels on columns in compressed form: products with dual values, activities, reduced costs, sums, validation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def _read(kind: types.Type) -> types.Array:
 
 FLOATS, NUMBERS, SIGNATURES = _read(types.float64), _read(types.int32), _read(types.uint64)
 POSITIONS, FLAGS = _read(types.int64), _read(types.boolean)
-FLOAT, WHOLE = types.float64, types.int64
+FLOAT, INTEGER = types.float64, types.int64
 
 
 def typed(*signatures: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function at its first call, for these types of arguments and no others.
+    """Compile a function at its first call, for these argument types only.
 
-    Numba itself compiles for stated types when the module is imported, which takes several seconds.
+    Numba itself compiles for stated types at import, which takes several seconds.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,12 +49,12 @@ def typed(*signatures: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 FIRST, SECOND = 1, 2
-"""What :func:`covered_of_two` says of a column with an entry in the first row, or in the second; 3 is both."""
+"""Flags returned by :func:`find_covered`: a nonzero entry in the first row, or in the second; 3 is both."""
 
 
-@typed(types.uint8[::1](NUMBERS, NUMBERS, FLOATS, WHOLE, WHOLE))
-def covered_of_two(starts, rows, values, first, second):  # type: ignore[no-untyped-def]
-    """Which of two rows each column has an entry in that is not zero: a sum of :data:`FIRST` and :data:`SECOND`."""
+@typed(types.uint8[::1](NUMBERS, NUMBERS, FLOATS, INTEGER, INTEGER))
+def find_covered(starts, rows, values, first, second):  # type: ignore[no-untyped-def]
+    """Return in which of two rows each column has a nonzero entry: a sum of :data:`FIRST` and :data:`SECOND`."""
     found = np.zeros(len(starts) - 1, dtype=np.uint8)
     for j in range(len(found)):
         for entry in range(starts[j], starts[j + 1]):
@@ -67,11 +67,11 @@ def covered_of_two(starts, rows, values, first, second):  # type: ignore[no-unty
 
 
 @typed(types.boolean(POSITIONS, POSITIONS, FLOATS, FLOATS, types.int32[::1], types.int32[::1]))
-def in_form(starts, rows, values, costs, short_starts, short_rows):  # type: ignore[no-untyped-def]
-    """Whether columns are in order, and copies of their starts and rows as numbers of 32 bits.
+def copy_if_valid(starts, rows, values, costs, short_starts, short_rows):  # type: ignore[no-untyped-def]
+    """Return whether columns are valid, and write 32-bit copies of their starts and rows (meaningless if they are not).
 
-    In order are starts that rise from 0 to the number of entries, rows from 0 that rise strictly within a column, and
-    costs and values that are finite.  If they are not, the copies mean nothing.
+    Valid starts rise from 0 to the number of entries, rows rise strictly within a column from at least 0, and costs and
+    values are finite.
     """
     entries = len(rows)
     if len(values) != entries or starts[0] != 0 or starts[len(costs)] != entries or entries > np.iinfo(np.int32).max:
@@ -94,14 +94,14 @@ def in_form(starts, rows, values, costs, short_starts, short_rows):  # type: ign
 
 @typed(types.Tuple((types.int64[::1], FLOAT[::1]))(POSITIONS, POSITIONS, FLOATS))
 def sums_by_number(numbers, lengths, amounts):  # type: ignore[no-untyped-def]
-    """The numbers that there are, rising, and of each the sum of the amounts of the columns that state it.
+    """Return the distinct numbers, ascending, and for each the sum of the amounts of the columns that list it.
 
     Parameters
     ----------
     numbers
-        Of all columns, one column's after the other's.
+        Numbers of all columns, column by column.
     lengths, amounts
-        How many numbers each column states, and its amount.
+        Count of numbers of each column, and its amount.
     """
     terms, entry = np.empty(len(numbers)), 0
     for j in range(len(lengths)):
@@ -118,12 +118,15 @@ def sums_by_number(numbers, lengths, amounts):  # type: ignore[no-untyped-def]
 
 
 _ROUNDING = 2.0**-50
-"""Of a large number, what rounding leaves of another."""
+"""Rounding error of numbers relative to the largest one."""
 
 
 @typed(FLOAT[::1](FLOATS, FLOATS, FLOATS, FLOAT))
 def signed_duals(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
-    """Dual values without the wrong signs that a solver's tolerance leaves: no lower side, no pull upwards."""
+    """Return the dual values with wrong signs, left by a solver's tolerance, set to zero.
+
+    A dual value has the wrong sign if its row has no side in that direction.
+    """
     found = np.empty(len(duals))
     for i in range(len(duals)):
         pull = sign * duals[i]
@@ -135,7 +138,7 @@ def signed_duals(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
 
 @typed(FLOAT(FLOATS, FLOATS))
 def largest_product(numbers, sizes):  # type: ignore[no-untyped-def]
-    """max_i |numbers_i| sizes_i, 0 where there are none."""
+    """Return max_i |numbers_i| sizes_i, or 0 if empty."""
     largest = 0.0
     for i in range(len(numbers)):
         largest = max(largest, abs(numbers[i]) * sizes[i])
@@ -143,8 +146,8 @@ def largest_product(numbers, sizes):  # type: ignore[no-untyped-def]
 
 
 @typed(types.void(types.int16[::1], NUMBERS, FLOATS, FLOAT, FLOAT))
-def grow_older(ages, active, reduced_costs, sign, least):  # type: ignore[no-untyped-def]
-    """Count one more solve for the active columns that are priced out by more than ``least``; others begin anew."""
+def update_ages(ages, active, reduced_costs, sign, least):  # type: ignore[no-untyped-def]
+    """Increase the age of active columns with reduced cost above ``least``; reset that of the others."""
     for k in range(len(active)):
         j = active[k]
         if not sign * reduced_costs[k] > least:
@@ -154,35 +157,35 @@ def grow_older(ages, active, reduced_costs, sign, least):  # type: ignore[no-unt
 
 
 @typed(types.boolean(FLOATS, FLAGS, FLOAT))
-def are_whole(values, whole, room):  # type: ignore[no-untyped-def]
-    """Whether no value that must be whole misses a whole number by more than ``room``."""
+def are_integral(values, integer, room):  # type: ignore[no-untyped-def]
+    """Return whether each value that must be integer is within ``room`` of an integer."""
     for j in range(len(values)):
-        if whole[j] and not abs(values[j] - np.rint(values[j])) <= room:
+        if integer[j] and not abs(values[j] - np.rint(values[j])) <= room:
             return False
     return True
 
 
 @typed(types.Tuple((types.int64[::1], FLOAT[::1]))(FLOATS, FLOATS, FLOATS, FLAGS, FLOAT))
-def used(values, lower, upper, whole, share):  # type: ignore[no-untyped-def]
-    """Places of the values that are not zero, and these, within their bounds: a lower one counts above an upper one.
+def find_used(values, lower, upper, integer, share):  # type: ignore[no-untyped-def]
+    """Return the positions of nonzero values, and these values clipped to their bounds (the lower one has precedence).
 
     Parameters
     ----------
     values
-        Of the first columns.
-    whole
-        Which columns are counted: of such a one ``share`` is nothing.  Others have the size of their own numbers, and
-        of nothing else; beside large ones that is no more than what is counted, and what rounding leaves of those.
+        Values of the first columns.
+    integer
+        Marks integer columns, whose values up to ``share`` count as zero.  The tolerance of other columns is relative
+        to their largest value, at most ``share`` unless rounding errors of large values exceed it.
     """
     least, inside = 0.0, np.empty(len(values))
     for j in range(len(values)):
         inside[j] = min(max(values[j], lower[j]), max(lower[j], upper[j]))
-        if not whole[j]:
+        if not integer[j]:
             least = max(least, abs(inside[j]))
     nothing = max(share * min(least, 1.0), _ROUNDING * least)
     places, count = np.empty(len(values), dtype=np.int64), 0
     for j in range(len(values)):
-        if abs(inside[j]) > (share if whole[j] else nothing):
+        if abs(inside[j]) > (share if integer[j] else nothing):
             places[count] = j
             count += 1
     return places[:count].copy(), inside[places[:count]]
@@ -190,7 +193,7 @@ def used(values, lower, upper, whole, share):  # type: ignore[no-untyped-def]
 
 @typed(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS))
 def products(starts, rows, values, duals):  # type: ignore[no-untyped-def]
-    """πᵀa_j of each column; rows that there are no dual values of count as zero."""
+    """Return πᵀa_j of each column; rows without a dual value count as zero."""
     found = np.empty(len(starts) - 1)
     known = len(duals)
     for j in range(len(found)):
@@ -202,9 +205,9 @@ def products(starts, rows, values, duals):  # type: ignore[no-untyped-def]
     return found
 
 
-@typed(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS, WHOLE))
+@typed(FLOAT[::1](NUMBERS, NUMBERS, FLOATS, FLOATS, INTEGER))
 def activities(starts, rows, values, amounts, num_rows):  # type: ignore[no-untyped-def]
-    """Σ_j a_ij x_j of each row, for the amounts x of the first columns."""
+    """Return Σ_j a_ij x_j of each row, for the amounts x of the first columns."""
     found = np.zeros(num_rows)
     for j in range(len(amounts)):
         if amounts[j] != 0.0:
@@ -213,11 +216,11 @@ def activities(starts, rows, values, amounts, num_rows):  # type: ignore[no-unty
     return found
 
 
-@typed(FLOAT[::1](FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, WHOLE, WHOLE))
+@typed(FLOAT[::1](FLOATS, FLOATS, FLOATS, NUMBERS, FLOAT, INTEGER, INTEGER))
 def least_reduced_costs(costs, earned, upper, origins, sign, first, count):  # type: ignore[no-untyped-def]
-    """The least ``sign * (cost - earned)`` of the columns without an upper bound that came from each of ``count``.
+    """Return the least ``sign * (cost - earned)`` per pricing problem, over its columns without an upper bound.
 
-    Origins below ``first`` are nobody's; with a single pricing problem all others are its own.
+    Origins below ``first`` belong to no pricing problem.  With ``count`` = 1 all others belong to the single one.
     """
     least = np.full(count, np.inf)
     for j in range(len(costs)):
@@ -231,9 +234,9 @@ def least_reduced_costs(costs, earned, upper, origins, sign, first, count):  # t
 
 @typed(types.UniTuple(FLOAT, 2)(FLOATS, FLOATS, FLOATS, FLOAT))
 def side_terms(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
-    """πᵀr, as if minimising, of each row the side that its dual value speaks of; and the sum of the terms' sizes.
+    """Return πᵀr as if minimising, with each row's side that its dual value applies to, and the sum of absolute terms.
 
-    The sizes do not cancel out: rounding is relative to their sum.
+    Rounding errors are relative to that sum, since terms may cancel.
     """
     sides, sizes = 0.0, 0.0
     for i in range(len(duals)):
@@ -245,22 +248,21 @@ def side_terms(duals, lower, upper, sign):  # type: ignore[no-untyped-def]
     return sides, sizes
 
 
-@typed(FLOAT(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, WHOLE, FLOAT, FLOAT, types.UniTuple(FLOAT, 3)))
+@typed(FLOAT(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, NUMBERS, INTEGER, FLOAT, FLOAT, types.UniTuple(FLOAT, 3)))
 def box_terms(costs, earned, lower, upper, weights, origins, template, sign, theta, allowed):  # type: ignore[no-untyped-def]
-    """Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j, as if minimising, over columns that no oracle answers for.
+    """Return Σ_j min over l ≤ x_j ≤ u of (c_j - θ earned_j) x_j, as if minimising, for columns without an oracle.
 
-    These are variables of the template, columns with an upper bound, and what all columns have that have a lower one.
-    Where x_j has no bound on the side that it is driven to, its reduced cost must vanish; if it does not, then nothing
-    bounds the sum: -inf.
+    These are variables of the template, columns with an upper bound, and the part of any column due to its lower bound.
+    If x_j has no bound in the direction of its minimum, its reduced cost must vanish; otherwise the sum is -inf.
 
     Parameters
     ----------
     origins, template
-        Where each column came from, and what says that it is a variable of the template.
+        Origin of each column, and the origin that marks a variable of the template.
     allowed
-        Three numbers, clean, share and rounding.  A reduced cost vanishes if it is no more than ``clean`` times the
-        column's weight, at least 1, and no more than ``share`` of what it is the difference of.  If something is taken
-        off its cost, ``rounding`` times its weight may be left.
+        Tolerances (clean, share, rounding).  A reduced cost vanishes if it is at most ``clean`` times the column's
+        weight, at least 1, and at most ``share`` of the terms of the difference.  If something is subtracted from the
+        cost, ``rounding`` times the weight is allowed.
     """
     clean, share, rounding = allowed
     boxes = 0.0

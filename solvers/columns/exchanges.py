@@ -1,11 +1,11 @@
-"""Whole solutions of rows with two sides, from many columns, by exchanging one column at a time.
+"""Heuristic integer solutions of rows with two sides over many columns, by exchanging single columns.
 
-    find x whole, 0 ≤ x ≤ u, with L ≤ A x ≤ U and c x ≤ t; each time it is found, lower t.
+    find x integer, 0 ≤ x ≤ u, with L ≤ A x ≤ U and c x ≤ t; lower t after each solution.
 
-A column leaves as long as the costs are above the target; then a violated row is drawn, and the column that mends most
-of it enters.  Rows that stay violated weigh more and more, so that the search leaves local optima, and a column that
-has just moved stays where it is for a few steps.  A step costs the entries of the columns that share a row, so that a
-second sees some hundred thousand.
+Columns leave while the costs are above the target.  Then a violated row is drawn, and the column that repairs it best
+enters.  Rows that stay violated gain weight, so that the search leaves local optima.  A column that has just moved
+stays for a few steps.  A step costs the entries of the columns that share a row: some hundred thousand steps per
+second.
 
 Source: the two-stage exchange with row weights of S. Cai, K. Su, C. Luo, A. Sattar, *NuMVC: an efficient local search
 algorithm for minimum vertex cover*, Journal of Artificial Intelligence Research 46 (2013), here with sides, costs and
@@ -28,102 +28,68 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CHUNK = 1 << 14
-"""Steps between two looks at the clock."""
+"""Steps between two checks of the clock."""
 
 _FORGET = 1 << 10
-"""Every so many steps the weights of rows come nearer to their first values."""
+"""Number of steps after which the weights of rows move towards their initial values."""
 
 _SLACK = 2.0**-30
-"""A row holds to within this, relative to its size."""
+"""Tolerance of a row, relative to its size."""
 
 _ROUNDING = 1e-9
-"""What rounding leaves of the costs at most, relative to the least cost of a column."""
+"""Bound on the rounding error of the costs, relative to the least cost of a column."""
 
 _COSTS, _TARGET = range(2)
 _STEP, _USED, _SOLUTIONS = range(3)
-"""Places in the sums and the counts of a search."""
+"""Indices into the sums and the counts of a search."""
 
 
-class WholeProgram(NamedTuple):
-    """Rows with two sides, and columns that are used a whole number of times.
+class IntegerProgram(NamedTuple):
+    """Rows with two sides, and columns used an integer number of times."""
 
-    Attributes
-    ----------
-    starts, rows, values
-        The columns in compressed form.
-    costs, most
-        Of each column, and how often it may be used at most.
-    lower, upper
-        Sides of the rows, infinite where there is none.
-    """
-
+    # starts, rows, values: columns in compressed form
     starts: Ints
     rows: Ints
     values: Floats
+    # costs, most: cost and maximum number of uses of each column
     costs: Floats
     most: Floats
+    # lower, upper: sides of the rows, possibly infinite
     lower: Floats
     upper: Floats
 
 
 class _Entries(NamedTuple):
-    """The rows of a program.
+    """The rows of a program."""
 
-    Attributes
-    ----------
-    starts, columns, values
-        The entries of row i are ``starts[i]:starts[i + 1]``.
-    slack
-        By how much a row may be violated.
-    weights
-        What a unit of violation weighs at first.
-    """
-
+    # starts, columns, values: the entries of row i are ``starts[i]:starts[i + 1]``
     starts: Ints
     columns: Ints
     values: Floats
-    slack: Floats
-    weights: Floats
+    slack: Floats  # tolerance of each row
+    weights: Floats  # initial weight of a unit of violation
 
 
 class _Walk(NamedTuple):
-    """Where a search stands.
+    """State of a search."""
 
-    Attributes
-    ----------
-    amounts, activity
-        How often each column is used, and the sums of the rows.
-    best
-        The amounts of the best solution.
-    sums
-        The costs, and the target.
-    counts
-        The number of the step, of columns that are used, and of solutions.
-    weights
-        What a unit of violation weighs now, of each row.
-    until
-        The steps until which each column must not enter (first row) and must not leave (second row).
-    columns, used, places
-        All columns, those that are used, and where each is among these, -1 if nowhere.
-    state
-        Of the draws.
-    """
-
+    # amounts, activity: number of uses of each column, and the row activities
     amounts: Ints
     activity: Floats
-    best: Ints
-    sums: Floats
-    counts: Ints
-    weights: Floats
-    until: Ints
+    best: Ints  # amounts of the best solution
+    sums: Floats  # costs and target
+    counts: Ints  # number of the step, of used columns, and of solutions
+    weights: Floats  # current weight of a unit of violation of each row
+    until: Ints  # step until which each column must not enter (first row) and must not leave (second row)
+    # columns, used, places: all columns, the used ones, and the position of each among these, or -1
     columns: Ints
     used: Ints
     places: Ints
-    state: Ints
+    state: Ints  # state of the random numbers
 
 
 class _Move(NamedTuple):
-    """A column (-1: none) that enters (1) or leaves (-1), what this gains, and how many moves gain as much."""
+    """A column (-1 for none) that enters (1) or leaves (-1), its gain, and the number of ties."""
 
     column: int
     way: float
@@ -132,7 +98,7 @@ class _Move(NamedTuple):
 
 
 def exchange(
-    program: WholeProgram,
+    program: IntegerProgram,
     start: Ints,
     *,
     target: float,
@@ -142,37 +108,37 @@ def exchange(
     seed: int = 0,
     expired: Expired = never,
 ) -> Ints | None:
-    """The cheapest whole solution that is found; None if none is.
+    """Return the cheapest integer solution found, or None.
 
     Parameters
     ----------
     start
-        How often each column is used at first.
+        Initial number of uses of each column.
     target
-        What a solution may cost at most.
+        Maximum cost of a solution.
     step
-        Each solution is to cost so much less than the one before, at least.
+        Minimum cost difference from each solution to the next.
     bound
-        The search ends with a solution after which nothing as cheap as this could come.
+        Lower bound on the cost of a solution: the search ends once the next target is below it.
     steps
-        The search ends after so many.
+        Maximum number of steps.
     expired
-        And when the answer is yes; asked several times a second.
+        Checked several times per second; the search ends once it returns True.
     """
     entries = _entries(program)
     walk = _begin(program, start, entries.weights, target, seed)
-    room = float(np.min(program.costs, where=program.costs > 0.0, initial=math.inf)) * (1.0 - _ROUNDING)
+    margin = float(np.min(program.costs, where=program.costs > 0.0, initial=math.inf)) * (1.0 - _ROUNDING)
     done = 0
     while done < steps and not expired():
-        ended = _go_on(program, entries, walk, room, step, bound, min(_CHUNK, steps - done))
+        ended = _advance(program, entries, walk, margin, step, bound, min(_CHUNK, steps - done))
         done += _CHUNK
         if ended:
             break
     return walk.best if walk.counts[_SOLUTIONS] else None
 
 
-def _entries(program: WholeProgram) -> _Entries:
-    """The program row by row."""
+def _entries(program: IntegerProgram) -> _Entries:
+    """Return the program row by row."""
     num_rows = len(program.lower)
     size = np.ones(num_rows)
     for side in (program.lower, program.upper):
@@ -184,23 +150,21 @@ def _entries(program: WholeProgram) -> _Entries:
     starts = np.concatenate([[0], np.cumsum(np.bincount(program.rows, minlength=num_rows))]).astype(np.int64)
     return _Entries(
         starts,
-        _owners(program)[order],
+        _entry_columns(program)[order],
         program.values[order],
         size * _SLACK,
         1.0 / np.where(largest > 0.0, largest, 1.0),
     )
 
 
-def _owners(program: WholeProgram) -> Ints:
-    """Of each entry its column."""
+def _entry_columns(program: IntegerProgram) -> Ints:
     return np.repeat(np.arange(len(program.costs)), np.diff(program.starts))
 
 
-def _begin(program: WholeProgram, start: Ints, weights: Floats, target: float, seed: int) -> _Walk:
-    """A search before its first step."""
+def _begin(program: IntegerProgram, start: Ints, weights: Floats, target: float, seed: int) -> _Walk:
     count, num_rows = len(program.costs), len(program.lower)
     amounts = start.astype(np.int64).copy()
-    sums = np.bincount(program.rows, program.values * amounts[_owners(program)], minlength=num_rows)
+    sums = np.bincount(program.rows, program.values * amounts[_entry_columns(program)], minlength=num_rows)
     return _Walk(
         amounts,
         sums.astype(np.float64),
@@ -217,27 +181,24 @@ def _begin(program: WholeProgram, start: Ints, weights: Floats, target: float, s
 
 
 @kernel
-def _go_on(
-    program: WholeProgram, entries: _Entries, walk: _Walk, room: float, step: float, bound: float, steps: int
+def _advance(
+    program: IntegerProgram, entries: _Entries, walk: _Walk, margin: float, step: float, bound: float, steps: int
 ) -> bool:
-    """Take so many steps; whether a solution has been found after which none within the bound could come.
+    """Take up to ``steps`` steps; return whether a solution was found after which no target is within the bound.
 
-    Parameters
-    ----------
-    room
-        What is left below the target before a column enters: the least cost of one, infinite if none costs anything.
+    ``margin`` is the distance below the target required before a column enters: the least positive cost, or infinite.
     """
     sums, counts = walk.sums, walk.counts
     _list_used(walk)
     for _ in range(steps):
         counts[_STEP] += 1
-        _make_room(program, walk, room)
+        _remove_columns(program, walk, margin)
         row = _draw_violated(program, entries, walk)
         violated = False
         if row >= 0 or sums[_COSTS] > sums[_TARGET]:
             if row >= 0:
-                move = _best_mending(program, entries, walk, row)
-            else:  # every row holds, and what is missing is worth
+                move = _best_repair(program, entries, walk, row)
+            else:  # all rows hold, and a column with negative cost is needed
                 move = _best_saving(program, walk, walk.columns, len(walk.columns), 1.0)
             if move.column >= 0:
                 _carry_out(program, walk, move.column, move.way)
@@ -258,7 +219,7 @@ def _go_on(
 
 @folded
 def _list_used(walk: _Walk) -> None:
-    """List the columns that are used, by rising numbers."""
+    """List the used columns in ascending order."""
     walk.counts[_USED] = 0
     for j in range(len(walk.amounts)):
         walk.places[j] = -1
@@ -267,9 +228,9 @@ def _list_used(walk: _Walk) -> None:
 
 
 @folded
-def _make_room(program: WholeProgram, walk: _Walk, room: float) -> None:
-    """Let columns leave until there is room for one more, those first that violate least for what they save."""
-    while walk.sums[_COSTS] > walk.sums[_TARGET] - room and room < np.inf:
+def _remove_columns(program: IntegerProgram, walk: _Walk, margin: float) -> None:
+    """Remove columns until one more fits below the target, those first that violate least per unit of saved cost."""
+    while walk.sums[_COSTS] > walk.sums[_TARGET] - margin and margin < np.inf:
         move = _best_saving(program, walk, walk.used, walk.counts[_USED], -1.0)
         if move.column < 0:
             break
@@ -277,8 +238,8 @@ def _make_room(program: WholeProgram, walk: _Walk, room: float) -> None:
 
 
 @folded
-def _best_saving(program: WholeProgram, walk: _Walk, columns: Ints, count: int, way: float) -> _Move:
-    """The move of one of the first ``count`` columns that gains most for each unit of costs that it saves."""
+def _best_saving(program: IntegerProgram, walk: _Walk, columns: Ints, count: int, way: float) -> _Move:
+    """Return the move among the first ``count`` columns that gains most per unit of saved cost."""
     best = _Move(whole(-1), way, -np.inf, whole(0))
     for k in range(count):
         j = columns[k]
@@ -289,8 +250,8 @@ def _best_saving(program: WholeProgram, walk: _Walk, columns: Ints, count: int, 
 
 
 @folded
-def _best_mending(program: WholeProgram, entries: _Entries, walk: _Walk, row: int) -> _Move:
-    """The move that mends most of a violated row for each unit of costs."""
+def _best_repair(program: IntegerProgram, entries: _Entries, walk: _Walk, row: int) -> _Move:
+    """Return the move that gains most per unit of cost among those that repair a violated row."""
     wanted = 1.0 if walk.activity[row] < program.lower[row] else -1.0
     best = _Move(whole(-1), 1.0, -np.inf, whole(0))
     for e in range(entries.starts[row], entries.starts[row + 1]):
@@ -307,7 +268,7 @@ def _best_mending(program: WholeProgram, entries: _Entries, walk: _Walk, row: in
 
 @folded
 def _better(best: _Move, j: int, way: float, gain: float, state: Ints) -> _Move:
-    """The better one of the best move so far and another; of those that gain as much, each with the same chance."""
+    """Return the better of the best move so far and another; ties are broken uniformly at random."""
     if gain > best.gain:
         return _Move(j, way, gain, whole(1))
     if gain == best.gain:
@@ -319,8 +280,8 @@ def _better(best: _Move, j: int, way: float, gain: float, state: Ints) -> _Move:
 
 
 @folded
-def _is_free(program: WholeProgram, walk: _Walk, j: int, way: float) -> bool:
-    """Whether a column may enter (1) or leave (-1)."""
+def _is_free(program: IntegerProgram, walk: _Walk, j: int, way: float) -> bool:
+    """Return whether a column may enter (1) or leave (-1)."""
     now = walk.counts[_STEP]
     if way > 0.0:
         return bool(walk.until[0, j] <= now and walk.amounts[j] + 1.0 <= program.most[j])
@@ -328,8 +289,8 @@ def _is_free(program: WholeProgram, walk: _Walk, j: int, way: float) -> bool:
 
 
 @folded
-def _gain(program: WholeProgram, walk: _Walk, j: int, way: float) -> float:
-    """By how much the weighted violation falls if a column enters (1) or leaves (-1)."""
+def _gain(program: IntegerProgram, walk: _Walk, j: int, way: float) -> float:
+    """Return the decrease of the weighted violation if a column enters (1) or leaves (-1)."""
     total = 0.0
     for e in range(program.starts[j], program.starts[j + 1]):
         i = program.rows[e]
@@ -342,8 +303,8 @@ def _gain(program: WholeProgram, walk: _Walk, j: int, way: float) -> float:
 
 
 @folded
-def _carry_out(program: WholeProgram, walk: _Walk, j: int, way: float) -> None:
-    """Let a column enter (1) or leave (-1); for some steps it does not move back."""
+def _carry_out(program: IntegerProgram, walk: _Walk, j: int, way: float) -> None:
+    """Let a column enter (1) or leave (-1), and block the reverse move for some steps."""
     now = walk.counts[_STEP]
     walk.amounts[j] += int(way)
     walk.sums[_COSTS] += way * program.costs[j]
@@ -361,14 +322,13 @@ def _carry_out(program: WholeProgram, walk: _Walk, j: int, way: float) -> None:
 
 @folded
 def _list(walk: _Walk, j: int) -> None:
-    """Put a column among those that are used."""
     walk.used[walk.counts[_USED]], walk.places[j] = j, walk.counts[_USED]
     walk.counts[_USED] += 1
 
 
 @folded
 def _unlist(walk: _Walk, j: int) -> None:
-    """Take a column out of those that are used; the last one takes its place."""
+    """Remove a column from the used ones; the last one takes its place."""
     walk.counts[_USED] -= 1
     last = walk.used[walk.counts[_USED]]
     walk.used[walk.places[j]], walk.places[last] = last, walk.places[j]
@@ -376,14 +336,14 @@ def _unlist(walk: _Walk, j: int) -> None:
 
 
 @folded
-def _is_violated(program: WholeProgram, entries: _Entries, walk: _Walk, i: int) -> bool:
+def _is_violated(program: IntegerProgram, entries: _Entries, walk: _Walk, i: int) -> bool:
     activity, slack = walk.activity[i], entries.slack[i]
     return bool(activity < program.lower[i] - slack or activity > program.upper[i] + slack)
 
 
 @folded
-def _draw_violated(program: WholeProgram, entries: _Entries, walk: _Walk) -> int:
-    """A violated row, all with the same chance; -1 if there is none."""
+def _draw_violated(program: IntegerProgram, entries: _Entries, walk: _Walk) -> int:
+    """Return a violated row, drawn uniformly, or -1."""
     row, violated = whole(-1), 0
     for i in range(len(program.lower)):
         if _is_violated(program, entries, walk, i):
@@ -394,8 +354,8 @@ def _draw_violated(program: WholeProgram, entries: _Entries, walk: _Walk) -> int
 
 
 @folded
-def _weigh_violated(program: WholeProgram, entries: _Entries, walk: _Walk) -> bool:
-    """Let each violated row weigh more; whether there is one."""
+def _weigh_violated(program: IntegerProgram, entries: _Entries, walk: _Walk) -> bool:
+    """Increase the weight of each violated row; return whether there is one."""
     found = False
     for i in range(len(program.lower)):
         if _is_violated(program, entries, walk, i):

@@ -1,7 +1,7 @@
-"""Which columns are the same: numbers of 64 bits for their cost and pattern, and a table to find them by.
+"""Detection of equal columns: 64-bit signatures of cost and pattern, and a hash table of them.
 
-Kernels: starts and row numbers are arrays of int32, positions of int64, costs and values of float64, all contiguous;
-nothing is checked.
+These kernels do not validate: starts and row numbers are int32, positions int64, costs and values float64, all
+contiguous.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _FAR, _NEAR, _LAST = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _mixed(x):  # type: ignore[no-untyped-def]
-    """splitmix64's mixing function."""
+def _mix(x):  # type: ignore[no-untyped-def]
+    """Apply splitmix64's mixing function."""
     x = (x ^ (x >> _FAR)) * _FIRST
     x = (x ^ (x >> _NEAR)) * _SECOND
     return x ^ (x >> _LAST)
@@ -27,20 +27,20 @@ def _mixed(x):  # type: ignore[no-untyped-def]
 
 @typed(types.uint64[::1](FLOATS, NUMBERS, NUMBERS, FLOATS))
 def signatures(costs, starts, rows, values):  # type: ignore[no-untyped-def]
-    """A number for each column's cost and pattern; equal columns have equal numbers, others hardly ever.
+    """Return a 64-bit signature of each column's cost and pattern; different columns rarely have equal signatures.
 
-    A sum over the entries, so that no order of them matters; the sign of zero does not either.
+    It is a sum over the entries, so their order does not matter, nor does the sign of zero.
     """
     number = np.empty(1)
     bits = number.view(np.uint64)
     found = np.empty(len(costs), dtype=np.uint64)
     for j in range(len(costs)):
         number[0] = costs[j] + 0.0
-        total = _mixed(bits[0])
+        total = _mix(bits[0])
         for entry in range(starts[j], starts[j + 1]):
             number[0] = values[entry] + 0.0
-            total += _mixed((np.uint64(rows[entry]) * _ROW) ^ (bits[0] * _VALUE))
-        found[j] = _mixed(total)
+            total += _mix((np.uint64(rows[entry]) * _ROW) ^ (bits[0] * _VALUE))
+        found[j] = _mix(total)
     return found
 
 
@@ -48,21 +48,21 @@ _COLUMNS = types.Tuple((FLOATS, NUMBERS, NUMBERS, FLOATS))
 
 
 @typed(types.int64[::1](_COLUMNS, SIGNATURES, NUMBERS, SIGNATURES, _COLUMNS))
-def find(asked, numbers, slots, held_numbers, held):  # type: ignore[no-untyped-def]
-    """Positions among the columns held of those that are asked for, -1 where there is none.
+def find(given, numbers, slots, held_numbers, held):  # type: ignore[no-untyped-def]
+    """Return the positions of the given columns among those held, or -1.
 
-    Columns with equal numbers are compared entry by entry, by rising row numbers.
+    Columns with equal signatures are compared entry by entry, in ascending row numbers.
 
     Parameters
     ----------
-    asked, held
-        Costs, starts, rows and values of columns.
+    given, held
+        Costs, starts, rows and values of the given columns and of those held.
     numbers, held_numbers
-        Of :func:`signatures`.
+        Their :func:`signatures`.
     slots
-        A table by open addressing with linear probing, its length a power of two; see :func:`claim`.
+        Hash table with open addressing and linear probing, a power of two in length; see :func:`claim`.
     """
-    costs, starts, rows, values = asked
+    costs, starts, rows, values = given
     held_costs, held_starts, held_rows, held_values = held
     found = np.full(len(costs), -1, dtype=np.int64)
     mask = np.uint64(len(slots) - 1)
@@ -89,7 +89,7 @@ def find(asked, numbers, slots, held_numbers, held):  # type: ignore[no-untyped-
 
 @typed(types.void(types.int32[::1], SIGNATURES, POSITIONS))
 def claim(slots, numbers, positions):  # type: ignore[no-untyped-def]
-    """Enter positions into a table, each at its number's slot or the next one that is free; some must be."""
+    """Insert positions into a hash table, each at its signature's slot or the next free one; one must be free."""
     mask = np.uint64(len(slots) - 1)
     for position in positions:
         at = numbers[position] & mask

@@ -1,1 +1,1 @@
-"""Rank-1 cuts: what they count in columns, and which of them a fractional solution violates."""
+"""Cuts: separation of rank-1, capacity and mixed-integer rounding cuts, and coefficients of rank-1 cuts."""

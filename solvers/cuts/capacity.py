@@ -1,9 +1,9 @@
-"""Rounded capacity cuts: sets of customers that more routes must enter than a fractional solution sends there.
+"""Rounded capacity cuts: sets of customers that need more routes than a fractional solution sends there.
 
-If each customer is visited once then routes of capacity Q that serve a set S use no more than ``|S| - ⌈d(S) / Q⌉`` arcs
-inside it.  Sets are looked for among the components of the solution's support without the depot, and by growing a set
-customer by customer from each of them, then exchanging single customers for a while (a tabu search); what is returned
-is violated, what is not returned may be as well.
+If each customer is visited once, routes of capacity Q that serve a set S use at most ``|S| - ⌈d(S) / Q⌉`` arcs inside
+it.  Candidate sets are the components of the solution's support without the depot.  Further sets grow from single
+customers, one by one, followed by some exchanges of single customers (a tabu search).  The separation is heuristic: all
+returned sets are violated, but violated sets may be missed.
 
 Source: J. Lysgaard, A. N. Letchford, R. W. Eglese, *A new branch-and-cut algorithm for the capacitated vehicle routing
 problem*, Mathematical Programming 100 (2004), sections 3 and 4.
@@ -25,71 +25,54 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _TABU = 7
-"""A customer that has just moved stays where it is for so many moves."""
+"""A customer that has just moved stays for this many moves."""
 
 _MOVES = 2
-"""So many moves for each customer after a set has been grown."""
+"""Moves per customer after a set is complete."""
 
 _ROUNDING = 2.0**-30
-"""A number of full vehicles that is whole but for this much counts as whole."""
+"""Number of vehicles that counts as rounding error when rounding up."""
 
 
 _INSIDE, _DEMAND, _SIZE = range(3)
-"""Places in the sums of a set."""
+"""Indices into the sums of a set."""
 
 
 class _Chosen(NamedTuple):
-    """A set of customers that is changed move by move.
+    """A set of customers that changes move by move."""
 
-    Attributes
-    ----------
-    mine
-        Whether each customer is in it.
-    towards
-        The flow between each customer and the set.
-    last
-        The last move of each customer.
-    sums
-        The flow inside, the demand, and how many customers there are.
-    """
-
-    mine: Mask
-    towards: Floats
-    last: Ints
-    sums: Floats
+    inside: Mask  # whether each customer is in the set
+    towards: Floats  # flow between each customer and the set
+    last: Ints  # last move of each customer
+    sums: Floats  # flow inside the set, its demand, and its size
 
 
 def violated_capacity(
     flow: ArrayLike, demands: ArrayLike, capacity: float, *, least: float = 0.05, limit: int = 50
 ) -> tuple[Mask, Floats]:
-    """Sets of customers whose rounded capacity cut is violated, those that are violated most first.
+    """Return sets of customers with violated rounded capacity cuts, and their violations, largest first.
+
+    The sets have shape (sets, customers).  A violation is the excess of arcs inside a set.
 
     Parameters
     ----------
-    flow
-        How much of the solution goes from each customer to each other, shape (customers, customers), without the depot.
+    flow : (customers, customers) array, without the depot
+        Flow of the solution from each customer to each other.
     demands
-        Of the customers, from 0 to the capacity.
+        Demands of the customers, from 0 to the capacity.
     capacity
-        Of a vehicle, in the same unit.
+        Capacity of a vehicle, in the same unit.
     least
-        The least violation that counts.
+        Smallest violation of interest.
     limit
-        So many sets at most.
-
-    Returns
-    -------
-    sets
-        Shape (sets, customers).
-    violations
-        By how much each set has more arcs inside than it may.
+        Maximum number of sets.
     """
     demands = as_floats(demands, "demands", shape=("customers",), low=0.0)
     flow = as_floats(flow, "flow", shape=(len(demands), len(demands)), low=0.0)
     capacity = as_float(capacity, "capacity", low=0.0)
     least, limit = as_float(least, "least", low=0.0), as_integer(limit, "limit", low=0)
     if not capacity > 0.0 or (demands > capacity).any():
-        raise ArrayError(f"capacity: expected no less than each demand, not {capacity}")
+        raise ArrayError(f"capacity: expected at least the largest demand and more than 0, got {capacity}")
     if len(demands) < 2:
         return np.zeros((0, len(demands)), dtype=np.bool_), np.zeros(0)
     both = flow + flow.T
@@ -104,7 +87,6 @@ def violated_capacity(
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _vehicles(demand: float, capacity: float) -> float:
-    """How many vehicles a demand takes."""
     return float(np.ceil(demand / capacity - _ROUNDING))
 
 
@@ -122,15 +104,15 @@ def _search(both: Floats, demands: Floats, capacity: float, least: float, tabu: 
             violation = _violation(chosen, capacity)
             if violation > least:
                 if count == len(violations):
-                    sets, violations = _doubled(sets, violations)
-                overwrite(sets[count], chosen.mine)
+                    sets, violations = _double(sets, violations)
+                overwrite(sets[count], chosen.inside)
                 violations[count] = violation
                 count += 1
             best = _best_move(demands, capacity, chosen, move - tabu, growing)
             if best < 0:
                 if not growing:
                     break
-                growing = False  # the component is complete: look around it
+                growing = False  # the component is complete: continue with exchanges
                 continue
             _move(both, demands, chosen, best)
             chosen.last[best] = move
@@ -141,7 +123,7 @@ def _search(both: Floats, demands: Floats, capacity: float, least: float, tabu: 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _component(both: Floats, start: int) -> Ints:
-    """The customers that flow leads to from one, and that one."""
+    """Return the customers reachable through flow from ``start``, including it."""
     n = len(both)
     reached, stack = np.zeros(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
     stack[0], top = start, 1
@@ -158,8 +140,8 @@ def _component(both: Floats, start: int) -> Ints:
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _doubled(sets: Mask, violations: Floats) -> tuple[Mask, Floats]:
-    """Arrays with room for twice as many sets."""
+def _double(sets: Mask, violations: Floats) -> tuple[Mask, Floats]:
+    """Return copies with space for twice as many sets."""
     count, n = sets.shape
     more = np.zeros((2 * count, n), dtype=np.bool_)
     for k in range(count):
@@ -169,39 +151,38 @@ def _doubled(sets: Mask, violations: Floats) -> tuple[Mask, Floats]:
 
 @inner
 def _violation(chosen: _Chosen, capacity: float) -> float:
-    """By how much a set has more arcs inside than it may."""
     sums = chosen.sums
     return float(sums[_INSIDE] - sums[_SIZE] + _vehicles(sums[_DEMAND], capacity))
 
 
 @inner
 def _move(both: Floats, demands: Floats, chosen: _Chosen, v: int) -> None:
-    """Let a customer join the set, or leave it."""
-    sign = -1.0 if chosen.mine[v] else 1.0
+    """Add a customer to the set, or remove it."""
+    sign = -1.0 if chosen.inside[v] else 1.0
     chosen.sums[_INSIDE] += sign * chosen.towards[v]
     chosen.sums[_DEMAND] += sign * demands[v]
     chosen.sums[_SIZE] += sign
-    chosen.mine[v] = not chosen.mine[v]
+    chosen.inside[v] = not chosen.inside[v]
     for w in range(len(demands)):
         chosen.towards[w] += sign * both[v, w]
 
 
 @inner
 def _best_move(demands: Floats, capacity: float, chosen: _Chosen, before: int, growing: bool) -> int:
-    """The customer whose move makes the set violated most, -1 if none may move.
+    """Return the customer whose move leads to the largest violation, or -1 if none may move.
 
     Parameters
     ----------
     before
-        Customers whose last move was at this one or later stay where they are.
+        Customers that moved at this move or later stay.
     growing
-        Whether only customers with flow to the set join it, and none leaves it.
+        Whether customers with flow to the set may only join.
     """
-    mine, towards, last = chosen.mine, chosen.towards, chosen.last
+    inside, towards, last = chosen.inside, chosen.towards, chosen.last
     demand, size = chosen.sums[_DEMAND], chosen.sums[_SIZE]
     best, most = whole(-1), -np.inf
     for v in range(len(demands)):
-        if mine[v]:
+        if inside[v]:
             if growing or size < 3 or last[v] >= before:
                 continue
             gain = 1.0 - towards[v] + _vehicles(demand - demands[v], capacity)

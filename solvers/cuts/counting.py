@@ -1,4 +1,4 @@
-"""What rank-1 cuts with limited memory count on routes.
+"""Coefficients of rank-1 cuts with limited memory on routes.
 
 Source: D. Pecin, A. Pessoa, M. Poggi, E. Uchoa, *Improved branch-cut-and-price for capacitated vehicle routing*,
 Mathematical Programming Computation 9 (2017), section 4, algorithm 1.
@@ -16,33 +16,26 @@ Ints = NDArray[np.int64]
 
 
 def counts_along(starts: ArrayLike, visits: ArrayLike, weights: ArrayLike, divisors: ArrayLike) -> Ints:
-    """How often each cut counts each route.
+    """Return the coefficient of each route in each cut, shape (routes, cuts).
 
-    Along a route a cut collects the weights of what is visited; whenever that reaches the divisor it counts one and
-    loses the divisor, and where the route leaves its memory it loses all.
+    Along a route a cut sums the weights of the visited vertices.  When the sum reaches the divisor, the coefficient
+    grows by one and the divisor is subtracted.  When the route leaves the cut's memory, the sum becomes zero.
 
     Parameters
     ----------
     starts, visits
-        Where each route begins among ``visits``, one more than there are routes, and the vertices in the order of their
-        visits, from 0; -1 for a vertex that is in nobody's memory.
-    weights
-        Of each vertex in each cut, shape (cuts, vertices): less than the divisor, 0 for a vertex that is in the memory
-        and has no weight, -1 for one that is not.
+        Offsets of the routes in ``visits``, and the vertices in visiting order; -1 for a vertex outside every memory.
+    weights : (cuts, vertices) array, less than the divisor
+        0 for a vertex in the memory without a weight, -1 for one outside the memory.
     divisors
-        Of the cuts, at least 2.
-
-    Returns
-    -------
-    ndarray
-        Shape (routes, cuts).
+        Divisor of each cut, at least 2.
     """
     weights = as_integers(weights, "weights", shape=("cuts", "vertices"), low=-1)
     divisors = as_integers(divisors, "divisors", shape=weights.shape[:1], low=2)
     visits = as_integers(visits, "visits", shape=("visits",), low=-1, high=weights.shape[1] - 1)
     starts = as_offsets(starts, "starts", total=len(visits))
     if (weights >= divisors[:, None]).any():
-        raise ArrayError("weights: expected each to be less than its cut's divisor")
+        raise ArrayError("weights: expected each weight below the divisor of its cut")
     return _counts(starts, visits, weights, divisors)
 
 

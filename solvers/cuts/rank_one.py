@@ -1,9 +1,9 @@
-"""Rank-1 cuts over packing rows: which of them a fractional solution violates, and how much memory they need.
+"""Rank-1 cuts over packing rows: separation, and the memory that they need.
 
-Rows ``Σ_j a_ij x_j ≤ b_i`` with whole a, b ≥ 0 and whole x ≥ 0 imply, for weights w_i / q, the row
-``Σ_j ⌊Σ_i w_i a_ij / q⌋ x_j ≤ ⌊Σ_i w_i b_i / q⌋`` (Chvátal and Gomory's rounding).  For rows at most 1 the vectors of
-weights that are worth looking at are known up to five rows: those of one triple, of one vector over four and of seven
-over five rows, given below.  Triples are enumerated; four and five rows are found by local search.
+Let ``Σ_j a_ij x_j ≤ b_i`` be rows with integer a, b ≥ 0 and integer x ≥ 0.  Weights w_i / q imply the row
+``Σ_j ⌊Σ_i w_i a_ij / q⌋ x_j ≤ ⌊Σ_i w_i b_i / q⌋`` (Chvátal-Gomory rounding).  For rows with b_i = 1 the undominated
+weight vectors are known for up to five rows: one for three rows, one for four and seven for five, listed below.
+Triples are enumerated; cuts over four and five rows are found by local search.
 
 Sources: M. Jepsen, B. Petersen, S. Spoorendonk, D. Pisinger, *Subset-row inequalities applied to the vehicle-routing
 problem with time windows*, Operations Research 56 (2008); D. Pecin, A. Pessoa, M. Poggi, E. Uchoa, H. Santos, *Limited
@@ -36,25 +36,19 @@ VECTORS: tuple[tuple[tuple[int, ...], int], ...] = (
     ((3, 3, 2, 2, 1), 4),
     ((3, 2, 2, 1, 1), 5),
 )
-"""Weights and divisor of the cuts that are looked for."""
+"""Weights and divisor of the separated cuts."""
 
 _SWEEPS = 20
-"""A local search ends after so many sweeps, improving or not."""
+"""Maximum number of sweeps of a local search."""
 
 
 class RankOneCuts(NamedTuple):
-    """Violated cuts, those that are violated most first.
+    """Violated cuts, most violated first."""
 
-    Attributes
-    ----------
-    members, weights
-        Shape (cuts, 5): rows and their weights; -1 and 0 where a cut has fewer.
-    divisors, sides, violations
-        One a cut: its divisor, its upper side, and by how much it is violated.
-    """
-
+    # members, weights: (cuts, 5) arrays: rows and their weights, padded with -1 and 0
     members: Ints
     weights: Ints
+    # divisors, sides, violations: divisor, upper side and violation of each cut
     divisors: Ints
     sides: Ints
     violations: Floats
@@ -71,22 +65,22 @@ def violated_rank_one(
     least: float = 0.02,
     limit: int = 100,
 ) -> RankOneCuts:
-    """Rank-1 cuts that a solution violates.
+    """Return rank-1 cuts violated by a solution.
 
     Parameters
     ----------
     starts, rows, amounts
-        The columns' entries: one more start than there are columns; row numbers; whole numbers from 1.
+        Compressed columns: offsets, row numbers, and integer coefficients of at least 1.
     values
-        Of the columns, from 0.
+        Values of the columns, at least 0.
     sides
-        Upper sides b_i of the rows, whole numbers from 0.
+        Upper sides b_i of the rows, integers of at least 0.
     sizes
-        Over how many rows: all triples are looked at; of four and five rows, what a local search from each row finds.
+        Numbers of rows per cut: triples are enumerated; four and five rows are found by a local search from each row.
     least
-        The least violation that counts.
+        Smallest violation of interest.
     limit
-        So many of each vector of weights at most.
+        Maximum number of cuts per weight vector.
     """
     sides = as_integers(sides, "sides", shape=("rows",), low=0)
     values = as_floats(values, "values", shape=("columns",), low=0.0)
@@ -94,10 +88,10 @@ def violated_rank_one(
     rows = as_integers(rows, "rows", shape=("entries",), low=0, high=len(sides) - 1)
     amounts = as_integers(amounts, "amounts", shape=rows.shape, low=1)
     if starts[0] != 0 or starts[-1] != len(rows) or (np.diff(starts) < 0).any():
-        raise ArrayError(f"starts: expected numbers that rise from 0 to the {len(rows)} entries")
+        raise ArrayError(f"starts: expected offsets that rise from 0 to {len(rows)}, the number of entries")
     least, limit = as_float(least, "least", low=0.0), as_integer(limit, "limit", low=0)
     if not set(sizes) <= {3, 4, 5}:
-        raise ArrayError(f"sizes: expected some of 3, 4 and 5, not {sizes}")
+        raise ArrayError(f"sizes: expected some of 3, 4 and 5, got {sizes}")
     columns = np.repeat(np.arange(len(values)), np.diff(starts))
     table = np.zeros((len(values), len(sides)), dtype=np.int64)
     np.add.at(table, (columns, rows), amounts)
@@ -111,8 +105,8 @@ def violated_rank_one(
             members, violations = _triples(table, values, sides, least)
         else:
             vector = np.array(weights, dtype=np.int64)
-            room = _room(len(values), len(sides), size)
-            members, violations = _search(entries, room, vector, divisor, least, _SWEEPS)
+            workspace = _workspace(len(values), len(sides), size)
+            members, violations = _search(entries, workspace, vector, divisor, least, _SWEEPS)
         for k in np.argsort(-violations, kind="stable")[:limit].tolist():
             side = int(np.dot(weights, sides[members[k]])) // divisor
             found.append((members[k], weights, divisor, side, float(violations[k])))
@@ -131,9 +125,9 @@ def _as_arrays(found: list[tuple[Ints, tuple[int, ...], int, int, float]]) -> Ra
 
 @njit(cache=True, nogil=True)
 def _triples(table: Ints, values: Floats, sides: Ints, least: float) -> tuple[Ints, Floats]:
-    """All violated cuts of three rows with weights one half."""
+    """Return all violated cuts of three rows with weights one half."""
     columns, rows = table.shape
-    # Σ_j x_j ⌊(a_ij + a_kj) / 2⌋ of each pair: the three of a triple sum up to no less than its activity.
+    # Σ_j x_j ⌊(a_ij + a_kj) / 2⌋ of each pair: the sum over the three pairs of a triple is at least its activity.
     pairs = np.zeros((rows, rows))
     for j in range(columns):
         for i in range(rows):
@@ -160,7 +154,7 @@ def _triples(table: Ints, values: Floats, sides: Ints, least: float) -> tuple[In
         for b in range(a + 1, rows):
             found, enough = 0, (sides[a] + sides[b] + tightest) // 2 + least
             if pairs[a, b] == 0.0 and most[a] <= enough and most[b] <= enough:
-                # None of the three pairs is enough by itself, so that the third row has to go with both.
+                # No pair is sufficient alone, so the third row must form pairs with both.
                 for at in range(begins[a], begins[a + 1]):
                     if near[at] > b and pairs[b, near[at]] > 0.0:
                         thirds[found] = near[at]
@@ -192,30 +186,22 @@ def _triples(table: Ints, values: Floats, sides: Ints, least: float) -> tuple[In
 
 
 class _Entries(NamedTuple):
-    """The columns' entries by row and by column.
-
-    Attributes
-    ----------
-    by_row, users, counts
-        Where each row begins, its columns in their order, and their amounts.
-    by_column, rows, amounts
-        Where each column begins, its rows in their order, and their amounts.
-    tightest, levels
-        Rows by rising side, and where the next side begins among them, with their number at the end.
-    heaviest, largest
-        Rows by their largest amounts, falling, and these amounts.
-    """
+    """Entries of the columns by row and by column."""
 
     values: Floats
     sides: Ints
+    # by_row, users, counts: offsets of the rows, their columns in ascending order, and amounts
     by_row: Ints
     users: Ints
     counts: Ints
+    # by_column, rows, amounts: offsets of the columns, their rows in ascending order, and amounts
     by_column: Ints
     rows: Ints
     amounts: Ints
+    # tightest, levels: rows by ascending side, and offsets of the groups of equal sides
     tightest: Ints
     levels: Ints
+    # heaviest, largest: rows by largest amount, descending, and these amounts
     heaviest: Ints
     largest: Ints
 
@@ -247,43 +233,33 @@ def _entries(table: Ints, values: Floats, sides: Ints) -> _Entries:
     )
 
 
-class _Room(NamedTuple):
-    """What a local search writes on; between two looks at rows all gains are zero.
+class _Workspace(NamedTuple):
+    """Work arrays of a local search; between two evaluations of rows all gains are zero."""
 
-    Attributes
-    ----------
-    sums
-        Of each column, the weights of the rows that have joined times its amounts there.
-    used
-        Whether a row has joined.
-    touched, heads, ends
-        Columns with entries in the rows that have joined, in their order; what is left to merge of each of these rows.
-    gains, near
-        What rows add to the activity, and which of them add anything.
-    """
-
-    sums: Ints
-    used: NDArray[np.bool_]
+    sums: Ints  # for each column: weights of the chosen rows times its amounts in them
+    used: NDArray[np.bool_]  # whether a row is chosen
+    # touched, heads, ends: columns with entries in the chosen rows, ascending; the unmerged part of each of these rows
     touched: Ints
     heads: Ints
     ends: Ints
+    # gains, near: increase of the activity by each row, and the rows with an increase
     gains: Floats
     near: Ints
 
 
-def _room(columns: int, rows: int, size: int) -> _Room:
+def _workspace(columns: int, rows: int, size: int) -> _Workspace:
     sums, touched, near = (np.zeros(count, dtype=np.int64) for count in (columns, columns, rows))
     heads, ends = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    return _Room(sums, np.zeros(rows, dtype=np.bool_), touched, heads, ends, np.zeros(rows), near)
+    return _Workspace(sums, np.zeros(rows, dtype=np.bool_), touched, heads, ends, np.zeros(rows), near)
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _touch(entries: _Entries, room: _Room, members: Ints) -> int:
-    """Merge the columns of the rows that have joined; returns how many there are."""
-    users, heads, ends = entries.users, room.heads, room.ends
-    none, size, count = len(room.sums), 0, 0
+def _merge_columns(entries: _Entries, workspace: _Workspace, members: Ints) -> int:
+    """Merge the columns of the chosen rows; return their number."""
+    users, heads, ends = entries.users, workspace.heads, workspace.ends
+    none, size, count = len(workspace.sums), 0, 0
     for row in members:
-        if row >= 0 and room.used[row] and entries.by_row[row] < entries.by_row[row + 1]:
+        if row >= 0 and workspace.used[row] and entries.by_row[row] < entries.by_row[row + 1]:
             heads[size], ends[size] = entries.by_row[row], entries.by_row[row + 1]
             size += 1
     while size:
@@ -296,14 +272,14 @@ def _touch(entries: _Entries, room: _Room, members: Ints) -> int:
                 if heads[k] == ends[k]:
                     size -= 1
                     heads[k], ends[k] = heads[size], ends[size]
-        room.touched[count] = first
+        workspace.touched[count] = first
         count += 1
     return count
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _gain(entries: _Entries, sums: Ints, row: int, weight: int, divisor: int) -> float:
-    """What the activity grows by when a row joins."""
+    """Return the increase of the activity when a row joins."""
     gain = 0.0
     for at in range(entries.by_row[row], entries.by_row[row + 1]):
         j = entries.users[at]
@@ -313,24 +289,19 @@ def _gain(entries: _Entries, sums: Ints, row: int, weight: int, divisor: int) ->
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _best_row(
-    entries: _Entries, room: _Room, members: Ints, leaving: int, weight: int, divisor: int, rest: int
+    entries: _Entries, workspace: _Workspace, members: Ints, leaving: int, weight: int, divisor: int, rest: int
 ) -> tuple[int, float, float]:
-    """The row that violates the cut most with this weight, and by how much it changes the violation.
+    """Return the row of largest gain in violation with this weight, the gain, and the gain of the leaving row.
 
-    A row adds to the activity where it fills up a column that others have begun, or by an amount that is enough by
-    itself.  All others differ by their sides alone, and of each side the first stands for all.  Sums are taken in the
-    order of the columns: whether a row is looked at for itself or not, its gain is the same number.
-
-    Returns
-    -------
-    best, most, stay
-        The row, the first one of several that are as good; its gain; and that of the row that is leaving.
+    A row increases the activity where it completes a column that others have begun, or if its amount is sufficient
+    alone.  All other rows differ only by their sides, so the first row of each side represents them.  Sums run in the
+    order of the columns, so that a row's gain does not depend on how it is computed.  Ties go to the first row.
     """
     by_column, rows, amounts = entries.by_column, entries.rows, entries.amounts
-    sides, sums, gains, near, used = entries.sides, room.sums, room.gains, room.near, room.used
+    sides, sums, gains, near, used = entries.sides, workspace.sums, workspace.gains, workspace.near, workspace.used
     before, found = rest // divisor, 0
-    for k in range(_touch(entries, room, members)):
-        j = room.touched[k]
+    for k in range(_merge_columns(entries, workspace, members)):
+        j = workspace.touched[k]
         left, value = sums[j] % divisor, entries.values[j]
         for at in range(by_column[j], by_column[j + 1]):
             filled = left + weight * amounts[at]
@@ -374,22 +345,22 @@ def _best_row(
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _move(entries: _Entries, room: _Room, row: int, weight: int) -> None:
-    """Count a row with a weight, which is negative for a row that leaves."""
-    room.used[row] = weight > 0
+def _move(entries: _Entries, workspace: _Workspace, row: int, weight: int) -> None:
+    """Add a row with a weight, or remove it with a negative weight."""
+    workspace.used[row] = weight > 0
     for at in range(entries.by_row[row], entries.by_row[row + 1]):
-        room.sums[entries.users[at]] += weight * entries.counts[at]
+        workspace.sums[entries.users[at]] += weight * entries.counts[at]
 
 
 @njit(cache=True, nogil=True)
 def _search(
-    entries: _Entries, room: _Room, weights: Ints, divisor: int, least: float, sweeps: int
+    entries: _Entries, workspace: _Workspace, weights: Ints, divisor: int, least: float, sweeps: int
 ) -> tuple[Ints, Floats]:
-    """Violated cuts with these weights: from each row, rows join greedily and are exchanged one by one.
+    """Return violated cuts with these weights: from each row, rows join greedily and are exchanged one by one.
 
-    They join by falling weights, and once more by rising ones.
+    They join by descending weights, and again by ascending ones.
     """
-    sides, sums = entries.sides, room.sums
+    sides, sums = entries.sides, workspace.sums
     rows, size = len(sides), len(weights)
     members, violations = np.empty((2 * rows, size), dtype=np.int64), np.empty(2 * rows)
     mine, count = np.empty(size, dtype=np.int64), 0
@@ -402,33 +373,33 @@ def _search(
         for step in range(size):
             row, at = first, step if falling else size - 1 - step
             if step:
-                row, _, _ = _best_row(entries, room, mine, whole(-1), weights[at], divisor, rest)
+                row, _, _ = _best_row(entries, workspace, mine, whole(-1), weights[at], divisor, rest)
             mine[at] = row
-            _move(entries, room, row, weights[at])
+            _move(entries, workspace, row, weights[at])
             rest += weights[at] * sides[row]
         for _ in range(sweeps):
             improved = False
             for at in range(size):
                 row, weight = mine[at], weights[at]
-                _move(entries, room, row, -weight)
+                _move(entries, workspace, row, -weight)
                 rest -= weight * sides[row]
-                other, most, stay = _best_row(entries, room, mine, row, weight, divisor, rest)
+                other, most, stay = _best_row(entries, workspace, mine, row, weight, divisor, rest)
                 if most > stay + least * 1e-3:
                     row, improved = other, True
                 mine[at] = row
-                _move(entries, room, row, weight)
+                _move(entries, workspace, row, weight)
                 rest += weight * sides[row]
             if not improved:
                 break
         violation = -float(rest // divisor)
-        for k in range(_touch(entries, room, mine)):
-            j = room.touched[k]
+        for k in range(_merge_columns(entries, workspace, mine)):
+            j = workspace.touched[k]
             violation += entries.values[j] * (sums[j] // divisor)
         for at in range(size):
-            _move(entries, room, mine[at], -weights[at])
+            _move(entries, workspace, mine[at], -weights[at])
         if violation <= least:
             continue
-        # Rows of one weight by number, so that a cut that is found twice is seen to be one.
+        # Order rows of equal weight by number, so that duplicate cuts are detected.
         for at in range(1, size):
             back = at
             while back > 0 and weights[back - 1] == weights[back] and mine[back - 1] > mine[back]:
@@ -448,22 +419,17 @@ def _search(
 
 
 def memories_needed(starts: ArrayLike, visits: ArrayLike, weights: ArrayLike, divisors: ArrayLike) -> NDArray[np.bool_]:
-    """The least memory with which each cut counts these routes as often as without forgetting.
+    """Return the smallest memory with which each cut has the same coefficients on these routes as with full memory.
+
+    Shape (cuts, vertices); vertices with a weight are always included.
 
     Parameters
     ----------
     starts, visits
-        Where each route begins among ``visits``, and the vertices in the order of their visits; -1 for one that is no
-        component, and in nobody's memory.
-    weights
-        Of each vertex in each cut, shape (cuts, vertices), 0 where it does not count.
+        Offsets of the routes in ``visits``, and the vertices in visiting order; -1 for a vertex outside every memory.
+    weights : (cuts, vertices) array, 0 for no weight
     divisors
-        Of the cuts.
-
-    Returns
-    -------
-    ndarray
-        Shape (cuts, vertices): who is in the memory; the cut's own vertices always are.
+        Divisor of each cut.
     """
     weights = as_integers(weights, "weights", shape=("cuts", "vertices"), low=0)
     divisors = as_integers(divisors, "divisors", shape=weights.shape[:1], low=2)

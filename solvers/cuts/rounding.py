@@ -1,14 +1,14 @@
-r"""Mixed-integer rounding: what an inequality over whole variables says once it is divided and rounded.
+r"""Mixed-integer rounding cuts: inequalities over integer variables, divided and rounded.
 
-    s + Σ_j a_j z_j ≥ b,    s ≥ 0,    0 ≤ z_j ≤ u_j whole
+    s + Σ_j a_j z_j ≥ b,    s ≥ 0,    0 ≤ z_j ≤ u_j integer
 
 implies, for every δ > 0,
 
     s + δ f Σ_j G(a_j/δ) z_j ≥ δ f ⌈b/δ⌉,
 
-where f is the fraction of b/δ and ``G(q) = ⌊q⌋ + min((q - ⌊q⌋)/f, 1)``; variables above the middle of their range are
-replaced before by what they are short of their upper bounds.  G is continuous, and f is kept away from 0 and 1, so that
-a rounding error of the data moves a coefficient by no more than about as much.
+where f is the fractional part of b/δ and ``G(q) = ⌊q⌋ + min((q - ⌊q⌋)/f, 1)``.  Before rounding, a variable above the
+middle of its range is replaced by its distance from the upper bound.  G is continuous, and f is kept away from 0 and 1,
+so that a rounding error of the data changes a coefficient by about the same amount at most.
 
 Source: H. Marchand, L. A. Wolsey, *Aggregation and mixed integer rounding to solve MIPs*, Operations Research 49
 (2001).
@@ -24,42 +24,37 @@ from colgen.solvers.arrays import as_floats
 Floats = NDArray[np.float64]
 
 _FRACTIONAL = 8
-"""Of so many variables, those that are farthest from a bound, the coefficients are tried as divisors."""
+"""Number of variables farthest from a bound whose coefficients are tried as divisors."""
 
 _PARTS = np.array([1.0, 2.0, 4.0])
-"""Divisors are these parts of coefficients."""
+"""Divisors are coefficients divided by these."""
 
 _AWAY = 2.0**-5
-"""Sides whose fraction is nearer to 0 or 1 are not rounded."""
+"""Minimum distance of the fractional part of a side from 0 and 1."""
 
 _WHOLE = 1e-6
-"""Values nearer to a whole number count as whole."""
+"""Values within this distance of an integer count as integer."""
 
 
-def rounded(
+def round_inequalities(
     coefficients: ArrayLike, sides: ArrayLike, rests: ArrayLike, values: ArrayLike, upper: ArrayLike
 ) -> tuple[Floats, Floats, Floats]:
-    """Of each of some inequalities ``s + a·z ≥ b`` the rounding that a solution violates most.
+    """Return the most violated rounding of each inequality ``s + a·z ≥ b``: violations, coefficients, sides.
+
+    A violation is the increase of s needed; it is at most 0 if no rounding is violated.  The coefficient of s is 1.
 
     Parameters
     ----------
     coefficients
         a, shape (inequalities, variables).
     sides
-        b, one an inequality.
+        b of each inequality.
     rests
-        s at the solution, one an inequality; not negative but for rounding.
+        s of each inequality at the solution; non-negative up to rounding.
     values
         z at the solution.
     upper
-        Of the whole variables, whose lower bounds are 0; infinite where there is none.
-
-    Returns
-    -------
-    violations
-        By how much s would have to rise, one an inequality; not above 0 where no rounding is violated.
-    coefficients, sides
-        The roundings, with 1 for the coefficient of s.
+        Upper bounds of the integer variables, possibly infinite; lower bounds are 0.
 
     Raises
     ------
@@ -96,7 +91,7 @@ def rounded(
 
 
 def _divisors(a: Floats, z: Floats) -> Floats:
-    """Of each inequality the divisors that are tried; 0 stands for none."""
+    """Return the divisors to try for each inequality; 0 for none."""
     fractional = np.flatnonzero(np.abs(z - np.rint(z)) > _WHOLE)
     chosen = fractional[np.argsort(-z[fractional], kind="stable")[:_FRACTIONAL]]
     found: Floats = (np.abs(a[:, chosen, None]) / _PARTS).reshape(len(a), len(chosen) * len(_PARTS))

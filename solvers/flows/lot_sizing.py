@@ -1,10 +1,10 @@
-r"""Lot sizing without capacities: when to produce, and how much, so that demand is met at least cost.
+r"""Uncapacitated lot sizing: when to produce, and how much, to meet demand at least cost.
 
     min Σ_t f_t y_t + p_t x_t + h_t s_t    subject to    s_{t-1} + x_t = d_t + s_t,  x_t > 0 only where y_t = 1,
 
-with no stock before the first period and none after the last.  Costs of either sign are allowed: all that is produced
-is needed, so that nothing grows without end.  Of the best plans one produces only where there is no stock: each lot
-then covers the demand of consecutive periods, and the best sequence of lots is a shortest path, in O(T^2) steps.
+with no stock before the first period and none after the last.  Costs may be negative: only demand is produced, so the
+problem is bounded.  Some optimal plan produces only when there is no stock.  Each lot then covers the demand of
+consecutive periods, and the best sequence of lots is a shortest path, in O(T^2) steps.
 
 Source: H. M. Wagner, T. M. Whitin, *Dynamic version of the economic lot size model*, Management Science 5 (1958).
 """
@@ -17,22 +17,22 @@ from colgen.solvers.kernel_cache import njit
 
 
 @njit(cache=True, nogil=True)
-def lots(setup, unit, hold, demand, amounts):  # type: ignore[no-untyped-def]
+def plan_lots(setup, unit, hold, demand, amounts):  # type: ignore[no-untyped-def]
     """Return the least cost of a plan; infinite if demand cannot be met.
 
     Parameters
     ----------
     setup, unit, hold
-        The cost of producing at all, of producing one unit, and of keeping one unit until the next period, one entry
-        per period; infinite where that is impossible, never -inf.  The last entry of ``hold`` does not count.
+        Cost per period of a setup, of producing one unit, and of holding one unit until the next period; inf where
+        impossible, never -inf.  The last entry of ``hold`` is ignored.
     demand
-        Not negative.
+        At least 0.
     amounts
-        Overwritten with the amounts that are produced; zeros if demand cannot be met.
+        Output: the amounts produced; zeros if demand cannot be met.
     """
     periods = len(demand)
     best = np.full(periods + 1, np.inf)
-    begun = np.full(periods + 1, -1)  # where the last lot began; -1: nothing is needed in the last period
+    begun = np.full(periods + 1, -1)  # start of the last lot; -1: the last period has no demand
     best[0] = 0.0
     for s in range(periods):
         if best[s] == np.inf:

@@ -1,8 +1,8 @@
-r"""Cuts that separate vertices from the root: sets S, root not in S, with Σ_{h not in S, m in S} w_hm < 1.
+r"""Cuts that separate vertices from the root: sets S without the root and with Σ_{h not in S, m in S} w_hm < 1.
 
-For each vertex the maximum flow from the root to it, by shortest augmenting paths (Edmonds and Karp, 1972), given up as
-soon as it reaches 1; if it does not, the vertices that the root cannot reach in the residual graph are S.  Sets are
-returned once each.  Time O(n · n³) in the worst case, little on sparse weights.
+For each vertex the maximum flow from the root to it is computed by shortest augmenting paths (Edmonds and Karp, 1972),
+until it reaches 1.  If it stays below, S consists of the vertices that the root cannot reach in the residual graph.
+Each set is returned once.  Time O(n · n³) in the worst case, far less on sparse weights.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ Mask = NDArray[np.bool_]
 
 
 def violated_cuts(weights: ArrayLike, tolerance: float = 1e-6) -> list[tuple[int, ...]]:
-    """Sets of vertices that arcs of total weight less than 1 - tolerance enter; empty if there are none.
+    """Return the sets of vertices entered by arcs of total weight below 1 - tolerance.
 
     Parameters
     ----------
-    weights
-        w_hm ≥ 0 by tail and head, shape (n + 1, n + 1), root 0.
+    weights : (n + 1, n + 1) array w_hm ≥ 0 by tail and head, root 0
     """
     w = as_numbers(weights, "weights")
     tolerance = as_float(tolerance, "tolerance")
     if w.ndim != 2 or w.shape[0] != w.shape[1]:
-        raise ValueError(f"expected a square matrix of weights, not shape {w.shape}")
+        raise ValueError(f"weights: expected a square matrix, got shape {w.shape}")
     if not (w >= 0.0).all():
-        raise ValueError("expected weights that are not negative")
+        raise ValueError("weights: expected numbers of at least 0")
     sets = _cuts(w, tolerance)
     return list(dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in sets))
 
@@ -46,7 +45,7 @@ def _cuts(weights: Floats, tolerance: float) -> Mask:
     queue = np.empty(size, dtype=np.int64)
     for sink in range(1, size):
         known = False
-        for k in range(count):  # a set found before separates this vertex as well
+        for k in range(count):  # does an earlier set separate this vertex as well?
             if found[k, sink]:
                 known = True
         if known:

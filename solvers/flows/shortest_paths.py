@@ -1,12 +1,11 @@
-r"""Shortest paths in a digraph whose arcs may cost less than nothing, several of them, and potentials that prove them.
+r"""Shortest paths in a digraph with arc costs of any sign: several paths, and potentials that prove optimality.
 
     min Σ_a c_a x_a    over the paths from s to t.
 
-Potentials p with c_a + p_tail - p_head ≥ 0 on all arcs say that no path costs less than p_t - p_s.  They are distances
-from s; nodes that s does not reach are given the potentials of paths that begin anywhere.  Where arcs are given in an
-order in which each comes after all that lead to its tail, one pass over them does; else they are looked at until
-nothing changes, and if something still does after as many passes as there are nodes, then some circuit costs less than
-nothing, and potentials there are none.
+Potentials p with c_a + p_tail - p_head ≥ 0 on all arcs prove that every path costs at least p_t - p_s.  They are
+distances from s.  Nodes that s does not reach get potentials of paths that start at any node.  If each arc comes after
+all arcs into its tail, one pass over the arcs suffices.  Otherwise passes repeat until nothing changes.  A change after
+as many passes as there are nodes shows a circuit of negative cost, and no potentials exist.
 
 Sources: R. Bellman, *On a routing problem*, Quarterly of Applied Mathematics 16 (1958); L. R. Ford, D. R. Fulkerson,
 *Flows in Networks* (1962).
@@ -22,15 +21,15 @@ from colgen.solvers.kernel_cache import njit
 Ints = NDArray[np.int64]
 
 
-def in_order(tails: Ints, heads: Ints, nodes: int) -> Ints | None:
-    """Of each node its place in an order in which all arcs lead onwards; None if there is a circuit."""
+def find_order(tails: Ints, heads: Ints, nodes: int) -> Ints | None:
+    """Return the position of each node in a topological order, or None if there is a circuit."""
     place = np.zeros(nodes, dtype=np.int64)
     return place if _places(tails, heads, place) else None
 
 
 @njit(cache=True, nogil=True)
 def _places(tails, heads, place):  # type: ignore[no-untyped-def]
-    """Overwrite ``place`` with a topological order of the nodes; whether there is one."""
+    """Write a topological order of the nodes into ``place``; return whether it exists."""
     nodes = len(place)
     waiting = np.zeros(nodes, dtype=np.int64)
     for a in range(len(tails)):
@@ -64,7 +63,7 @@ def _places(tails, heads, place):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _relax(tails, heads, costs, order, distances, arrived):  # type: ignore[no-untyped-def]
-    """Shorten distances along arcs until nothing changes; whether that has come to an end."""
+    """Shorten distances along arcs until nothing changes; return False for a circuit of negative cost."""
     for _ in range(len(distances) + 1):
         changed = False
         for k in range(len(order)):
@@ -79,7 +78,7 @@ def _relax(tails, heads, costs, order, distances, arrived):  # type: ignore[no-u
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _trace(ends, arrived, start, end, path, met):  # type: ignore[no-untyped-def]
-    """Mark the arcs between ``end`` and ``start``; False if a node is met twice."""
+    """Mark the arcs between ``end`` and ``start``; return False if a node occurs twice."""
     v = end
     while v != start:
         a = arrived[v]
@@ -93,24 +92,19 @@ def _trace(ends, arrived, start, end, path, met):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)
 def search(tails, heads, costs, order, source, sink, potentials, found):  # type: ignore[no-untyped-def]
-    """Find the shortest path, and others that have arcs of their own.
+    """Find the shortest path and others with arcs of their own; return their number, or -1 if no potentials exist.
 
     Parameters
     ----------
     costs
-        Of any sign, infinite for an arc that cannot be used.
+        Costs of any sign; infinite for an unusable arc.
     order
-        All arcs, those that lead to a node before those that leave it where that is possible.
+        All arcs, if possible those into a node before those out of it.
     potentials
-        Overwritten, one entry per node.
+        Output, one entry per node.
     found
-        Shape (most, arcs), all false; overwritten with the paths.  Each but the first is a shortest one through an arc
-        that none before it has; those that would return to a node are left out.
-
-    Returns
-    -------
-    int
-        The number of paths; -1 if there are no potentials.
+        Output, shape (maximum number, arcs), initially all false.  Each path but the first is a shortest one through an
+        arc that no earlier path has; those that repeat a node are skipped.
     """
     nodes, arcs = len(potentials), len(tails)
     far = 0.0
@@ -119,7 +113,7 @@ def search(tails, heads, costs, order, source, sink, potentials, found):  # type
             far += 4.0 * abs(costs[a])
     if far == 0.0:
         far = 1.0
-    # What is reached is no farther than all arcs together, nor nearer than that with the other sign.
+    # Reached nodes have a distance within the sum of all absolute arc costs.
     arrived = np.full(nodes, -1)
     potentials[:] = far
     potentials[source] = 0.0
@@ -134,7 +128,7 @@ def search(tails, heads, costs, order, source, sink, potentials, found):  # type
     most = len(found)
     if most == 1 or source == sink:
         return 1
-    left = np.full(nodes, far)  # the way that is left to the sink
+    left = np.full(nodes, far)  # remaining distance to the sink
     leaving = np.full(nodes, -1)
     left[sink] = 0.0
     if not _relax(heads, tails, costs, order[::-1], left, leaving):

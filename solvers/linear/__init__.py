@@ -1,1 +1,1 @@
-"""Linear programs."""
+"""Linear and mixed-integer programs in HiGHS, and linear programs in other solvers."""

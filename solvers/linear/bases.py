@@ -1,4 +1,4 @@
-"""Bases of a linear program that has grown since, or is yet to be solved."""
+"""Bases of linear programs that have grown or are not solved yet."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from colgen.solvers.linear.highs import Ints
 _AT_LOWER, _BASIC = highspy.HighsBasisStatus.kLower, highspy.HighsBasisStatus.kBasic
 
 
-def extended(
+def extend_basis(
     basis: highspy.HighsBasis, num_columns: int, num_rows: int, places: Ints | None = None
 ) -> highspy.HighsBasis:
-    """A basis for so many columns and rows: columns that it does not know are at their lower bounds, rows basic.
+    """Extend a basis to more columns and rows: new columns at their lower bounds, slacks of new rows basic.
 
     Parameters
     ----------
     places
-        Where its columns are now, -1 for those that are gone (which must not be basic); by default the first ones.
+        Current positions of its columns, -1 for deleted ones (which must not be basic); by default unchanged.
     """
     columns = list(basis.col_status)
     rows = list(basis.row_status)
@@ -28,18 +28,18 @@ def extended(
         columns = [known.get(place, _AT_LOWER) for place in range(num_columns)]
     columns += [_AT_LOWER] * (num_columns - len(columns))
     rows += [_BASIC] * (num_rows - len(rows))
-    return _made(columns, rows)
+    return _make_basis(columns, rows)
 
 
 def basis_of(columns: NDArray[np.bool_], rows: NDArray[np.bool_]) -> highspy.HighsBasis:
-    """The basis of these basic columns and slacks; all others are at their lower bounds."""
-    return _made(
+    """Return the basis of these basic columns and slacks; all others are at their lower bounds."""
+    return _make_basis(
         [_BASIC if is_in else _AT_LOWER for is_in in columns.tolist()],
         [_BASIC if is_in else _AT_LOWER for is_in in rows.tolist()],
     )
 
 
-def _made(columns: list[highspy.HighsBasisStatus], rows: list[highspy.HighsBasisStatus]) -> highspy.HighsBasis:
+def _make_basis(columns: list[highspy.HighsBasisStatus], rows: list[highspy.HighsBasisStatus]) -> highspy.HighsBasis:
     basis = highspy.HighsBasis()
     basis.col_status, basis.row_status, basis.valid = columns, rows, True
     return basis

@@ -1,4 +1,4 @@
-"""HiGHS itself: how it is made, run, stopped, and what its statuses mean."""
+"""HiGHS: creation, runs, interruption, and meaning of its statuses."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Ints = NDArray[np.integer[Any]]
 
 INFINITY = float("inf")
 
-# Tighter than HiGHS's 1e-7: pricing and dual bounds work at 1e-7, so the duals must be cleaner than that.
+# Tighter than HiGHS's 1e-7: pricing and dual bounds work at 1e-7 and need more accurate duals.
 FEASIBILITY_TOLERANCE = 1e-9
 
 LOOSER = 1e-7
-"""The tolerance of a last try, where HiGHS failed at its usual one."""
+"""Tolerance of the last attempt after HiGHS failed at its usual one."""
 
 Stopped = Callable[[], bool]
-"""Asked now and then whether a solve is to end early."""
+"""Return True to end a solve early; checked several times per second."""
 
 
 class LPStatus(enum.Enum):
-    """How a linear or mixed-integer program ended."""
+    """Status of a linear or mixed-integer program after a solve."""
 
     OPTIMAL = "solved to optimality"
     INFEASIBLE = "infeasible"
@@ -41,36 +41,36 @@ class LPStatus(enum.Enum):
 
 
 class SolverError(RuntimeError):
-    """HiGHS could not solve a program, even when started afresh."""
+    """The solver failed on a program, even from a fresh start."""
 
 
 _SPARSIFY = 1 << 14
-"""A rule of presolve that has been met going on for ever, deaf to time limits, on a program of six rows (1.15.1)."""
+"""Presolve rule that did not terminate and ignored time limits on a program of six rows (HiGHS 1.15.1)."""
 
 
 def new_highs(tolerance: float = FEASIBILITY_TOLERANCE) -> highspy.Highs:
-    """HiGHS, silent and on one thread."""
+    """Return a silent HiGHS with one thread."""
     highs = highspy.Highs()
     highs.silent()
     highs.setOptionValue("threads", 1)
     highs.setOptionValue("presolve_rule_off", _SPARSIFY)
-    highs.setOptionValue("small_matrix_value", 1e-12)  # the least that HiGHS allows: what is smaller is dropped
+    highs.setOptionValue("small_matrix_value", 1e-12)  # HiGHS's minimum; it drops smaller entries
     set_tolerance(highs, tolerance)
     return highs
 
 
 def set_tolerance(highs: highspy.Highs, tolerance: float = FEASIBILITY_TOLERANCE) -> None:
-    """How far rows and reduced costs may be off."""
+    """Set the primal and dual feasibility tolerances."""
     highs.setOptionValue("primal_feasibility_tolerance", tolerance)
     highs.setOptionValue("dual_feasibility_tolerance", tolerance)
 
 
 def highs_lp(program: Program) -> highspy.HighsLp:
-    """A linear program as HiGHS takes it; it is scaled already."""
+    """Return a scaled linear program in HiGHS's format."""
     maximize, matrix, costs, lower, upper, row_lower, row_upper, offset = program
     check_finite(costs, matrix.data)
     if any(np.isnan(sides).any() for sides in (lower, upper, row_lower, row_upper)):
-        raise SolverError("a bound of the linear program is not a number")
+        raise SolverError("a bound or side of the linear program is NaN")
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = matrix.shape
     lp.sense_ = highspy.ObjSense.kMaximize if maximize else highspy.ObjSense.kMinimize
@@ -85,23 +85,21 @@ def highs_lp(program: Program) -> highspy.HighsLp:
 
 
 def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.Highs.run) -> LPStatus | None:
-    """Run HiGHS; None means that it failed and a fresh start may help."""
+    """Run HiGHS; return None if it failed and a fresh start may help."""
     started = time.monotonic()
     run(highs)
     status = highs.getModelStatus()
     codes = highspy.HighsModelStatus
-    if status == codes.kOptimal:  # as a rule, and each look at a status of HiGHS costs as much as a line of arrays
+    if status == codes.kOptimal:  # the common case first: each comparison of a HiGHS status is slow
         return LPStatus.OPTIMAL
-    if status == codes.kUnboundedOrInfeasible:  # presolve could not tell which
+    if status == codes.kUnboundedOrInfeasible:  # presolve could not decide
         limit = float(highs.getOptionValue("time_limit")[1])
         highs.setOptionValue("presolve", "off")
         highs.setOptionValue("time_limit", limit - (time.monotonic() - started))
         run(highs)
         status = highs.getModelStatus()
-    if status == codes.kModelEmpty:  # HiGHS does not look at the rows of a program without columns
-        lp = highs.getLp()
-        holds = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
-        return LPStatus.OPTIMAL if holds else LPStatus.INFEASIBLE
+    if status == codes.kModelEmpty:  # HiGHS ignores the rows of a program without columns
+        return LPStatus.OPTIMAL if holds_at_zero(highs.getLp()) else LPStatus.INFEASIBLE
     if status == codes.kOptimal:
         return LPStatus.OPTIMAL
     if status == codes.kInfeasible:
@@ -109,17 +107,23 @@ def run(highs: highspy.Highs, run: Callable[[highspy.Highs], object] = highspy.H
     if status in (codes.kUnbounded, codes.kUnboundedOrInfeasible):
         return LPStatus.UNBOUNDED
     limits = (codes.kTimeLimit, codes.kIterationLimit, codes.kSolutionLimit, codes.kInterrupt, codes.kMemoryLimit)
-    if status in limits:  # a limit of nodes is one of solutions
+    if status in limits:  # HiGHS reports a node limit as a solution limit
         return LPStatus.LIMIT
     if status == codes.kUnknown and _is_feasible_twice(highs):
         return LPStatus.OPTIMAL
     return None
 
 
-def _is_feasible_twice(highs: highspy.Highs) -> bool:
-    """Whether a basic solution is feasible, and so are its dual values.
+def holds_at_zero(lp: highspy.HighsLp) -> bool:
+    """Return whether all rows hold if all columns are zero."""
+    return all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
 
-    It is optimal then, though HiGHS calls it unknown where costs far apart leave a relative error of the objective.
+
+def _is_feasible_twice(highs: highspy.Highs) -> bool:
+    """Return whether a basic solution is primal and dual feasible.
+
+    It is then optimal, although HiGHS reports an unknown status if costs of very different size leave a relative error
+    of the objective.
     """
     info, feasible = highs.getInfo(), highspy.SolutionStatus.kSolutionStatusFeasible
     return bool(
@@ -130,25 +134,25 @@ def _is_feasible_twice(highs: highspy.Highs) -> bool:
 
 
 GRACE = 5.0
-"""Seconds that HiGHS has after its time limit, or an interrupt: its presolve can repeat its steps without end."""
+"""Seconds that HiGHS may exceed a time limit or interrupt: its presolve can repeat its steps forever."""
 
 
 class LostError(Exception):
-    """HiGHS did not stop at its limit: its thread goes on, and nothing may use its program any more."""
+    """HiGHS did not stop at its limit; its thread is still running, and its program must not be used."""
 
 
 def run_in_thread(highs: highspy.Highs, stopped: Stopped | None, limit: float = math.inf) -> None:
-    """Run HiGHS in a thread of its own: Python sees signals between its own steps, and a long solve is one step.
+    """Run HiGHS in its own thread, so that Python can handle signals during a long solve.
 
     Parameters
     ----------
     limit
-        Seconds after which HiGHS should have stopped by itself.
+        Seconds after which HiGHS should have stopped.
 
     Raises
     ------
     LostError
-        If it has not, some seconds later.
+        If it has not stopped a few seconds later.
     """
     stop, done = threading.Event(), threading.Event()
 
@@ -185,34 +189,34 @@ def run_in_thread(highs: highspy.Highs, stopped: Stopped | None, limit: float = 
 
 
 def check(status: highspy.HighsStatus) -> None:
-    """Refuse to go on after a change that HiGHS has refused."""
+    """Raise an error if HiGHS rejected a change."""
     if status == highspy.HighsStatus.kError:
-        raise SolverError("HiGHS refused a change of the linear program: an index or a value is out of range")
+        raise SolverError("HiGHS rejected a change of the linear program: an index or a value is out of range")
 
 
 def check_finite(*arrays: Floats) -> None:
-    """HiGHS takes NaN for a number and solves on."""
+    """Raise an error for NaN or infinity: HiGHS does not reject NaN."""
     if not all(np.isfinite(array).all() for array in arrays):
-        raise not_finite()
+        raise not_finite_error()
 
 
-def not_finite() -> SolverError:
-    """What is said of such numbers."""
-    return SolverError("a cost or a coefficient of the linear program is not a finite number")
+def not_finite_error() -> SolverError:
+    """Return the error for such numbers."""
+    return SolverError("a cost or a coefficient of the linear program is NaN or infinite; expected a finite number")
 
 
 def int32(array: NDArray[np.integer] | Ints) -> NDArray[np.int32]:
-    """Numbers as HiGHS takes them."""
+    """Return integers in the type that HiGHS expects."""
     return np.asarray(array, dtype=np.int32)
 
 
 def basic_columns(basis: highspy.HighsBasis) -> NDArray[np.bool_]:
-    """Mask of the columns in a basis."""
+    """Return a mask of the columns in a basis."""
     basic = highspy.HighsBasisStatus.kBasic
     return np.array([status == basic for status in basis.col_status], dtype=bool)
 
 
 def basic_rows(basis: highspy.HighsBasis) -> NDArray[np.bool_]:
-    """Mask of the rows whose slack is in a basis."""
+    """Return a mask of the rows whose slack is in a basis."""
     basic = highspy.HighsBasisStatus.kBasic
     return np.array([status == basic for status in basis.row_status], dtype=bool)

@@ -1,4 +1,4 @@
-"""The last solution of a linear program that has grown since: whether rows that join hold there."""
+"""The last solution of a growing linear program, to test whether new rows hold there."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from colgen.solvers.linear.highs import Floats, Ints
 
 
 class PresentPoint:
-    """Where the basis of a program stands: values of its columns at the last optimum, unknown until there is one.
+    """Current basic solution: the column values of the last optimum, if known.
 
-    Columns that have joined are where a solver puts them: at their lower bounds, at the upper ones where there are no
-    lower ones, at zero where there is neither.
+    Appended columns are at their lower bounds; without one at their upper bounds; without both at zero.
     """
 
     def __init__(self) -> None:
@@ -19,23 +18,23 @@ class PresentPoint:
         self._joined: list[tuple[Floats, Floats]] = []
 
     def move(self, values: Floats) -> None:
-        """There is a new optimum."""
+        """Store a new optimum."""
         self._values = values
         self._joined.clear()
 
     def forget(self) -> None:
-        """The basis is another one, or its columns have other bounds."""
+        """Discard the point after a change of the basis or of bounds."""
         self._values = None
 
     def join(self, lower: Floats, upper: Floats) -> None:
-        """Columns with these bounds are appended."""
-        if self._values is not None:  # looked at if rows join: most rounds have columns alone
+        """Append columns with these bounds."""
+        if self._values is not None:  # evaluated only if rows are added: most rounds add columns only
             self._joined.append((lower, upper))
 
     def satisfies(
         self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats, room: Floats
     ) -> bool:
-        """Whether rows are known to hold here, each to within its ``room``: the basis is then primal feasible still."""
+        """Return whether rows are known to hold here within ``room``, which keeps the basis primal feasible."""
         if self._values is None:
             return False
         point = np.concatenate([self._values, *(_ends(*bounds) for bounds in self._joined)])
@@ -45,5 +44,5 @@ class PresentPoint:
 
 
 def _ends(lower: Floats, upper: Floats) -> Floats:
-    """Where columns of these bounds are out of the basis."""
+    """Return the values of nonbasic columns with these bounds."""
     return np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))

@@ -1,21 +1,21 @@
-r"""Linear programs that grow, in HiGHS or in another solver: arrays in, arrays out.
+r"""Growing linear programs, in HiGHS or another solver: arrays in, arrays out.
 
 The linear program is, in the caller's own sense (minimise or maximise),
 
-    opt  cᵀx + c₀    subject to    rᴸ ≤ A x ≤ rᵁ   [π],    l ≤ x ≤ u,
+    opt  cᵀx + c₀    subject to    rᴸ ≤ A x ≤ rᵁ   [π],    l ≤ x ≤ u.
 
-and grows by batches of columns and rows while the solver keeps its basis, so that each solve starts where the last one
-ended. The dual values satisfy ``reduced cost = c_j - πᵀa_j`` in either sense: π_i is the change of the optimum for one
-more unit on the right-hand side of row i.
+It grows by batches of columns and rows while the solver keeps its basis, so each solve starts where the last one ended.
+The dual values satisfy ``reduced cost = c_j - πᵀa_j`` in either sense: π_i is the change of the optimum per unit of the
+right-hand side of row i.
 
-The solver is given the program scaled by powers of two, which loses nothing: each row by the size of its sides and
-entries, the objective by the size of the costs that the answers are made of.  Its absolute tolerances are then relative
-ones, and a program whose costs are multiplied by a power of two is the same program to it.  All arrays here are in the
-caller's units.
+The solver receives the program scaled by powers of two, which is exact: each row by the size of its sides and entries,
+the objective by the size of the costs in the solution.  The solver's absolute tolerances are then relative, and a
+program with all costs multiplied by a power of two is the same program to it.  All arrays here are in the caller's
+units.
 
-Which solver it is, :mod:`colgen.solvers.linear.backends` says.  Copies of a program (with whole columns, or solved by
-an interior point method) are HiGHS's in any case.  Source: Q. Huangfu and J. A. J. Hall, *Parallelizing the dual
-revised simplex method*, Mathematical Programming Computation 10 (2018).
+:mod:`colgen.solvers.linear.backends` selects the solver.  Copies of a program (with integer columns, or solved by an
+interior point method) always use HiGHS.  Source: Q. Huangfu and J. A. J. Hall, *Parallelizing the dual revised simplex
+method*, Mathematical Programming Computation 10 (2018).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from scipy import sparse
 from colgen.solvers.linear.backends.highs import HighsBackend
 from colgen.solvers.linear.backends.protocol import LPBackend
 from colgen.solvers.linear.backends.registry import new_backend
-from colgen.solvers.linear.bases import basis_of, extended
+from colgen.solvers.linear.bases import basis_of, extend_basis
 from colgen.solvers.linear.highs import (
     FEASIBILITY_TOLERANCE,
     INFINITY,
@@ -43,7 +43,7 @@ from colgen.solvers.linear.highs import (
     basic_columns,
     check_finite,
     highs_lp,
-    not_finite,
+    not_finite_error,
 )
 from colgen.solvers.linear.interior import interior_duals
 from colgen.solvers.linear.last_solution import PresentPoint
@@ -59,16 +59,16 @@ __all__ = ["LPSolution", "LPStatus", "LinearProgram", "SolverError", "Stopped"]
 
 @dataclass(frozen=True, slots=True)
 class LPSolution:
-    """What one solve of a linear program found.
+    """Result of one solve of a linear program.
 
     Attributes
     ----------
     status
-        Why the solve ended; the arrays below are meaningful for ``OPTIMAL`` alone.
+        Why the solve ended; the arrays are valid for ``OPTIMAL`` only.
     objective
-        The optimum, the constant term included.
+        The optimum, including the constant term.
     values, duals, reduced_costs
-        One entry a column, a row, a column.
+        One entry per column, per row, per column.
     """
 
     status: LPStatus
@@ -79,27 +79,27 @@ class LPSolution:
 
 
 class LinearProgram:
-    """One linear program that stays alive in its solver, warm-started from solve to solve.
+    """A linear program held by its solver, warm-started from solve to solve.
 
     Parameters
     ----------
     program
-        The linear program at first.
+        The initial linear program.
     tolerance
-        Of primal and dual feasibility, relative to the sizes of rows and costs.
+        Primal and dual feasibility tolerance, relative to the sizes of rows and costs.
     dual_first
-        Begin with the dual simplex method: where all columns are there and rows without slack rule out that all of them
-        are zero, it has been 5 to 30 times faster than the primal one.
+        Start with the dual simplex method.  If all columns are present and equality rows exclude the zero point, it has
+        been 5 to 30 times faster than the primal one.
     sizes
-        The size of each row, a power of two; by default that of its largest side or entry.
+        Size of each row, a power of two; by default that of its largest side or entry.
     units
-        What the solver counts each column in, powers of two; by default 1.
+        Units in which the solver counts the columns, powers of two; by default 1.
     options
-        Of HiGHS, by name, checked by :func:`colgen.solvers.linear.options.check_options`.
+        HiGHS options by name, validated by :func:`colgen.solvers.linear.options.check_options`.
     backend
-        The name of the solver, checked by :func:`colgen.solvers.linear.backends.registry.check_backend`.
+        Name of the solver, validated by :func:`colgen.solvers.linear.backends.registry.check_backend`.
     scale
-        The size of the costs that answers are made of, a power of two; by default what the costs make of it, at first.
+        Size of the costs in solutions, a power of two; by default estimated from all costs.
     """
 
     def __init__(
@@ -138,20 +138,20 @@ class LinearProgram:
 
     @property
     def cost_scale(self) -> float:
-        """The size of the costs that the last optimum is made of, a power of two; 0 where it is made of none."""
+        """Size of the costs in the last optimum, a power of two; 0 if it has no cost."""
         return 1.0 / self._factor if self._has_cost else 0.0
 
     def refine(self, scale: float) -> None:
-        """Solve at this scale of costs or a smaller one from now on, until the objective changes."""
+        """Use this scale of costs or a smaller one until the objective changes."""
         self._finest = scale
         if self._factor * scale < 1.0:
             self._scale_costs(1.0 / scale)
 
     def set_sizes(self, rows: Ints, sizes: Floats, columns: Ints, units: Floats, costs: Floats) -> None:
-        """Say the size of rows that have none, and what to count the columns in that have their only entry there.
+        """Set the sizes of rows without any, and the units and costs of the columns whose only entry is in these rows.
 
-        Sides of such rows are zero or infinite, and a column's only entry is the same number in other units: the solver
-        is told of ``costs`` alone, what the columns cost from now on.
+        The sides of such rows are zero or infinite, and the only entry of a column is unchanged in its new unit, so
+        only the costs are passed to the solver.
         """
         self._rows[rows] = 1.0 / sizes
         self._units[columns] = units
@@ -167,7 +167,7 @@ class LinearProgram:
 
     @property
     def simplex_iterations(self) -> int:
-        """Simplex iterations of the last solve: zero shows that the basis was already optimal."""
+        """Simplex iterations of the last solve; zero if the basis was already optimal."""
         return self._backend.iterations
 
     def add_columns(
@@ -176,9 +176,9 @@ class LinearProgram:
         """Append columns in one call; column j has entries ``starts[j]:starts[j + 1]`` of ``rows`` and ``values``."""
         finite, there, largest, scaled_costs, scaled_values = to_solver(costs, rows, values, self._rows, self._factor)
         if not finite:
-            raise not_finite()
+            raise not_finite_error()
         if not there:
-            raise SolverError("a column of the linear program has an entry in a row that is not there")
+            raise SolverError(f"a column of the linear program has an entry outside its {len(self._rows)} rows")
         first = not self._costs.any()
         both = np.concatenate([self._costs, costs])
         if first or largest * self._factor > FAR:
@@ -194,7 +194,7 @@ class LinearProgram:
     ) -> None:
         """Append rows in one call; row i has entries ``starts[i]:starts[i + 1]`` of ``columns`` and ``values``.
 
-        ``sizes`` as in the constructor.
+        ``sizes`` are as in the constructor.
         """
         check_finite(values)
         if sizes is None:
@@ -202,7 +202,7 @@ class LinearProgram:
             sizes = row_sizes(sparse.csr_array((values, columns, starts), shape=shape), lower, upper)
         factors = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
         self._rows = np.concatenate([self._rows, factors])
-        # Rows that hold where the basis stands, as those do that columns bring with them, leave it primal feasible.
+        # Rows satisfied at the current basic solution, such as those added with columns, keep it primal feasible.
         if not self._point.satisfies(lower, upper, starts, columns, values, self._tolerance / factors):
             self._rows_changed = True
         values = values * np.repeat(factors, np.diff(starts)) * self._units[columns]
@@ -210,7 +210,7 @@ class LinearProgram:
         self._backend.add_rows(lower, upper, starts, columns, values)
 
     def delete_columns(self, columns: Ints) -> None:
-        """Delete columns; if none of them is basic then the basis stays optimal."""
+        """Delete columns; the basis stays optimal if none of them is basic."""
         self._present = None
         self._point.forget()
         self._backend.delete_columns(columns)
@@ -218,14 +218,14 @@ class LinearProgram:
         self._units = np.delete(self._units, columns)
 
     def delete_rows(self, rows: Ints) -> None:
-        """Delete rows; if all their slacks are basic then the basis stays optimal."""
+        """Delete rows; the basis stays optimal if all their slacks are basic."""
         self._present = None
         self._rows_changed = True
         self._backend.delete_rows(rows)
         self._rows = np.delete(self._rows, rows)
 
     def change_objective(self, costs: Floats, offset: float) -> None:
-        """Another objective: its costs of all columns, and its constant term."""
+        """Replace the costs of all columns and the constant term."""
         check_finite(costs)
         self._costs, self._offset, self._finest = np.array(costs, dtype=float), offset, np.inf
         self._scale_costs(1.0 / typical_size(self._costs * self._units))
@@ -240,7 +240,7 @@ class LinearProgram:
         self._rows_changed = True
         self._point.forget()
         if len(columns) and not 0 <= columns.min() <= columns.max() < len(self._units):
-            raise SolverError("a change of the linear program was refused: an index is out of range")
+            raise SolverError(f"the index of a changed column is out of range: expected 0 to {len(self._units) - 1}")
         units = self._units[columns]
         self._backend.change_bounds(columns, lower / units, upper / units)
 
@@ -249,32 +249,29 @@ class LinearProgram:
         self._backend.change_row_bounds(rows, lower * self._rows[rows], upper * self._rows[rows])
 
     def basis(self) -> highspy.HighsBasis:
-        """The current basis, to be handed back to :meth:`set_basis` (columns and rows may have been appended since)."""
+        """Return the current basis, valid for :meth:`set_basis` even after columns and rows are appended."""
         self._present = self._backend.basis()
         return self._present
 
     def set_basis(self, basis: highspy.HighsBasis, places: Ints | None = None) -> None:
-        """Start the next solve from ``basis``; columns that it does not know are at their lower bounds, rows basic.
+        """Start the next solve from ``basis``; new columns are at their lower bounds, slacks of new rows are basic.
 
         Parameters
         ----------
         places
-            Where its columns are now, -1 for those that are gone (which must not be basic); by default the first ones.
+            Current positions of its columns, -1 for deleted ones (which must not be basic); by default unchanged.
         """
         if basis is self._present and places is None:
-            return  # nothing has been solved since it was saved: appended columns and rows join it so
+            return  # no solve since it was saved: appended columns and rows have joined it as described
         self._present = None
         self._point.forget()
-        if not self._backend.set_basis(extended(basis, self.num_columns, self.num_rows, places)):
-            raise SolverError(f"{self._backend.title} does not take the basis")
+        if not self._backend.set_basis(extend_basis(basis, self.num_columns, self.num_rows, places)):
+            raise SolverError(f"{self._backend.title} rejects the basis")
 
     def begin_at(self, columns: NDArray[np.bool_], rows: NDArray[np.bool_], *, feasible: bool = False) -> bool:
-        """Start the next solve from these basic columns and slacks, if they are as many as there are rows.
+        """Start the next solve from these basic columns and slacks; return False if there are too many or too few.
 
-        Parameters
-        ----------
-        feasible
-            The basis is one of a feasible point: by the primal simplex method, which begins there.
+        With ``feasible`` the basis is primal feasible, and the primal simplex method is used.
         """
         if np.count_nonzero(columns) + np.count_nonzero(rows) != self.num_rows:
             return False
@@ -286,7 +283,7 @@ class LinearProgram:
         return taken
 
     def basic_columns(self) -> NDArray[np.bool_]:
-        """Mask of the columns in the current basis."""
+        """Return a mask of the columns in the current basis."""
         return basic_columns(self._backend.basis())
 
     def solve(self, time_limit: float = INFINITY, stopped: Stopped | None = None) -> LPSolution:
@@ -297,12 +294,12 @@ class LinearProgram:
         time_limit
             Seconds for this solve.
         stopped
-            Asked several times a second whether to end early, at the status ``LIMIT``.
+            Checked several times per second; True ends the solve with status ``LIMIT``.
 
         Raises
         ------
         SolverError
-            When the solver fails from a fresh start as well, and with a looser tolerance.
+            If the solver also fails from a fresh start and with a looser tolerance.
         """
         backend, deadline = self._backend, time.monotonic() + time_limit
         # New columns and costs leave the basis primal feasible, new rows and bounds leave it dual feasible.
@@ -310,7 +307,7 @@ class LinearProgram:
         self._present = None
         self._point.forget()
         status = run_or_retry(backend, self._tolerance, by_dual, deadline, stopped)
-        if status is None:  # the scale of the last optimum's costs may be none for this one
+        if status is None:  # the scale of the last optimum's costs may be wrong for this one
             self._scale_costs(1.0 / typical_size(self._costs * self._units))
             status = run_or_retry(backend, self._tolerance, False, deadline, stopped)
         for attempt in range(SCALINGS + 1):
@@ -324,13 +321,13 @@ class LinearProgram:
                 break
             status = run_or_retry(backend, self._tolerance, False, deadline, stopped)
             if status not in (LPStatus.OPTIMAL, LPStatus.UNBOUNDED, LPStatus.LIMIT):
-                # Beside penalties, dual values in the size of what is paid may be more than numbers hold: the optimum
-                # as the penalties let it be seen, then.
+                # With penalties in the solution, dual values at the scale of the other costs may overflow: keep the
+                # optimum at the scale of the penalties.
                 self._scale_costs(factor)
                 status = LPStatus.OPTIMAL
                 break
         if status is None:
-            raise SolverError(f"{backend.title} could not solve the linear program: {backend.says()}")
+            raise SolverError(f"{backend.title} could not solve the linear program: {backend.describe_status()}")
         if status is not LPStatus.OPTIMAL:
             empty = np.empty(0)
             return LPSolution(status, float("nan"), empty, empty, empty)
@@ -338,7 +335,7 @@ class LinearProgram:
         self._has_cost = used > 0.0
         return LPSolution(
             status,
-            # Without columns HiGHS forgets the offset.
+            # Without columns HiGHS drops the offset.
             found.objective / self._factor if len(values) else self._offset,
             values,
             duals,
@@ -346,7 +343,7 @@ class LinearProgram:
         )
 
     def solve_without(self, columns: Ints, time_limit: float = INFINITY, stopped: Stopped | None = None) -> LPSolution:
-        """Solve with some columns fixed at zero, where they cost nothing; the program stays as it is."""
+        """Solve with some columns fixed at zero and without costs; the program is unchanged afterwards."""
         low, high = self._bounds(columns)
         costs = self._costs[columns]
         nothing = np.zeros(len(columns))
@@ -369,8 +366,8 @@ class LinearProgram:
         self._backend.change_costs(columns, costs * self._units[columns] * self._factor)
 
     def _scale_again(self, used: float) -> bool:
-        """Scale the costs by those that the optimum is made of, if they are far from their scale; whether they were."""
-        costs = self._costs if used else self._costs * self._units  # looked at where an optimum is made of none alone
+        """Scale the costs by those in the optimum if these are far from the current scale; return whether they were."""
+        costs = self._costs if used else self._costs * self._units  # needed only if the optimum has no cost
         scale = better_scale(costs, used, 1.0 / self._factor)
         if scale is None or self._factor * min(scale, self._finest) == 1.0:
             return False
@@ -378,22 +375,22 @@ class LinearProgram:
         return True
 
     def interior_duals(self, time_limit: float = INFINITY) -> Floats | None:
-        """Dual values in the interior of the optimal ones, by an interior point method without crossover.
+        """Return dual values in the interior of the optimal ones, by an interior point method without crossover.
 
-        Where the dual optimum is not unique, the simplex method returns a corner of the optimal face, often an extreme
-        one; this is a point near its middle, to about 1e-9 in relative terms.  The program and its basis stay as they
-        are.  None if the method does not converge.
+        If the dual optimum is not unique, the simplex method returns a vertex of the optimal face, often an extreme
+        one.  This point is near its centre, with a relative accuracy of about 1e-9.  The program and its basis are
+        unchanged.  The result is None if the method does not converge.
         """
         found = interior_duals(self._backend.program(), time_limit)
         return None if found is None else found * self._rows / self._factor
 
     def solve_for_duals(self) -> tuple[float, Floats]:
-        """Optimum and dual values alone: for a loop over columns that is to cost no more than the solver itself."""
+        """Solve and return only optimum and dual values, with little overhead over the solver itself."""
         backend = self._backend
         self._present = None
         self._point.forget()
         if backend.run(False, INFINITY, None) is not LPStatus.OPTIMAL:
-            raise SolverError(f"{backend.title} could not solve the linear program: {backend.says()}")
+            raise SolverError(f"{backend.title} could not solve the linear program: {backend.describe_status()}")
         found = backend.solution()
         return found.objective / self._factor, found.duals * self._rows / self._factor
 
@@ -405,14 +402,14 @@ class LinearProgram:
         upper: Floats | None = None,
         stopped: Stopped | None = None,
     ) -> MIPSolution:
-        """Solve a copy of the program in which the columns of ``integer`` must be whole; the program stays as it is.
+        """Solve a copy of the program in which the columns of ``integer`` are integer.
 
         Parameters
         ----------
         start
-            A feasible point to start from, one value a column.
+            Feasible start point, one value per column.
         upper
-            Upper bounds that replace the program's own (zero switches a column off).
+            Upper bounds that replace those of the program (zero removes a column).
         stopped
             As for :meth:`solve`.
         """

@@ -21,6 +21,7 @@ from colgen.solvers.linear.highs import (
     check,
     check_finite,
     highs_lp,
+    holds_at_zero,
     new_highs,
     run,
     run_in_thread,
@@ -32,10 +33,10 @@ from colgen.solvers.linear.scaling import SCALINGS, better_scale, column_units, 
 
 @dataclass(frozen=True, slots=True)
 class MIPSolution:
-    """What a mixed-integer program found; ``values`` is None where no feasible point was found.
+    """Result of a mixed-integer program; ``values`` is None without a feasible point.
 
-    An unbounded program has values, of a feasible point: by a theorem of Meyer (1974), a program with such a point is
-    unbounded if its relaxation is.
+    An unbounded program has the values of a feasible point: by a theorem of Meyer (1974), a program with such a point
+    is unbounded if its relaxation is.
     """
 
     status: LPStatus
@@ -52,12 +53,12 @@ def solve_mip(
     stopped: Stopped | None = None,
     nodes: int | None = None,
 ) -> MIPSolution:
-    """Solve a program in which the columns of ``integer`` must be whole: presolve on, one thread.
+    """Solve a program in which the columns of ``integer`` are integer, with presolve and one thread.
 
-    ``nodes`` limits the tree, for who wants the same outcome on any machine.
+    A limit on ``nodes`` gives the same outcome on any machine.
 
-    Where the objective may improve without end, the relaxation is solved first: with or without presolve, HiGHS 1.15
-    calls some programs optimal or infeasible that are unbounded.
+    If the objective may be unbounded, the relaxation is solved first: with or without presolve, HiGHS 1.15 reports some
+    unbounded programs as optimal or infeasible.
     """
     check_finite(program.costs, program.matrix.data)
     sides = (program.row_lower, program.row_upper)
@@ -84,10 +85,10 @@ def solve_built_mip(
     *,
     endless: bool = False,
 ) -> MIPSolution:
-    """Solve a program whose costs have been multiplied by ``factor``, and whose columns are counted in ``units``.
+    """Solve a program with costs already multiplied by ``factor`` and columns counted in ``units``.
 
-    Bounds of integer columns are rounded inward first, see :func:`~colgen.solvers.arrays.integral_bounds`.
-    ``endless``: the relaxation is known to be unbounded, and so is the program if it has a point.
+    Bounds of integer columns are rounded inward first, see :func:`~colgen.solvers.arrays.integral_bounds`.  ``endless``
+    marks a program with an unbounded relaxation, which is unbounded if it has a feasible point.
     """
     lower, upper = integral_bounds(np.array(lp.col_lower_) * units, np.array(lp.col_upper_) * units, integer)
     hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
@@ -100,7 +101,7 @@ def solve_built_mip(
         found = _solve_at_scales(lp, integer, time_limit, start, stopped, factor, units, nodes)
         if found.status is not LPStatus.UNBOUNDED:
             return found
-    # HiGHS calls it so by the relaxation alone, which may have no integer point.
+    # HiGHS derives this status from the relaxation alone, which may have no integer point.
     lp.col_cost_ = np.zeros(len(costs))
     found = _solve_scaled_mip(lp, integer, deadline - time.monotonic(), start, stopped, factor, units, nodes)
     if found.status is LPStatus.INFEASIBLE:
@@ -112,7 +113,7 @@ def solve_built_mip(
 
 
 def _has_unbounded_relaxation(lp: highspy.HighsLp, time_limit: float, stopped: Stopped | None) -> bool:
-    """Whether the objective improves for ever if no column need be integer; asked of HiGHS where a bound is missing."""
+    """Return whether the relaxation is unbounded; HiGHS solves it only if a bound is missing."""
     better = np.array(lp.col_cost_) * (1.0 if lp.sense_ == highspy.ObjSense.kMaximize else -1.0)
     low, high = np.isinf(lp.col_lower_), np.isinf(lp.col_upper_)
     if not ((better > 0.0) & high | (better < 0.0) & low).any():
@@ -135,7 +136,7 @@ def _solve_at_scales(
     units: Floats,
     nodes: int | None,
 ) -> MIPSolution:
-    """Solve at the scale of ``factor``, then at that of the costs that the solution is made of, until these agree."""
+    """Solve at the scale ``factor``, then at that of the costs in the solution, until both agree."""
     deadline, costs = time.monotonic() + time_limit, np.array(lp.col_cost_) / factor
     offset = lp.offset_ / factor
     found: MIPSolution | None = None
@@ -146,7 +147,7 @@ def _solve_at_scales(
         except SolverError:
             if found is None:
                 raise
-            break  # what was found at another scale stands
+            break  # keep the solution found at another scale
         if found.status is not LPStatus.OPTIMAL or found.values is None:
             break
         used = np.abs(costs[(found.values != 0.0) & (costs != 0.0)])
@@ -172,7 +173,7 @@ def _solve_scaled_mip(
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     lp.integrality_ = [kinds[flag] for flag in integer.astype(int)]
     highs = new_highs()
-    # A relative gap of HiGHS's default 1e-4 would call a solution optimal that is not.
+    # HiGHS's default relative gap of 1e-4 would accept suboptimal solutions.
     highs.setOptionValue("mip_rel_gap", 0.0)
     highs.setOptionValue("mip_abs_gap", 1e-9)
     if time_limit < INFINITY:
@@ -181,9 +182,8 @@ def _solve_scaled_mip(
         highs.setOptionValue("mip_max_nodes", nodes)
     check(highs.passModel(lp))
     hopeless = -INFINITY if lp.sense_ == highspy.ObjSense.kMaximize else INFINITY
-    if not lp.num_col_:  # HiGHS states no objective then
-        feasible = all(low <= 0.0 for low in lp.row_lower_) and all(high >= 0.0 for high in lp.row_upper_)
-        if not feasible:
+    if not lp.num_col_:  # HiGHS returns no objective then
+        if not holds_at_zero(lp):
             return MIPSolution(LPStatus.INFEASIBLE, hopeless, hopeless, None, 0)
         return MIPSolution(LPStatus.OPTIMAL, lp.offset_ / factor, lp.offset_ / factor, np.empty(0), 0)
     if start is not None:
@@ -194,7 +194,7 @@ def _solve_scaled_mip(
         status = run(highs, lambda highs: run_in_thread(highs, stopped, time_limit))
     except LostError:
         return MIPSolution(LPStatus.LIMIT, hopeless, -hopeless, None, 0)
-    if status is None:  # without what may have led it astray, and at a tolerance that is easier to meet
+    if status is None:  # try again without presolve, and at a looser tolerance
         highs.clearSolver()
         highs.setOptionValue("presolve", "off")
         set_tolerance(highs, LOOSER)

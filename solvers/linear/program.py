@@ -15,15 +15,15 @@ class Program(NamedTuple):
     Attributes
     ----------
     maximize
-        The direction of the objective.
+        Direction of the objective.
     matrix
         Sparse matrix of shape (rows, columns).
     costs, lower, upper
-        One entry a column.
+        One entry per column.
     row_lower, row_upper
-        One entry a row.
+        One entry per row.
     offset
-        The constant term of the objective.
+        Constant term of the objective.
     """
 
     maximize: bool
@@ -36,7 +36,7 @@ class Program(NamedTuple):
     offset: float = 0.0
 
     def scaled(self, rows: Floats, units: Floats, factor: float) -> Program:
-        """The program with its rows and its objective multiplied, and its columns counted in other units."""
+        """Return the program with rows and objective multiplied, and columns counted in other units."""
         return Program(
             self.maximize,
             scaled(self.matrix, rows, units),

@@ -1,4 +1,4 @@
-"""A mixed-integer program in HiGHS that is solved again and again, at other costs and between other bounds."""
+"""A mixed-integer program in HiGHS that is solved repeatedly with other costs and bounds."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from colgen.solvers.linear.program import Program
 from colgen.solvers.linear.scaling import row_sizes, typical_size
 
 _INTEGRALITY = 1e-9
-"""How far HiGHS may be off whole numbers: what is rounded afterwards should still satisfy the rows."""
+"""Integrality tolerance of HiGHS: rounded solutions should still satisfy the rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """What a solve has met.
+    """Solutions found by a solve.
 
     Attributes
     ----------
     status
-        How it ended.
+        Why it ended.
     bound
-        No point has a smaller objective: also where a limit ended the solve.
-    points
-        Shape (points, columns): each improving solution that was met, the best one first; whole numbers are whole.
+        Lower bound on the objective, also after a limit.
+    points : (points, columns) array
+        Each improving solution found, best first; integer columns are rounded.
     """
 
     status: LPStatus
@@ -55,16 +55,16 @@ class Points:
 
 
 class RecostedMIP:
-    """``min costs·x`` over rows and bounds, with some columns whole: made in HiGHS once, then only re-costed.
+    """``min costs·x`` over rows and bounds with some integer columns: built in HiGHS once, solved with changing costs.
 
     Parameters
     ----------
     matrix
         Shape (rows, columns).
     lower, upper, integer
-        One entry a column.
+        One entry per column.
     row_lower, row_upper
-        One entry a row.
+        One entry per row.
     """
 
     def __init__(
@@ -90,22 +90,22 @@ class RecostedMIP:
         self._highs.setOptionValue("mip_rel_gap", 0.0)
         self._highs.setOptionValue("mip_abs_gap", 1e-9)
         self._highs.setOptionValue("mip_feasibility_tolerance", _INTEGRALITY)
-        # Feasibility jump took four fifths of the time of small programs, whose points are no secret.
+        # Feasibility jump took 80% of the time on small programs, whose solutions are easy to find.
         self._highs.setOptionValue("mip_heuristic_run_feasibility_jump", False)
         check(self._highs.passModel(lp))
-        self._met: list[Floats] = []
-        self._highs.cbMipImprovingSolution.subscribe(self._meet)
+        self._stored: list[Floats] = []
+        self._highs.cbMipImprovingSolution.subscribe(self._store)
 
     @property
     def num_columns(self) -> int:
-        """Those added later included."""
+        """Number of columns, including those added later."""
         return len(self._lower)
 
-    def _meet(self, event: highspy.highs.HighsCallbackEvent) -> None:
-        self._met.append(np.array(event.data_out.mip_solution, dtype=np.float64))
+    def _store(self, event: highspy.highs.HighsCallbackEvent) -> None:
+        self._stored.append(np.array(event.data_out.mip_solution, dtype=np.float64))
 
     def add_binaries(self, count: int) -> Ints:
-        """Binary columns without entries; their numbers."""
+        """Add binary columns without entries; return their numbers."""
         first = self.num_columns
         numbers = np.arange(first, first + count)
         check(self._highs.addVars(count, np.zeros(count), np.ones(count)))
@@ -116,12 +116,12 @@ class RecostedMIP:
         return numbers
 
     def add_row(self, columns: Ints, values: Floats, lower: float, upper: float) -> None:
-        """A row over present columns."""
+        """Add a row over existing columns."""
         check_finite(np.asarray(values, dtype=np.float64))
         check(self._highs.addRow(lower, upper, len(columns), int32(columns), np.asarray(values, dtype=np.float64)))
 
     def set_bounds(self, lower: Floats, upper: Floats) -> None:
-        """Other bounds of the first columns, as many as are given."""
+        """Change the bounds of the first columns, as many as given."""
         count = len(lower)
         lower, upper = integral_bounds(lower, upper, self.integer[:count])
         changed = np.flatnonzero((lower != self._lower[:count]) | (upper != self._upper[:count]))
@@ -132,12 +132,12 @@ class RecostedMIP:
             )
 
     def solve(self, costs: Floats, time_limit: float = INFINITY, stopped: Stopped | None = None) -> Points:
-        """Minimise; what a limit leaves open is in the bound.
+        """Minimise; the bound is valid after a limit too.
 
         Raises
         ------
         SolverError
-            If HiGHS cannot solve it, not even at a tolerance that is easier to meet.
+            If HiGHS fails even at a looser tolerance.
         """
         nothing = np.empty((0, self.num_columns))
         if (self._lower > self._upper).any():
@@ -163,30 +163,30 @@ class RecostedMIP:
         if status in (LPStatus.INFEASIBLE, LPStatus.UNBOUNDED):
             return Points(status, INFINITY if status is LPStatus.INFEASIBLE else -INFINITY, nothing)
         info = highs.getInfo()
-        met = list(self._met)
+        found = list(self._stored)
         if info.primal_solution_status == 2:  # kSolutionStatusFeasible
-            met.append(np.array(highs.getSolution().col_value))
-        points = self._whole(np.array(met).reshape(len(met), self.num_columns))
+            found.append(np.array(highs.getSolution().col_value))
+        points = self._round(np.array(found).reshape(len(found), self.num_columns))
         values = points @ costs
         order = np.argsort(values, kind="stable")
         if self.integer.any():
             bound = float(info.mip_dual_bound) / factor
         else:
             bound = float(info.objective_function_value) / factor if status is LPStatus.OPTIMAL else -INFINITY
-        if len(order):  # a bound is the optimum's but for rounding: never better than what was found
+        if len(order):  # the bound equals the optimum up to rounding: keep it no better than the best solution
             bound = min(bound, float(values[order[0]]))
         return Points(status, bound, points[order])
 
     def _run(self, deadline: float, stopped: Stopped | None) -> LPStatus | None:
         highs = self._highs
-        self._met.clear()
+        self._stored.clear()
         left = max(deadline - time.monotonic(), 0.0)
         highs.setOptionValue("time_limit", highs.getRunTime() + left)
         if stopped is None:
             return run(highs)
         return run(highs, lambda highs: run_in_thread(highs, stopped))
 
-    def _whole(self, points: Floats) -> Floats:
-        inside = np.clip(points, self._lower, self._upper)  # which HiGHS keeps to within its tolerance
+    def _round(self, points: Floats) -> Floats:
+        inside = np.clip(points, self._lower, self._upper)  # HiGHS satisfies bounds only within its tolerance
         rounded = np.where(self.integer[None, :], np.round(inside), inside)
         return np.unique(rounded, axis=0) + 0.0  # no negative zeros

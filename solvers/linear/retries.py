@@ -1,4 +1,4 @@
-"""A solve that fails, once more: by the other method, from a fresh start, at a looser tolerance."""
+"""Retries of a failed solve: by the other method, from a fresh start, at a looser tolerance."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from colgen.solvers.linear.highs import LOOSER, LPStatus, Stopped
 def run_or_retry(
     backend: LPBackend, tolerance: float, by_dual: bool, deadline: float, stopped: Stopped | None
 ) -> LPStatus | None:
-    """Solve from the present basis; where that has no optimum, afresh and otherwise.
+    """Solve from the current basis; if no optimum is found, retry from a fresh start.
 
     Parameters
     ----------
     tolerance
-        The program's own, to come back to.
+        Tolerance of the program, restored after a retry.
     by_dual
-        Whether the dual simplex method is tried first.
+        Whether to try the dual simplex method first.
     deadline
-        Of all tries together, by :func:`time.monotonic`.
+        Deadline of all attempts together, by :func:`time.monotonic`.
     """
     status = _run(backend, by_dual, deadline, stopped)
     if status in (LPStatus.OPTIMAL, LPStatus.LIMIT):
         return status
-    # A second opinion, by the other method and from a fresh start: beside sides of 1e8 the primal simplex method
-    # has called a program of nonnegative costs unbounded.
+    # Confirm by the other method from a fresh start: with sides of 1e8 the primal simplex method has reported a
+    # program with nonnegative costs as unbounded.
     backend.forget()
     status = _run(backend, True, deadline, stopped)
     return _last_try(backend, tolerance, deadline, stopped) if status is None else status
 
 
 def _last_try(backend: LPBackend, tolerance: float, deadline: float, stopped: Stopped | None) -> LPStatus | None:
-    """From a fresh start, at a tolerance that is easier to meet."""
+    """Solve from a fresh start at a looser tolerance."""
     try:
         backend.set_tolerance(LOOSER)
         for by_dual in (False, True):

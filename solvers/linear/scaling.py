@@ -1,4 +1,4 @@
-"""The scale that a linear program is solved at: powers of two, which lose nothing."""
+"""Scaling of linear programs by powers of two, which is exact."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from colgen.solvers.scaling import power_of_two, powers_of_two
 Floats = NDArray[np.float64]
 
 _NEAR = 2.0**-3
-"""Costs are scaled again where those of the present answer are smaller than this share of their scale ..."""
+"""Costs are scaled again if those in the current solution are below this fraction of their scale ..."""
 
 FAR = 2.0**20
-"""... or larger than so many times their scale.  In between, tolerances are as tight as they should be, or tighter."""
+"""... or above this multiple of it.  In between, tolerances are as tight as required, or tighter."""
 
 _WIDEST = 2.0**34
-"""Costs that are so much smaller than others are what rounding has left of sums: they set no scale."""
+"""Costs smaller than others by this factor are rounding errors of sums and do not determine the scale."""
 
 _KEPT = 2.0**26
-"""A row is divided by so many times its largest entry at most: solvers drop entries of less than 1e-9."""
+"""A row is divided by at most this multiple of its largest entry: solvers drop entries below 1e-9."""
 
 SCALINGS = 4
-"""So often are costs scaled again in one solve, at most."""
+"""Maximum number of scalings of the costs in one solve."""
 
 
 def row_sizes(matrix: sparse.sparray, lower: Floats, upper: Floats) -> Floats:
-    """The size of each row: the power of two next below its largest finite side or entry, 0 if all are zero.
+    """Return the size of each row: the largest power of two up to its largest finite side or entry, 0 if all are zero.
 
-    Beside a side that is larger than all entries by far, it is what leaves the largest entry one that solvers keep.
-    Entries of a row that has none yet are taken for 1.
+    If a side is far larger than all entries, the size is limited so that solvers keep the largest entry.  The entries
+    of an empty row are assumed to be 1.
 
     Parameters
     ----------
     matrix
         Shape (rows, columns).
     lower, upper
-        One entry a row.
+        One entry per row.
     """
     entries = sparse.csc_array(matrix)
     return sizes_of_rows(entries.indices, entries.data, lower, upper)
 
 
 def sizes_of_rows(rows: NDArray[np.integer], values: Floats, lower: Floats, upper: Floats) -> Floats:
-    """The same of entries that are given one by one: row and value of each."""
+    """Return the sizes of :func:`row_sizes` from the row and value of each entry."""
     entries = np.zeros(len(lower))
     np.maximum.at(entries, rows, np.abs(values))
     sizes = entries
     for sides in (lower, upper):
         sizes = np.maximum(sizes, np.where(np.isfinite(sides), np.abs(sides), 0.0))
-    entries = np.where(entries > 0.0, entries, 1.0)  # those that columns will bring
+    entries = np.where(entries > 0.0, entries, 1.0)  # assumed size of entries of later columns
     sizes = np.minimum(sizes / _KEPT, entries) * _KEPT
     return np.where(sizes > 0.0, powers_of_two(sizes), 0.0)
 
@@ -63,11 +63,11 @@ def column_units(
     row_upper: Floats,
     integer: NDArray[np.bool_],
 ) -> Floats:
-    """What continuous columns are best counted in: powers of two, 1 in a program whose numbers are of similar size.
+    """Return the best units of continuous columns: powers of two, all 1 if the program's numbers are of similar size.
 
-    Solvers accept an absolute violation of bounds and rows, which means nothing beside values of 1e-6, and too much
-    precision beside values of 1e9.  The units make the entries of a row, its sides, and the bounds of its columns as
-    similar as possible: their logarithms are fitted by least squares, by turns for rows and for columns.
+    Solvers tolerate an absolute violation of bounds and rows.  That is too large for values of 1e-6 and too strict for
+    values of 1e9.  The units make the entries of a row, its sides, and the bounds of its columns as similar as
+    possible: their logarithms are fitted by least squares, alternating between rows and columns.
 
     References
     ----------
@@ -78,10 +78,10 @@ def column_units(
     entries = sparse.coo_array(matrix)
     count, width = entries.shape
     rows, columns, values = [entries.row], [entries.col], [entries.data]
-    for sides in (row_lower, row_upper):  # entries of a column that is counted in 1
+    for sides in (row_lower, row_upper):  # sides are entries of a column with unit 1
         mine = np.flatnonzero(np.isfinite(sides) & (sides != 0.0))
         rows, columns, values = [*rows, mine], [*columns, np.full(len(mine), width)], [*values, sides[mine]]
-    for bounds in (lower, upper):  # rows of their own, of an entry of 1 and a side
+    for bounds in (lower, upper):  # bounds are rows with an entry 1 and a side
         mine = np.flatnonzero(np.isfinite(bounds) & (bounds != 0.0))
         own = count + np.arange(len(mine))
         rows, columns = [*rows, own, own], [*columns, mine, np.full(len(mine), width)]
@@ -106,39 +106,36 @@ _SIMILAR = 2.0**20
 """Numbers of a program that differ by less than this factor are of similar size."""
 
 _OTHER = 8.0
-"""A column whose unit would be less than 2^8 away from 1 stays as it is."""
+"""Logarithm (base 2) of the smallest unit change that is applied."""
 
 _FITS = 20
-"""So often are rows and columns fitted to each other."""
+"""Number of alternating fits of rows and columns."""
 
 
 def typical_size(costs: Floats, default: float = 1.0) -> float:
-    """A power of two to begin with as the scale of an objective; ``default`` if all costs are zero.
+    """Return an initial scale of an objective, a power of two; ``default`` if all costs are zero.
 
-    The size of the smallest cost, zeros left out, or a millionth of the largest where that is larger.  Which costs
-    matter, and which are penalties that no answer pays, is known once there is an answer.
+    It is the size of the smallest nonzero cost, but at least a millionth of the largest.  Only a solution shows which
+    costs matter, and which are penalties that no solution pays.
     """
     sizes = np.abs(costs[costs != 0.0])
     return float(powers_of_two(np.maximum(sizes.min(), sizes.max() / FAR))) if len(sizes) else default
 
 
 def better_scale(costs: Floats, used: float, scale: float) -> float | None:
-    """A power of two as the size of the objective, if it is far from the present scale.
+    """Return a better size of the objective, a power of two, or None if the current scale is close enough.
 
-    Parameters
-    ----------
-    used
-        The median of the costs that an optimum is made of; 0 if it is made of none.
+    ``used`` is the median of the costs in the optimum, or 0 if it has none.
     """
     if used:
         typical = power_of_two(used)
-    else:  # made of nothing: perhaps because what could improve it is too small to be seen
+    else:  # no cost in the optimum: possibly because improving columns are too small to be seen
         sizes = np.abs(costs[costs != 0.0])
         typical = float(powers_of_two(np.maximum(sizes.min(), sizes.max() / _WIDEST))) if len(sizes) else scale
     return typical if typical < _NEAR * scale or typical > FAR * scale else None
 
 
 def scaled(matrix: sparse.csc_array, rows: Floats, units: Floats) -> sparse.csc_array:
-    """A matrix with its rows multiplied, and its columns counted in other units."""
+    """Return a matrix with rows multiplied, and columns counted in other units."""
     values = matrix.data * rows[matrix.indices] * np.repeat(units, np.diff(matrix.indptr))
     return sparse.csc_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)

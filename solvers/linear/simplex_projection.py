@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @njit(cache=True)
 def project_in_place(q: Floats) -> None:
-    """Project a vector of one entry or more."""
+    """Project a vector with at least one entry."""
     if len(q) == 2:  # the common case needs no sorting
         share = min(max(0.5 * (1.0 + q[0] - q[1]), 0.0), 1.0)
         q[0], q[1] = share, 1.0 - share
@@ -37,7 +37,7 @@ def project_in_place(q: Floats) -> None:
 
 
 def project(q: ArrayLike) -> Floats:
-    """The point of the probability simplex nearest to ``q``, shape (r,), r ≥ 1.
+    """Return the point of the probability simplex nearest to ``q``, shape (r,), r ≥ 1.
 
     Raises
     ------
@@ -46,6 +46,6 @@ def project(q: ArrayLike) -> Floats:
     """
     point = np.array(as_numbers(q, "q"))
     if point.ndim != 1 or not len(point) or not np.isfinite(point).all():
-        raise ValueError(f"expected a vector of one finite number or more, not {q!r}")
+        raise ValueError(f"q: expected a non-empty vector of finite numbers, got {q!r}")
     project_in_place(point)
     return point

@@ -1,6 +1,6 @@
-"""Between the units of a caller and those that a solver counts in, in one pass each.
+"""Conversion between the units of a caller and those of a solver, in one pass each.
 
-Kernels: arrays are of float64, row numbers of int32 or int64, all contiguous; nothing is checked but what is said.
+These kernels do not validate types: arrays are float64, row numbers int32 or int64, all contiguous.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ _OPTIMUM = types.Tuple((FLOAT, FLOAT[::1], FLOAT[::1], FLOAT[::1]))
 
 @typed(*(_ENTRIES(FLOATS, rows, FLOATS, FLOATS, FLOAT) for rows in (NUMBERS, POSITIONS)))
 def to_solver(costs, rows, values, row_factors, factor):  # type: ignore[no-untyped-def]
-    """Columns as the solver is given them.
+    """Convert columns to the solver's units.
 
     Parameters
     ----------
     rows, values
-        Of the entries, in the caller's units.
+        Row numbers and values of the entries, in the caller's units.
     row_factors, factor
-        What rows and costs are multiplied by.
+        Factors of rows and costs.
 
     Returns
     -------
     tuple
-        Whether all numbers are finite, and whether all rows are there; the largest cost; costs and entries, scaled.
+        Whether all numbers are finite; whether all rows exist; the largest cost; scaled costs; scaled entries.
     """
     finite, there, largest = True, True, 0.0
     scaled_costs, scaled_values = np.empty(len(costs)), np.empty(len(values))
@@ -48,18 +48,17 @@ def to_solver(costs, rows, values, row_factors, factor):  # type: ignore[no-unty
 
 @typed(_OPTIMUM(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOATS, FLOAT))
 def from_solver(values, duals, reduced_costs, costs, units, row_factors, factor):  # type: ignore[no-untyped-def]
-    """An optimum in the caller's units, and the size of the costs that it is made of.
+    """Convert an optimum to the caller's units, and return the size of its costs.
 
     Parameters
     ----------
     costs, units
-        Of the columns, and what the solver counts each of them in.
+        Costs of the columns, and their units in the solver.
 
     Returns
     -------
     tuple
-        The median of the costs of columns that are used, as the solver counts these, zeros left out; 0 if there are
-        none.  Then values, dual values and reduced costs.
+        Median of the nonzero costs of used columns in solver units, or 0; values; dual values; reduced costs.
     """
     used, count = np.empty(len(values)), 0
     own_values, own_reduced = np.empty(len(values)), np.empty(len(values))

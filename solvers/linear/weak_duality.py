@@ -1,9 +1,9 @@
-r"""What dual values prove of a linear program, whatever they are and wherever they come from.
+r"""A safe lower bound of a linear program from any dual values.
 
     min cᵀx    subject to    rᴸ ≤ A x ≤ rᵁ,    l ≤ x ≤ u.
 
-For any y no point costs less than Σ_i y_i r_i + Σ_j d_j b_j with d = c - Aᵀy, where r_i and b_j are the sides and
-bounds that make it least.  What rounding may add to the sum is taken off.
+For any y every point costs at least Σ_i y_i r_i + Σ_j d_j b_j with d = c - Aᵀy, where r_i and b_j are the sides and
+bounds that minimise it.  A bound on the rounding error of the sum is subtracted.
 
 Source: A. Neumaier, O. Shcherbina, *Safe bounds in linear and mixed-integer linear programming*, Mathematical
 Programming 99 (2004).
@@ -27,16 +27,16 @@ def least_by_duals(
     row_sides: tuple[Floats, Floats],
     bounds: tuple[Floats, Floats],
 ) -> float:
-    """A number that no point's costs fall below; -inf if bounds that are needed are infinite.
+    """Return a lower bound on the costs of all points; -inf if a required bound is infinite.
 
     Parameters
     ----------
     transposed
-        Of the matrix: shape (columns, rows).
+        Transposed matrix, shape (columns, rows).
     duals
-        One a row, of any sign: one that no side pays for counts as zero.
+        One per row, of any sign; one without a finite side in its direction counts as zero.
     row_sides, bounds
-        Lower and upper ones.
+        Lower and upper sides of rows, and bounds of columns.
     """
     sides = np.where(duals > 0.0, row_sides[0], row_sides[1])
     duals = np.where(np.isfinite(sides), duals, 0.0)
@@ -47,10 +47,10 @@ def least_by_duals(
     if not np.isfinite(ends).all():
         return -np.inf
     pulls = abs(transposed) @ np.abs(duals)
-    sizes = np.where(pulls > 0.0, np.abs(costs) + pulls, 0.0)  # where no row has any, d is c
+    sizes = np.where(pulls > 0.0, np.abs(costs) + pulls, 0.0)  # without dual values in its rows, d equals c exactly
     largest = np.maximum(np.abs(bounds[0]), np.abs(bounds[1]))
     largest = np.where(np.isfinite(largest), largest, np.abs(ends))
-    # A sum of k terms is off by at most k units of the sizes of all of them; d has as many as a column has entries.
+    # The error of a sum of k terms is at most k units of the sum of magnitudes; d has one term per entry of a column.
     terms = np.diff(transposed.indptr) + 2
     count = len(duals) + len(costs)
     paid = np.abs(duals * sides)

@@ -1,1 +1,1 @@
-"""Quadratic programs."""
+"""Quadratic programs over convex combinations of structures."""

@@ -1,14 +1,13 @@
-r"""A concave quadratic program over the probability simplex whose columns come one at a time.
+r"""A concave quadratic program over the probability simplex with columns generated one at a time.
 
     max  bᵀp - ½ pᵀK p        over p ≥ 0, Σ_i p_i = 1,        K = AᵀA positive semidefinite
 
-The columns with p_i > 0, the *active set*, are kept affinely independent (those of A, each with a 1 below it), so that
-the factor L of K + s·11ᵀ over them exists for any s > 0: a column that enters appends a row to it, one that leaves is
-rotated out of it, O(k²) each.  When a column enters, the point moves towards the best of the active columns' affine
-hull until it gets there or a weight becomes zero, whose column leaves.  If A's new column is an affine combination of
-the active ones, A p does not move along the direction that exchanges them, the objective rises linearly, and again a
-weight becomes zero.  Each pass raises the objective, no active set comes twice, and the end is the exact optimum over
-the columns seen.
+The columns with p_i > 0, the *active set*, are affinely independent (columns of A extended by an entry 1).  So the
+factor L of K + s·11ᵀ over them exists for any s > 0.  A new column appends a row to L, and a removed one is rotated
+out, O(k²) each.  When a column enters, the point moves towards the optimum over the affine hull of the active columns,
+until it arrives or a weight becomes zero; that column leaves.  If the new column of A is an affine combination of the
+active ones, exchanging them does not move A p, the objective rises linearly, and again a weight becomes zero.  Each
+pass raises the objective, no active set repeats, and the result is the exact optimum over the columns seen.
 
 Source: P. Wolfe, *Finding the nearest point in a polytope*, Mathematical Programming 11 (1976), for the steps;
 V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*, ICML 2018,
@@ -26,7 +25,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _DEPENDENT = 2.0**-36
-"""A column whose squared distance from the affine hull of the others is a smaller share of its square lies in it."""
+"""A column is in the affine hull of the others if its squared distance from it is below this share of its square."""
 
 
 class ActiveSet:
@@ -35,7 +34,7 @@ class ActiveSet:
     Attributes
     ----------
     members
-        Numbers of the active columns, in the order in which they are held.
+        Numbers of the active columns, in the order of the factor.
     weights
         Their p, all positive.
     """
@@ -51,8 +50,8 @@ class ActiveSet:
         self.size = 0
 
     @classmethod
-    def held(cls, factor: Floats, weights: Floats, shift: float) -> ActiveSet:
-        """Columns 0, 1, ... that a run of :func:`enter_active` has left, for their derivatives: they alone are seen."""
+    def from_factor(cls, factor: Floats, weights: Floats, shift: float) -> ActiveSet:
+        """Return an active set of columns 0, 1, ... from a run of :func:`enter_active`, for derivatives only."""
         result = cls()
         result._factor, result._weight, result._shift = factor, weights, shift
         result._active = result.size = len(weights)
@@ -69,7 +68,7 @@ class ActiveSet:
 
     @property
     def gains(self) -> Floats:
-        """What each column seen would gain, b - K p; all active ones have the largest, but for rounding."""
+        """Gain b - K p of each column seen; all active ones have the largest, up to rounding."""
         rows = self._gram[: self.size][:, self.members]
         result: Floats = self._linear[: self.size] - rows @ self.weights
         return result
@@ -82,12 +81,12 @@ class ActiveSet:
         return float(b @ p - 0.5 * (p @ (self._gram[np.ix_(held, held)] @ p)))
 
     def add(self, products: Floats, linear: float) -> bool:
-        """Take a new column in and solve again; whether it is active in the end.
+        """Add a new column and solve again; return whether it is active in the end.
 
         Parameters
         ----------
-        products
-            Its row of K: with each column seen before, and itself at last, shape (size + 1,).
+        products : (size + 1,) array
+            Its row of K: products with the columns seen before, then with itself.
         linear
             Its b.
         """
@@ -103,19 +102,18 @@ class ActiveSet:
         return self.enter(new)
 
     def enter(self, column: int) -> bool:
-        """Let a column seen before into the active set and solve again; whether it is active in the end."""
+        """Let a known column enter the active set and solve again; return whether it is active in the end."""
         self._active = enter_active(
             self._gram, self._linear, self._factor, self._held, self._weight, self._active, column, self._shift
         )
         return bool((self.members == column).any())
 
     def solve(self, right: Floats) -> Floats:
-        """The derivative of the weights in a direction of b: of all d with Σ d = 0 the one with K d = right + τ·1.
+        """Return the derivative of the weights in a direction of b: the d with Σ d = 0 and K d = right + τ·1.
 
         Parameters
         ----------
-        right
-            Shape (active, ...), by active column.
+        right : (active, ...) array, by active column
         """
         count = self._active
         ones = np.ones(count)
@@ -144,16 +142,16 @@ class ActiveSet:
 def enter_active(
     gram: Floats, linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float
 ) -> int:
-    """Let a column in and go to the optimum of the columns held; how many are held in the end."""
+    """Let a column enter and move to the optimum of the active columns; return their number."""
     for i in range(count):
         if held[i] == new:
             return count
-    return _go_to_best(linear, factor, held, weight, _take_in(gram, factor, held, weight, count, new, shift))
+    return _move_to_optimum(linear, factor, held, weight, _add_column(gram, factor, held, weight, count, new, shift))
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _take_in(gram: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float) -> int:
-    """Hold a column, of weight 0 where it is independent of those held; at most one of these has to leave before."""
+def _add_column(gram: Floats, factor: Floats, held: Ints, weight: Floats, count: int, new: int, shift: float) -> int:
+    """Add a column, with weight 0 if it is independent of the active ones; at most one of these leaves first."""
     share = 1.0 if count == 0 else 0.0
     row = np.empty(count + 1)
     while True:
@@ -171,7 +169,7 @@ def _take_in(gram: Floats, factor: Floats, held: Ints, weight: Floats, count: in
             factor[count, count] = np.sqrt(rest)
             held[count], weight[count] = new, share
             return count + 1
-        for i in range(count - 1, -1, -1):  # the new column is Σ_i row_i of those held, Σ_i row_i = 1
+        for i in range(count - 1, -1, -1):  # the new column is Σ_i row_i times the active ones, Σ_i row_i = 1
             for j in range(i + 1, count):
                 row[i] -= factor[j, i] * row[j]
             row[i] /= factor[i, i]
@@ -186,13 +184,13 @@ def _take_in(gram: Floats, factor: Floats, held: Ints, weight: Floats, count: in
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _go_to_best(linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int) -> int:
-    """Move to the optimum of the columns held, those of weight 0 left out on the way; how many are held in the end."""
+def _move_to_optimum(linear: Floats, factor: Floats, held: Ints, weight: Floats, count: int) -> int:
+    """Move to the optimum of the active columns, removing those of weight 0 on the way; return their number."""
     ones, best = np.empty(count), np.empty(count)
     while True:
         for i in range(count):
             ones[i] = 1.0
-            # what all have in common changes no weight, and would drown them
+            # a common term changes no weight, but would dominate the differences
             best[i] = linear[held[i]] - linear[held[0]]
         _solve(factor, count, ones)
         _solve(factor, count, best)
@@ -219,7 +217,7 @@ def _go_to_best(linear: Floats, factor: Floats, held: Ints, weight: Floats, coun
 
 @njit(cache=True, nogil=True)
 def _solve(factor: Floats, count: int, right: Floats) -> None:
-    """Overwrite a right side with the solution of L Lᵀ x = right."""
+    """Overwrite the right-hand side with the solution of L Lᵀ x = right."""
     for i in range(count):
         value = right[i]
         for j in range(i):
@@ -228,13 +226,13 @@ def _solve(factor: Floats, count: int, right: Floats) -> None:
     for i in range(count - 1, -1, -1):
         value = right[i] / factor[i, i]
         right[i] = value
-        for j in range(i):  # along rows, as they lie
+        for j in range(i):  # along rows, which are contiguous
             right[j] -= factor[i, j] * value
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _leave(factor: Floats, held: Ints, weight: Floats, count: int, leaving: int) -> int:
-    """Take one column out of those held: its row goes, and rotations make the rest triangular again."""
+    """Remove an active column: delete its row, and make the rest triangular again by rotations."""
     for i in range(leaving, count - 1):
         held[i], weight[i] = held[i + 1], weight[i + 1]
         for j in range(i + 2):

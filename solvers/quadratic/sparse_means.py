@@ -1,10 +1,10 @@
-r"""The mean of labellings, or of trees, nearest to scores: column generation with a quadratic master in one kernel.
+r"""SparseMAP of labellings or trees: column generation with a quadratic master, compiled in one kernel.
 
     max  θᵀμ + ηᵀν - ½ ‖μ‖²        over (μ, ν) in the convex hull of the structures' indicators
 
-A structure has one part at each of n positions: a token's label, a word's head.  What two structures have in common
-is then a count of equal entries, and all of the loop, the master of :mod:`colgen.solvers.quadratic.over_simplex` and
-the exact oracle (Viterbi, or Chu, Liu and Edmonds) in it, runs compiled and without the interpreter's lock.
+A structure has one part at each of n positions: a token's label or a word's head.  The inner product of two structures
+is then their number of equal entries.  The loop, the master of :mod:`colgen.solvers.quadratic.over_simplex` and the
+exact oracle (Viterbi, or Chu, Liu and Edmonds) are all compiled and run without the interpreter's lock.
 
 Source: V. Niculae, A. F. T. Martins, M. Blondel, C. Cardie, *SparseMAP: differentiable sparse structured inference*,
 ICML 2018.
@@ -37,20 +37,20 @@ class NearestMean:
 
     Attributes
     ----------
-    places
-        Of each structure's parts in the flattened scores, by position, shape (structures, n).
+    places : (structures, n) array
+        Positions of each structure's parts in the flattened scores.
     weights
-        Of the structures, positive, of sum 1.
+        Weights of the structures, positive with sum 1.
     value
         The objective.
     gap
-        By how much the best structure that the last call of the oracle found can improve on it.
+        Possible improvement by the last structure of the oracle.
     rounds
-        Calls of the oracle.
+        Number of oracle calls.
     is_exact
-        Whether the last call found nothing that improves beyond rounding.
+        Whether the last call found no improvement beyond rounding.
     active
-        The master in the end; its members are all that it has.
+        The final master; it has only the active columns.
     """
 
     places: Ints
@@ -63,29 +63,29 @@ class NearestMean:
 
 
 class BeatenError(ArithmeticError):
-    """The oracle returned less than what it had found before: it was not exact."""
+    """The oracle returned a structure worse than an earlier one: it is not exact."""
 
 
 def nearest_labelling(
     scores: ArrayLike, transitions: ArrayLike, *, rounds: int | None = None, rounding: float, beaten: float
 ) -> NearestMean | None:
-    """The mean of a chain's labellings; None if every one is forbidden.
+    """Return the nearest mean of a chain's labellings, or None if every one is forbidden.
 
     Parameters
     ----------
-    scores
-        θ, shape (tokens, labels); -inf forbids.
+    scores : (tokens, labels) array θ
+        -inf forbids a label.
     transitions
-        η, shape (labels, labels), or of the step from each token to the next, shape (tokens, labels, labels).
+        η, shape (labels, labels), or per step from each token to the next, shape (tokens, labels, labels).
     rounds
-        Most calls of the oracle; None for as many as there is something to find.
+        Maximum number of oracle calls; None for no limit.
     rounding, beaten
-        Relative to the size of scores: gains that are none, and how much the oracle may fall below itself.
+        Relative to the scores: gains that count as zero, and the tolerance for a worse structure from the oracle.
 
     Raises
     ------
     BeatenError
-        If it falls below itself by more.
+        If the oracle's structure is worse than an earlier one by more than ``beaten``.
     """
     theta = as_floats(scores, "scores", shape=("tokens", "labels"), minus_infinity=True)
     tokens, labels = theta.shape
@@ -98,7 +98,7 @@ def nearest_labelling(
 def nearest_tree(
     scores: ArrayLike, *, single_root: bool = False, rounds: int | None = None, rounding: float, beaten: float
 ) -> NearestMean | None:
-    """The mean of dependency trees: scores of shape (N, N) by head and modifier, the rest as of labellings."""
+    """Return the nearest mean of dependency trees; scores (N, N) by head and modifier, the rest as for labellings."""
     theta = as_floats(scores, "scores", shape=("N", "N"), minus_infinity=True).copy()
     theta[:, 0] = -np.inf
     np.fill_diagonal(theta, -np.inf)
@@ -118,19 +118,19 @@ def _outcome(
 ) -> NearestMean | None:
     most = 0 if rounds is None else as_integer(rounds, "rounds", low=1)
     rounding, beaten = as_float(rounding, "rounding", low=0.0), as_float(beaten, "beaten", low=0.0)
-    state, places, factor, weights, shift, value, gap, asked, exact = _nearest(
+    state, places, factor, weights, shift, value, gap, calls, exact = _nearest(
         np.ascontiguousarray(theta), steps, positions, truth(stepwise), truth(single_root), most, rounding, beaten
     )
     if state == _NONE:
         return None
     if state == _BEATEN:
         raise BeatenError
-    return NearestMean(places, weights, value, gap, asked, exact, ActiveSet.held(factor, weights, shift))
+    return NearestMean(places, weights, value, gap, calls, exact, ActiveSet.from_factor(factor, weights, shift))
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _best_tree(theta: Floats, single_root: bool, places: Ints) -> bool:
-    """Write the places of a best tree's arcs; whether there is a tree."""
+    """Write the positions of a best tree's arcs; return whether there is a tree."""
     heads, _, _, feasible = solve_arborescence(theta, single_root)
     if feasible:
         for i in range(len(places)):
@@ -142,7 +142,7 @@ def _best_tree(theta: Floats, single_root: bool, places: Ints) -> bool:
 def _best_labelling(
     theta: Floats, steps: Floats, backwards: Floats, stepwise: bool, forward: Floats, places: Ints
 ) -> bool:
-    """Write the places of a best labelling's labels, by Viterbi's algorithm; whether there is one."""
+    """Write the positions of a best labelling's labels by Viterbi's algorithm; return whether one exists."""
     tokens, labels = theta.shape
     overwrite(forward[0], theta[0])
     for i in range(1, tokens):
@@ -164,7 +164,7 @@ def _best_labelling(
 def _best(  # type: ignore[no-untyped-def]
     theta: Floats, steps: Floats, backwards: Floats, stepwise: bool, single_root: bool, forward: Floats, places: Ints
 ):
-    """Write the places of a best structure's parts, a labelling where there are steps; whether there is one."""
+    """Write the positions of a best structure's parts, a labelling if there are steps; return whether one exists."""
     if len(steps):
         return _best_labelling(theta, steps, backwards, stepwise, forward, places)
     return _best_tree(theta, single_root, places)
@@ -172,7 +172,7 @@ def _best(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _step_score(steps: Floats, stepwise: bool, columns: int, places: Ints) -> float:
-    """ηᵀ of a labelling; nothing of trees."""
+    """Return ηᵀν of a labelling; 0 for trees."""
     total = 0.0
     if len(steps):
         for i in range(1, len(places)):
@@ -182,29 +182,20 @@ def _step_score(steps: Floats, stepwise: bool, columns: int, places: Ints) -> fl
 
 
 class _Structures(NamedTuple):
-    """Structures seen so far, and the mean of those held.
+    """Structures seen so far, and the mean of the active ones."""
 
-    Attributes
-    ----------
-    seen
-        Places of each structure's parts, by position.
-    gram, linear, factor, held, weight
-        See :func:`~colgen.solvers.quadratic.over_simplex.enter_active`.
-    step_scores
-        ηᵀ of each structure.
-    """
-
-    seen: Ints
+    seen: Ints  # positions of each structure's parts
+    # gram, linear, factor, held, weight: see :func:`~colgen.solvers.quadratic.over_simplex.enter_active`
     gram: Floats
     linear: Floats
     factor: Floats
     held: Ints
     weight: Floats
-    step_scores: Floats
+    step_scores: Floats  # ηᵀν of each structure
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _room_for_structures(room: int, positions: int) -> _Structures:
+def _allocate(room: int, positions: int) -> _Structures:
     return _Structures(
         np.zeros((room, positions), dtype=np.int64),
         np.zeros((room, room)),
@@ -217,10 +208,10 @@ def _room_for_structures(room: int, positions: int) -> _Structures:
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _in_more_room(s: _Structures) -> _Structures:
-    """The same structures, with room for twice as many."""
+def _extend(s: _Structures) -> _Structures:
+    """Return a copy with space for twice as many structures."""
     size, positions = s.seen.shape
-    more = _room_for_structures(2 * size, positions)
+    more = _allocate(2 * size, positions)
     for i in range(size):
         for j in range(positions):
             more.seen[i, j] = s.seen[i, j]
@@ -233,9 +224,9 @@ def _in_more_room(s: _Structures) -> _Structures:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _subtract_mean(s: _Structures, count: int, flat: Floats) -> tuple[float, float, float]:
-    """Subtract the mean of those held from the scores: these are dual values.
+    """Subtract the mean of the active structures from the scores, which gives dual values.
 
-    What the structures held gain at these on average, the objective, and the largest of these gains.
+    Return the average gain of the active structures at these, the objective, and the largest gain.
     """
     positions = s.seen.shape[1]
     for k in range(count):
@@ -254,15 +245,15 @@ def _subtract_mean(s: _Structures, count: int, flat: Floats) -> tuple[float, flo
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _restore(s: _Structures, count: int, scores: Floats, flat: Floats) -> None:
-    """Write the scores again where the mean was subtracted."""
+    """Restore the scores where the mean was subtracted."""
     for k in range(count):
         for place in s.seen[s.held[k]]:
             flat[place] = scores[place]
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _number_of(s: _Structures, size: int, new: Ints) -> int:
-    """The number of a structure, ``size`` if it has not been seen; what it has in common with others is noted."""
+def _identify(s: _Structures, size: int, new: Ints) -> int:
+    """Return the number of a structure, ``size`` if it is new, and write its inner products."""
     number = size
     for k in range(size):
         common = 0
@@ -284,7 +275,7 @@ def _is_held(s: _Structures, count: int, number: int) -> bool:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sums(places: Ints, flat: Floats, scores: Floats, step_score: float) -> tuple[float, float, float]:
-    """What a structure gains at dual values, its b, and the size of its scores."""
+    """Return a structure's gain at dual values, its b, and the sum of its absolute scores."""
     gain, own, absolute = step_score, step_score, 0.0
     for i in range(len(places)):
         gain += flat[places[i]]
@@ -294,8 +285,7 @@ def _sums(places: Ints, flat: Floats, scores: Floats, step_score: float) -> tupl
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _transposed(steps: Floats) -> Floats:
-    """Steps by the later label first."""
+def _transpose(steps: Floats) -> Floats:
     backwards = np.empty(steps.shape)
     for k in range(steps.shape[0]):
         for x in range(steps.shape[1]):
@@ -315,24 +305,24 @@ def _nearest(  # type: ignore[no-untyped-def]
     rounding: float,
     beaten: float,
 ):
-    backwards, forward = _transposed(steps), np.empty(theta.shape)
+    backwards, forward = _transpose(steps), np.empty(theta.shape)
     scores, reduced = theta.ravel(), theta.copy()
     flat = reduced.reshape(theta.size)
-    s = _room_for_structures(whole(16), positions)
+    s = _allocate(whole(16), positions)
     new = np.empty(positions, dtype=np.int64)
-    size = count = asked = 0
+    size = count = calls = 0
     scale = shift = 1.0
     gap, exact, state = np.inf, False, _FOUND
     average = value = highest = 0.0
     while True:
         if count:
             average, value, highest = _subtract_mean(s, count, flat)
-            if gap < np.inf and (exact or asked == most):
+            if gap < np.inf and (exact or calls == most):
                 break
         if not _best(reduced, steps, backwards, stepwise, single_root, forward, new):
             state = _NONE
             break
-        asked += 1
+        calls += 1
         step_score = _step_score(steps, stepwise, theta.shape[1], new)
         gain, own, absolute = _sums(new, flat, scores, step_score)
         if count:
@@ -344,8 +334,8 @@ def _nearest(  # type: ignore[no-untyped-def]
                 exact = True
                 break
         if size == len(s.linear):
-            s = _in_more_room(s)
-        number = _number_of(s, size, new)
+            s = _extend(s)
+        number = _identify(s, size, new)
         if number == size:
             s.seen[size], s.gram[size, size] = new, positions
             s.linear[size], s.step_scores[size] = own, step_score
@@ -358,8 +348,8 @@ def _nearest(  # type: ignore[no-untyped-def]
             break
         _restore(s, count, scores, flat)
         count = enter_active(s.gram, s.linear, s.factor, s.held, s.weight, count, number, shift)
-        exact = not _is_held(s, count, number)  # what it improves is rounding then
+        exact = not _is_held(s, count, number)  # if it left again, its improvement is rounding
     places = np.empty((count, positions), dtype=np.int64)
     for k in range(count):
         places[k] = s.seen[s.held[k]]
-    return state, places, s.factor, s.weight[:count].copy(), shift, value, gap, asked, exact
+    return state, places, s.factor, s.weight[:count].copy(), shift, value, gap, calls, exact

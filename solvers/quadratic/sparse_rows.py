@@ -1,4 +1,4 @@
-"""Sparse vectors of one size, appended one after the other: products with a dense one, and their means."""
+"""A growing list of sparse vectors: products with a dense vector, and weighted sums."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SparseRows:
     Raises
     ------
     ArrayError
-        If an entry is beyond the size or no finite number.
+        If an index is out of range or a value is not finite.
     """
 
     def __init__(self, size: int) -> None:
@@ -33,8 +33,8 @@ class SparseRows:
         return self._count
 
     def append(self, numbers: Ints, values: Floats) -> None:
-        """A row with these entries, each number once."""
-        numbers, values = checked(numbers, values, self.size)
+        """Append a row with these entries, each index once."""
+        numbers, values = check_vector(numbers, values, self.size)
         begin = int(self._starts[self._count])
         end = begin + len(numbers)
         while end > len(self._numbers):
@@ -46,23 +46,23 @@ class SparseRows:
         self._starts[self._count] = end
 
     def products(self, dense: Floats) -> Floats:
-        """Of each row with a dense vector."""
+        """Return the product of each row with a dense vector."""
         return _products(self._starts[: self._count + 1], self._numbers, self._values, dense)
 
     def combined(self, chosen: Ints, weights: Floats) -> Floats:
-        """Some rows times their weights, added up."""
+        """Return the sum of some rows times their weights."""
         total = np.zeros(self.size)
         _add(self._starts, self._numbers, self._values, chosen, weights, total)
         return total
 
 
-def checked(numbers: Ints, values: Floats, size: int) -> Vector:
-    """A sparse vector's entries, looked at.
+def check_vector(numbers: Ints, values: Floats, size: int) -> Vector:
+    """Return the validated indices and values of a sparse vector.
 
     Raises
     ------
     ArrayError
-        If an entry is beyond the size or no finite number.
+        If an index is out of range or a value is not finite.
     """
     numbers = as_indices(numbers, "numbers of a sparse vector", upper=as_integer(size, "size", low=1), shape=(None,))
     return numbers, as_floats(values, "values of a sparse vector", shape=(len(numbers),))

@@ -1,1 +1,1 @@
-"""Projective and other dependency trees."""
+"""Projective and non-projective dependency trees."""

@@ -1,18 +1,18 @@
 r"""Maximum spanning arborescence: max Σ w_hm over trees of arcs h → m that reach every vertex from the root 0.
 
-Chu, Liu and Edmonds' algorithm on a dense matrix: from a vertex not yet connected, follow best entering arcs backwards
-until the path meets what is connected (done with these) or itself (contract the cycle, go on).  Each contraction merges
-columns of the matrix, so that the time is O(n²) in all, which no algorithm can beat on dense graphs.
+Chu, Liu and Edmonds' algorithm on a dense matrix.  From an unconnected vertex it follows best entering arcs backwards.
+If the path meets a connected vertex, its vertices become connected.  If it meets itself, the cycle is contracted.  Each
+contraction merges columns of the matrix, so the total time is O(n²), which is optimal on dense graphs.
 
-The algorithm is primal-dual.  With a dual value y_S for each vertex and each contracted set S, the program
+The algorithm is primal-dual.  With a dual value y_S for each vertex and each contracted set S, it also solves
 
     min Σ_S y_S   subject to   Σ_{S: h not in S, m in S} y_S ≥ w_hm   for each arc,   y_S ≤ 0 where |S| ≥ 2
 
-is solved as well, and the reduced cost of an arc, w_hm - Σ_S y_S ≤ 0, bounds what a tree loses if the arc is forced in.
+The reduced cost of an arc, w_hm - Σ_S y_S ≤ 0, bounds the loss of a tree that contains the arc.
 
-With the option ``single_root`` exactly one arc leaves the root.  A constant that exceeds any difference between two
-trees is taken from each arc of the root: the best tree then has as few of them as there can be.  That is exact, and
-so are the reduced costs, because it takes the same from every tree with one such arc.
+With ``single_root`` exactly one arc leaves the root.  Each arc of the root is reduced by a constant that exceeds the
+difference between any two trees, so the best tree has as few of them as possible.  This is exact, also for reduced
+costs, because all trees with one such arc lose the same.
 
 Source: J. Edmonds, *Optimum branchings*, J. Research of the National Bureau of Standards 71B (1967); R. E. Tarjan,
 *Finding optimum branchings*, Networks 7 (1977); P. M. Camerini, L. Fratta, F. Maffioli, *A note on finding optimum
@@ -35,27 +35,23 @@ Ints = NDArray[np.int64]
 
 
 def arborescence(weights: ArrayLike, *, single_root: bool = False) -> tuple[Ints, float] | None:
-    """A spanning arborescence of largest weight.
+    """Return the heads and the weight of a spanning arborescence of largest weight, or None without one.
+
+    Heads have shape (n + 1,): the tail of the arc into each vertex, -1 for the root.
 
     Parameters
     ----------
-    weights
-        w_hm by tail and head, shape (n + 1, n + 1), root 0; -inf where there is no arc.  Column 0 and the diagonal are
-        not looked at.
+    weights : (n + 1, n + 1) array w_hm by tail and head, root 0
+        -inf marks a missing arc.  Column 0 and the diagonal are ignored.
     single_root
         Exactly one arc leaves the root.
-
-    Returns
-    -------
-    tuple[Ints, float] | None
-        The tail of the arc into each vertex, shape (n + 1,), -1 for the root; and the weight.  None if there is none.
 
     Raises
     ------
     ValueError
-        If the weights are not a square matrix, or NaN or +inf.
+        If the weights are not a square matrix, or contain NaN or +inf.
     """
-    w = checked(weights)
+    w = check_weights(weights)
     heads, _, _, feasible = solve_arborescence(w, single_root)
     if not feasible:
         return None
@@ -63,23 +59,23 @@ def arborescence(weights: ArrayLike, *, single_root: bool = False) -> tuple[Ints
 
 
 def reduced_costs(weights: ArrayLike, *, single_root: bool = False) -> Floats | None:
-    """Reduced costs of all arcs, zero on the best tree: no tree with arc (h, m) has more than the best weight + r_hm.
+    """Return the reduced cost r_hm of each arc: a tree with arc (h, m) weighs at most the best weight + r_hm.
 
-    Shape and missing arcs as in :func:`arborescence`; None if there is no tree.
+    They are zero on the best tree.  Arguments as for :func:`arborescence`; None if there is no tree.
     """
-    _, _, reduced, feasible = solve_arborescence(checked(weights), single_root)
+    _, _, reduced, feasible = solve_arborescence(check_weights(weights), single_root)
     return np.minimum(reduced, 0.0) if feasible else None
 
 
-def checked(weights: ArrayLike) -> Floats:
-    """The weights as an array, -inf in column 0 and on the diagonal."""
+def check_weights(weights: ArrayLike) -> Floats:
+    """Return a copy of the weights with -inf in column 0 and on the diagonal."""
     w = np.array(as_numbers(weights, "weights"))
     if w.ndim != 2 or w.shape[0] != w.shape[1] or not len(w):
-        raise ValueError(f"expected a square matrix of weights, not shape {w.shape}")
+        raise ValueError(f"weights: expected a square matrix, got shape {w.shape}")
     w[:, 0] = -np.inf
     np.fill_diagonal(w, -np.inf)
     if np.isnan(w).any() or (w == np.inf).any():
-        raise ValueError("expected weights that are numbers or -inf, not NaN or +inf")
+        raise ValueError("weights: expected numbers or -inf, got NaN or +inf")
     return w
 
 
@@ -92,48 +88,33 @@ def _weight(weights: Floats, heads: Ints) -> float:
 
 
 class Sets(NamedTuple):
-    """Vertices and contracted sets of them, and the path of best entering arcs that is followed backwards.
+    """Vertices, contracted sets, and the path of best entering arcs that is followed backwards."""
 
-    Attributes
-    ----------
-    chosen
-        The arc into each: its tail or its number.
-    parent
-        The set around each, -1 where there is none.
-    first, last
-        The first and the last vertex of each.
-    connected, on_path
-        Whether the root reaches each, and whether it is on the path.
-    path
-        The path.
-    top, following
-        Of vertices: the outermost set around each; the next vertex of the same set, -1 after the last.
-    paid
-        Duals of the sets that contain a vertex, so far.
-    """
-
-    chosen: Ints
-    parent: Ints
+    chosen: Ints  # the arc into each set: its tail or its number
+    parent: Ints  # the set around each set, or -1
+    # first, last: first and last vertex of each set
     first: Ints
     last: Ints
+    # connected, on_path: whether the root reaches each set; whether the set is on the path
     connected: Ints
     on_path: Ints
     path: Ints
+    # top, following: for each vertex: the outermost set around it; the next vertex of the same set, or -1
     top: Ints
     following: Ints
-    paid: Floats
+    paid: Floats  # for each vertex: sum of the dual values of the sets that contain it
 
 
 @njit(cache=True)
-def room_for_sets(size: int) -> Sets:
-    """Room for so many vertices and the sets of them."""
+def allocate_sets(size: int) -> Sets:
+    """Allocate the arrays for ``size`` vertices and their contracted sets."""
     rows = np.empty((9, 2 * size), dtype=np.int64)
     return Sets(rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7], rows[8], np.empty(size))
 
 
 @inner
-def part_vertices(sets: Sets) -> None:
-    """Let each vertex be alone, with no arc into it."""
+def reset_sets(sets: Sets) -> None:
+    """Reset all vertices to single sets without an entering arc."""
     size = sets.paid.shape[0]
     for node in range(2 * size):
         sets.parent[node], sets.first[node], sets.last[node] = -1, node, node
@@ -144,7 +125,7 @@ def part_vertices(sets: Sets) -> None:
 
 @folded
 def pay(sets: Sets, node: int, dual: float) -> None:
-    """Let the vertices of a set pay its dual value."""
+    """Add the dual value of a set to the sums of its vertices."""
     vertex = sets.first[node]
     while vertex >= 0:
         sets.paid[vertex] += dual
@@ -153,9 +134,9 @@ def pay(sets: Sets, node: int, dual: float) -> None:
 
 @folded
 def extend_path(sets: Sets, length: int, tail: int) -> tuple[int, int]:
-    """Let an arc with this tail lead the path on.
+    """Extend the path by an arc with this tail.
 
-    Its length, 0 where the root reaches it now; and the place where a cycle begins, or -1.
+    Return the new length of the path, 0 if the root now reaches it, and the start of a cycle, or -1.
     """
     path, other = sets.path, sets.top[tail]
     if sets.connected[other]:
@@ -173,7 +154,7 @@ def extend_path(sets: Sets, length: int, tail: int) -> tuple[int, int]:
 
 @folded
 def contract(sets: Sets, position: int, length: int, merged: int) -> None:
-    """Let the sets of a cycle, the path from a position on, become one."""
+    """Contract the sets on the path from ``position`` on, which form a cycle, into the set ``merged``."""
     path, first, last = sets.path, sets.first, sets.last
     for k in range(position, length):
         member = path[k]
@@ -189,9 +170,9 @@ def contract(sets: Sets, position: int, length: int, merged: int) -> None:
 
 
 @folded
-def leave_out(sets: Sets, vertex: int, node: int) -> None:
-    """Mark a set, and those in it that its arc into a vertex enters: no other arc into these is in the tree."""
-    decided = sets.on_path  # all 0 once no path is followed
+def mark_entered(sets: Sets, vertex: int, node: int) -> None:
+    """Mark a set, and its subsets that its arc into ``vertex`` enters: no other arc of the tree does."""
+    decided = sets.on_path  # all 0 once the path is empty
     while vertex != node:
         decided[vertex] = 1
         vertex = sets.parent[vertex]
@@ -200,9 +181,9 @@ def leave_out(sets: Sets, vertex: int, node: int) -> None:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def root_price(least: float, largest: float, size: int) -> float:
-    """A price of the root's arcs: trees differ in less than ``size`` arcs, whose weights lie between two numbers."""
+    """Return a price of the root's arcs that exceeds the difference of any two trees, from the range of weights."""
     price = size * (largest - least)
-    if price == 0.0:  # any price will do where all trees weigh the same
+    if price == 0.0:  # all trees weigh the same: any price is valid
         price = abs(largest) if largest != 0.0 else 1.0
     return price
 
@@ -212,7 +193,6 @@ def root_price(least: float, largest: float, size: int) -> float:
 
 @folded
 def _range(weights: Floats) -> tuple[float, float]:
-    """The least and the largest weight of an arc."""
     least, largest = np.inf, -np.inf
     for h in range(weights.shape[0]):
         for m in range(1, weights.shape[0]):
@@ -224,7 +204,7 @@ def _range(weights: Floats) -> tuple[float, float]:
 
 @folded
 def _best_tail(row: Floats, top: Ints, node: int) -> tuple[float, int]:
-    """The largest weight from a vertex outside a set, and that vertex, -1 if there is none."""
+    """Return the largest weight of an arc from a vertex outside the set, and that vertex, or -1."""
     best, arg = -np.inf, -1
     for h in range(row.shape[0]):
         if top[h] != node and row[h] > best:
@@ -252,7 +232,7 @@ def _write_inner(sets: Sets, position: int, length: int, weights: Floats, shift:
 def _merge_columns(
     path: Ints, position: int, length: int, into: Floats, target: Ints, dual: Floats, merged: int
 ) -> None:
-    """Write the best arc from each vertex into the set that a cycle becomes."""
+    """Write the best arc from each vertex into the contracted set."""
     for h in range(into.shape[1]):
         best, arg = -np.inf, -1
         for k in range(position, length):
@@ -266,21 +246,21 @@ def _merge_columns(
 
 @inner
 def _expand(sets, count, target, heads):  # type: ignore[no-untyped-def]
-    """Write the tree, the outermost sets first: the arc into a set decides which arc of its cycle is left out."""
+    """Write the tree, outermost sets first: the arc into a set determines the dropped arc of its cycle."""
     for node in range(count - 1, 0, -1):
         if not sets.on_path[node]:
             h = sets.chosen[node]
             m = target[node, h]
             heads[m] = h
-            leave_out(sets, m, node)
+            mark_entered(sets, m, node)
 
 
 @njit(cache=True)
 def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
-    """Heads, dual objective, reduced costs (numbers only where an arc is), and whether there is a tree at all.
+    """Return heads, dual objective, reduced costs (finite only for existing arcs), and whether there is a tree.
 
-    ``weights`` must be -inf in column 0 and on the diagonal.  With ``single_root`` the dual objective counts the
-    constant that was taken from the root's arc back in.
+    ``weights`` must be -inf in column 0 and on the diagonal.  With ``single_root`` the dual objective includes the
+    constant subtracted from the root's arc.
     """
     size = weights.shape[0]
     heads = np.full(size, -1)
@@ -293,7 +273,7 @@ def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
         if largest == -np.inf:
             return heads, -np.inf, reduced, False
         shift = root_price(least, largest, size)
-    # The best arc from each vertex into a set: its weight, less the duals of the sets it enters, and its head.
+    # For each vertex and set: weight of the best arc minus the duals of the sets that it enters, and the arc's head.
     into = np.empty((2 * size, size))
     target = np.empty((2 * size, size), dtype=np.int64)
     for m in range(1, size):
@@ -301,8 +281,8 @@ def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
             into[m, h] = weights[h, m] - (shift if h == 0 else 0.0)
             target[m, h] = m
     dual = np.zeros(2 * size)
-    sets = room_for_sets(size)
-    part_vertices(sets)
+    sets = allocate_sets(size)
+    reset_sets(sets)
     path, top = sets.path, sets.top
     count, objective = size, 0.0
     for start in range(1, size):
@@ -342,7 +322,7 @@ def solve_arborescence(weights, single_root):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, borrows=True)
 def is_tree(heads: Ints, mark: Ints) -> bool:
-    """Whether every vertex reaches the root, given the tail of the arc into each; ``mark``, as long, is for work."""
+    """Return whether every vertex reaches the root, given the tail of its entering arc; ``mark`` is workspace."""
     n = heads.shape[0] - 1
     mark[:] = 0
     mark[0] = -1

@@ -1,8 +1,8 @@
-"""Backbones: what finds the best tree of local parts, again and again with other arc scores.
+"""Backbones: repeated search for the best tree of local parts under changing arc scores.
 
-A backbone holds the parts that never change and the memory of its charts.  Projective trees come from the dynamic
-programs of :mod:`colgen.solvers.trees.eisner`, all others from maximum spanning arborescences (Hall, *K-best spanning
-tree parsing*, ACL 2007, for the k best of these).
+A backbone holds the constant parts and the memory of its charts.  Projective trees come from the dynamic programs of
+:mod:`colgen.solvers.trees.eisner`, all others from maximum spanning arborescences (Hall, *K-best spanning tree
+parsing*, ACL 2007, for the k best of these).
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ _IMPOSSIBLE = 0.5 * NEG
 
 
 _AT_ONCE = 4e6
-"""Steps of a dynamic program between two looks at the clock: some milliseconds."""
+"""Steps of a dynamic program between two checks of the clock: a few milliseconds."""
 
 
 _STEPS = {FIRST: 1.0, SIBLING: 2.0, GRANDCHILD: 4.0, THIRD: 16.0}
-"""Of a span of width 1, for each grandparent if there is one."""
+"""Steps per span of width 1, for each grandparent if there is one."""
 
 
 class TreeTimeError(Exception):
-    """A dynamic program was cut off."""
+    """A dynamic program was stopped by the time limit."""
 
 
 class Backbone(ABC):
-    """The best trees of local parts, for arc scores of shape (N, N) with ``NEG`` where an arc is forbidden.
+    """Best trees of local parts, for arc scores of shape (N, N) with ``NEG`` for forbidden arcs.
 
-    All that can last looks at ``expired()`` now and then, and raises :class:`TreeTimeError` if it is true.
+    Long computations check ``expired()`` and raise :class:`TreeTimeError` once it is true.
     """
 
     size: int
@@ -48,31 +48,31 @@ class Backbone(ABC):
 
     @abstractmethod
     def best(self, arc: Floats, heads: Ints) -> float:
-        """Score of the best tree, ``NEG`` if there is none; writes its heads, shape (N,) with ``heads[0]`` = -1."""
+        """Return the score of the best tree, or ``NEG``; write its heads, shape (N,) with ``heads[0]`` = -1."""
 
     @abstractmethod
     def marginals(self, arc: Floats, bound: Floats) -> None:
         """Write an upper bound on the trees with each arc, shape (N, N), for the arc scores of the last :meth:`best`.
 
-        It is the score of the best tree for the arcs of a best tree, and at most ``NEG / 2`` where there is none.
+        The bound equals the best score on the arcs of a best tree; it is at most ``NEG / 2`` for arcs in no tree.
         """
 
     @abstractmethod
     def likely(self, arc: Floats, rank: Floats) -> None:
-        """Write how likely each arc is to be in a best tree, shape (N, N): found at once, and no bound of anything."""
+        """Write a quick heuristic rank of each arc's chance to be in a best tree, shape (N, N); not a bound."""
 
     @abstractmethod
     def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
-        """Scores and heads of the k best trees, shapes (k,) and (k, N), or of all if there are fewer."""
+        """Return scores and heads of the k best trees, shapes (k,) and (k, N), or of all if there are fewer."""
 
     def require(self) -> None:
-        """Raise :class:`TreeTimeError` if there is no time left."""
+        """Raise :class:`TreeTimeError` if time is up."""
         if self.expired():
             raise TreeTimeError
 
 
 class Projective(Backbone):
-    """Projective trees, by dynamic programs; their marginals are exact."""
+    """Projective trees by dynamic programs, with exact marginals."""
 
     def __init__(self, parts: Parts, single_root: bool = True, expired: Expired = never) -> None:
         self.size, self._order, self.expired = parts.size, parts.order, expired
@@ -110,7 +110,7 @@ class Projective(Backbone):
 
     @cached_property
     def _most(self) -> Floats:
-        """What each arc's other parts score at most, of all that a word could make of them; shape (N, N)."""
+        """Upper bound on the scores of each arc's other parts, shape (N, N)."""
         order, sib, grand, *_ = self._rest
         most = np.zeros((self.size, self.size))
         if order >= SIBLING:
@@ -131,7 +131,7 @@ class Projective(Backbone):
 
 @functools.lru_cache(256)
 def _slices(order: int, size: int, work: float) -> tuple[tuple[int, int], ...]:
-    """Ranges of widths that take no more than some milliseconds each, narrow spans first."""
+    """Return ranges of widths that take a few milliseconds each, narrow spans first."""
     found, first, steps = [], 1, 0.0
     for width in range(1, size):
         steps += work * (size - width) * width * _STEPS[order] * (1 if order < GRANDCHILD else size)
@@ -142,7 +142,7 @@ def _slices(order: int, size: int, work: float) -> tuple[tuple[int, int], ...]:
 
 
 class NonProjective(Backbone):
-    """All trees, by arborescences; marginals are bounds by reduced costs."""
+    """All trees by arborescences; marginals are bounds from reduced costs."""
 
     def __init__(self, size: int, single_root: bool = True, expired: Expired = never) -> None:
         self.size, self.single_root, self.expired = size, single_root, expired
@@ -172,8 +172,8 @@ class NonProjective(Backbone):
             rank[:] = arc
 
     def k_best(self, arc: Floats, k: int) -> tuple[Floats, Ints]:
-        # A set of trees is kept with its best tree.  When that is taken, the rest of the set is split by the first arc
-        # that differs: it is forbidden, and those before it are required (Lawler, 1972).
+        # A set of trees is stored with its best tree.  When that tree is returned, the rest of the set is split by the
+        # first different arc: the arc is forbidden, and those before it are required (Lawler, 1972).
         heads = np.empty(self.size, dtype=np.int64)
         values: list[float] = []
         trees: list[Ints] = []
@@ -207,13 +207,13 @@ def _open(arc: Floats) -> Floats:
 _kept = threading.local()
 
 _MOST_KEPT = 1 << 23
-"""Numbers of a chart that is kept."""
+"""Longest chart that is kept, in numbers."""
 
 
 def _memory(name: str, length: int) -> Floats:
-    """A chart of this length, the same one for all sentences of a thread: fresh memory costs more than filling it.
+    """Return a chart shared by all sentences of a thread: allocating new memory costs more than filling it.
 
-    Every use fills it anew, so that backbones may share it.  Very long ones are not kept.
+    Every use overwrites it, so backbones may share it.  Very long charts are not kept.
     """
     if length > _MOST_KEPT:
         return np.empty(length)

@@ -1,10 +1,10 @@
-r"""Loopy belief propagation on dependency trees with scores of grandchildren: approximate sums and marginals.
+r"""Loopy belief propagation on dependency trees with grandchild scores: approximate sums and marginals.
 
-Each arc is a variable, in the tree or not.  One global factor says that the arcs make a tree, projective or not, and
-one for each pair of arcs g → h → m adds its score where both are there.  Messages are log-odds: that of a pair to an
-arc whose partner has the cavity log-odds n is log((1 + exp(n + s)) / (1 + exp n)), that of the tree factor the log-odds
-of a marginal, which sums over all trees, less the arc's own.  So one iteration is O(n³), where sums over projective
-trees with grandchildren are O(n⁴) and those over all trees are intractable.
+Each arc is a binary variable.  One global factor requires that the arcs form a tree, projective or not.  One factor per
+pair of arcs g → h → m adds its score if both are present.  Messages are log-odds.  The message of a pair to an arc is
+log((1 + exp(n + s)) / (1 + exp n)), where n are the cavity log-odds of the other arc.  The message of the tree factor
+is the log-odds of a marginal over all trees minus the arc's own.  One iteration takes O(n³).  Exact sums over
+projective trees with grandchildren take O(n⁴), and those over all trees are intractable.
 
 Source: D. A. Smith, J. Eisner, *Dependency parsing by belief propagation*, EMNLP 2008; for the free energy
 J. S. Yedidia, W. T. Freeman, Y. Weiss, *Constructing free-energy approximations and generalized belief propagation
@@ -26,7 +26,7 @@ from colgen.solvers.trees.matrix_tree import tree_sums
 Floats = NDArray[np.float64]
 
 _SURE = 36.0
-"""Log-odds beyond this cannot be told from certainty in a marginal of 64 bits; messages stay within."""
+"""Limit of messages: log-odds beyond it are indistinguishable from certainty in 64-bit marginals."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +36,13 @@ class Beliefs:
     Attributes
     ----------
     log_partition
-        Bethe's approximation of it; -inf if there is no tree (all beliefs are zero then).
-    arcs
-        Of each arc, shape (N, N): exact marginals of trees at the scores that the pairs' messages change.
-    grandchildren
-        Of each pair of arcs g → h → m, shape (N, N, N); of h = 0, where g counts as 0 too, the arc's own.
+        Bethe approximation; -inf if there is no tree (all beliefs are then zero).
+    arcs : (N, N) array
+        Exact marginals of trees at the arc scores changed by the messages of the pairs.
+    grandchildren : (N, N, N) array
+        Belief of each pair of arcs g → h → m; for h = 0, where g is 0 too, the belief of the arc.
     residual
-        The largest change of an arc's belief in the last iteration.
+        Largest change of an arc's belief in the last iteration.
     """
 
     log_partition: float
@@ -59,18 +59,18 @@ def tree_beliefs(
     single_root: bool = False,
     iterations: int = 10,
 ) -> Beliefs:
-    """Approximate sums over dependency trees with scores of grandchildren.
+    """Compute approximate sums over dependency trees with grandchild scores.
 
     Parameters
     ----------
-    arcs
-        Shape (N, N), by head and modifier, root 0; -inf where there is no arc.
-    grandchildren
-        Shape (N, N, N), by grandparent, head and modifier; of the root's modifiers at [0, 0, m].  -inf forbids.
+    arcs : (N, N) array by head and modifier, root 0
+        -inf marks a missing arc.
+    grandchildren : (N, N, N) array by grandparent, head and modifier
+        The root's modifiers are at [0, 0, m].  -inf forbids a pair.
     projective
-        Whether all trees of the tree factor are projective.
+        Whether the tree factor contains projective trees only.
     iterations
-        Each updates all pairs' messages, then the tree factor's.
+        Number of updates of all pair messages, followed by those of the tree factor.
     """
     theta = np.array(as_floats(arcs, "arcs", shape=("N", "N"), minus_infinity=True))
     size = len(theta)
@@ -88,14 +88,14 @@ def tree_beliefs(
     upper, lower = g * size + h, h * size + m  # the two arcs of each pair
     score = scores[g, h, m]
     unary = theta[allowed]
-    place = np.cumsum(allowed).reshape(-1) - 1  # of an arc among those that are allowed
+    place = np.cumsum(allowed).reshape(-1) - 1  # index of an arc among the allowed ones
     upper, lower = place[upper], place[lower]
     count = len(unary)
     tree, to_upper, to_lower = np.zeros(count), np.zeros(len(score)), np.zeros(len(score))
     cavity, marginals, log_partition = unary, np.zeros(count), -np.inf
     residual = np.inf
     odds = unary
-    for iteration in range(iterations + 1):  # the first asks the tree factor alone
+    for iteration in range(iterations + 1):  # the first evaluates the tree factor alone
         if iteration:
             of_upper, of_lower = odds[upper] - to_upper, odds[lower] - to_lower
             to_upper = _softplus(of_lower + score) - _softplus(of_lower)
@@ -127,7 +127,7 @@ def tree_beliefs(
 def _tree_factor(
     cavity: Floats, allowed: NDArray[np.bool_], projective: bool, single_root: bool
 ) -> tuple[float, Floats]:
-    """Sums over all trees at an arc's log-odds from elsewhere."""
+    """Return log-partition function and marginals of all trees at the cavity log-odds of the arcs."""
     theta = np.full(allowed.shape, -np.inf)
     theta[allowed] = cavity
     if projective:
@@ -138,6 +138,6 @@ def _tree_factor(
 
 
 def _softplus(x: Floats) -> Floats:
-    """log(1 + exp x)."""
+    """Return log(1 + exp x)."""
     result: Floats = np.logaddexp(0.0, x)
     return result

@@ -1,18 +1,18 @@
-r"""Projective dependency parsing by dynamic programming: four parsers behind one interface.
+r"""Projective dependency parsing by dynamic programming: four parsers with one interface.
 
-Words 1 to n stand in the order of the sentence, position 0 is the root.  A tree gives each word m a head, so that every
-word descends from the root; it is projective if each arc's span holds descendants of its head alone.  The score of a
-tree is a sum over its local parts, and which parts there are decides the parser:
+Words 1 to n are numbered in sentence order; position 0 is the root.  A tree gives each word m a head, such that every
+word descends from the root.  It is projective if each arc's span contains only descendants of its head.  The score of a
+tree is a sum over its local parts.  The kinds of parts determine the parser:
 
-    order       parts (beside the arcs)                                 time    memory    module
+    order       parts (besides arcs)                                    time    memory    module
     FIRST       none                                                    n³      n²        eisner_first
     SIBLING     adjacent siblings                                       n³      n²        eisner_sibling
     GRANDCHILD  adjacent siblings, outermost grandchildren              n⁴      n³        eisner_grandchild
     THIRD       all grandchildren, adjacent siblings, grand-siblings    n⁴      n³        eisner_sibling
 
-Every parser gives the best tree and max-marginals (the value of the best tree with each arc), and by
-:class:`colgen.solvers.trees.backbone.Projective` the k best, under any set of allowed arcs: an arc is forbidden by
-disallowing it, and required by disallowing the other heads of its modifier.
+Every parser computes the best tree and max-marginals (the value of the best tree with each arc).  The k best trees are
+computed by :class:`colgen.solvers.trees.backbone.Projective`.  All work with any set of allowed arcs: an arc is
+required by disallowing the other heads of its modifier.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from colgen.solvers.trees.eisner_items import FIRST, GRANDCHILD, IMPOSSIBLE, NEG
 Bools = NDArray[np.bool_]
 
 _LARGEST = 1e24
-"""Of a score: sums of as many as a sentence has are far from what stands for impossible."""
+"""Largest score: sums of as many as a sentence has stay far from the value for impossible."""
 
 _NO_PARTS = np.zeros((1, 1, 1))
 _NO_TRIPLES = np.zeros((1, 1, 1, 1, 1, 1))
@@ -39,31 +39,29 @@ _NO_TRIPLES = np.zeros((1, 1, 1, 1, 1, 1))
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Scores of the local parts of a sentence's trees.  N positions, the root among them.
+    """Scores of the local parts of a sentence's trees, with N positions including the root.
 
     Parameters
     ----------
-    arcs
-        Shape (N, N), by head and modifier; -inf where there is no arc.  The diagonal and the column of the root count
-        for nothing.
-    siblings
-        Shape (N, N, N), by head, modifier and adjacent sibling on the side of the head; the head itself in place of a
-        sibling that is not there.
-    outermost
-        Shape (N, N, N), by head, modifier and the modifier's outermost modifier: within the span of the arc (the
-        modifier itself if there is none), and beyond it (the head if there is none).
-    grandchildren
-        Shape (N, N, N), by grandparent, head and modifier; of arcs from the root, [0, 0, m].
-    triples, kinds
-        Scores of grandparent, head, modifier and adjacent sibling, shape (2, 2, K, K, K, K): is the grandparent right
-        of the head, is the modifier, and the kinds of the four words, K - 1 for no sibling.  Kinds by position, shape
-        (N,), each in 0, ..., K - 2.
+    arcs : (N, N) array by head and modifier
+        -inf marks a missing arc.  The diagonal and the root's column are ignored.
+    siblings : (N, N, N) array by head, modifier and adjacent sibling
+        The sibling is the one towards the head; the head itself if none exists.
+    outermost : (N, N, N) array by head, modifier and the modifier's outermost modifier
+        It is used twice: for the modifier within the span of the arc (the modifier itself if none exists), and beyond
+        it (the head if none exists).
+    grandchildren : (N, N, N) array by grandparent, head and modifier
+        Arcs from the root are at [0, 0, m].
+    triples : (2, 2, K, K, K, K) array
+        Scores of grandparent, head, modifier and adjacent sibling: whether the grandparent is right of the head,
+        whether the modifier is, and the kinds of the four words, K - 1 for no sibling.
+    kinds : (N,) array of kinds by position, 0 to K - 2
 
     Raises
     ------
     ValueError
-        If shapes do not fit, a score is not finite (but for arcs of -inf, which are forbidden) or beyond ±1e24, or
-        parts that no parser holds are given together.
+        If shapes do not fit, a score is not finite or exceeds ±1e24 (except -inf for arcs), or no parser supports the
+        combination of parts.
     """
 
     arcs: Floats
@@ -78,7 +76,7 @@ class Parts:
         arcs = as_floats(self.arcs, "arcs", shape=square, minus_infinity=True).copy()
         size = len(arcs)
         if size < 2:
-            raise ArrayError(f"arcs: expected two positions or more, the root among them, got {size}")
+            raise ArrayError(f"arcs: expected at least two positions including the root, got {size}")
         np.fill_diagonal(arcs, 0.0)
         arcs[:, 0] = 0.0
         _check_size(np.where(np.isneginf(arcs), 0.0, arcs), "arcs")
@@ -90,7 +88,7 @@ class Parts:
                 _check_size(scores, name)
                 object.__setattr__(self, name, scores)
         if self.outermost is not None and (self.grandchildren is not None or self.triples is not None):
-            raise ArrayError("no parser holds outermost grandchildren together with all grandchildren or triples")
+            raise ArrayError("outermost: no parser supports it together with grandchildren or triples")
         if (self.triples is None) != (self.kinds is None):
             raise ArrayError("triples and kinds must be given together")
         if self.triples is not None and self.kinds is not None:
@@ -101,7 +99,7 @@ class Parts:
             object.__setattr__(self, "kinds", kinds)
 
     def rescored(self, arcs: Floats, **others: Any) -> Parts:
-        """The same kinds of parts with other scores (and kinds), which are not checked."""
+        """Return parts of the same kinds with other scores (and kinds), which are not validated."""
         made = copy.copy(self)
         for name, scores in {"arcs": arcs, **others}.items():
             object.__setattr__(made, name, scores)
@@ -109,12 +107,12 @@ class Parts:
 
     @property
     def size(self) -> int:
-        """Number of positions, the root among them."""
+        """Number of positions, including the root."""
         return len(self.arcs)
 
     @property
     def order(self) -> int:
-        """Which parser holds these parts."""
+        """The order of the parser for these parts."""
         if self.grandchildren is not None or self.triples is not None:
             return THIRD
         if self.outermost is not None:
@@ -122,7 +120,7 @@ class Parts:
         return FIRST if self.siblings is None else SIBLING
 
     def rest(self, single_root: bool) -> Rest:
-        """What kernels take beside the scores of arcs: parts that are not given score zero."""
+        """Return the kernel arguments other than the arc scores; missing parts score zero."""
         order, size = self.order, self.size
         zeros = (
             np.zeros((size, size, size))
@@ -141,7 +139,7 @@ class Parts:
         return order, sib, grand, triple, kinds, bool(single_root)
 
     def allowed(self, allowed: ArrayLike | None = None) -> Bools:
-        """The arcs that may be used: those given, without arcs of -inf, to the root and from a word to itself."""
+        """Return the usable arcs: those allowed, without missing arcs, arcs to the root and self-loops."""
         size = self.size
         if allowed is None:
             usable = np.ones((size, size), dtype=np.bool_)
@@ -153,7 +151,7 @@ class Parts:
         return usable
 
     def score(self, heads: ArrayLike) -> float:
-        """Score of a tree, part by part: heads of shape (N,), ``heads[0]`` counts for nothing."""
+        """Return the score of a tree, recomputed part by part from heads of shape (N,); ``heads[0]`` is ignored."""
         tree = as_indices(heads, "heads", upper=self.size, low=-1, shape=(self.size,)).tolist()
         modifiers: list[list[int]] = [[] for _ in range(self.size)]
         for m in range(1, self.size):
@@ -163,8 +161,8 @@ class Parts:
             g = tree[h] if h > 0 else 0
             for number, m in enumerate(own):
                 total += float(self.arcs[h, m])
-                beside = number + 1 if m < h else number - 1  # the next one on the side of the head
-                s = own[beside] if 0 <= beside < len(own) and (own[beside] < h) == (m < h) else h
+                adjacent = number + 1 if m < h else number - 1  # the next one on the side of the head
+                s = own[adjacent] if 0 <= adjacent < len(own) and (own[adjacent] < h) == (m < h) else h
                 if self.siblings is not None:
                     total += float(self.siblings[h, m, s])
                 if self.outermost is not None:
@@ -184,16 +182,15 @@ class Parts:
 
 
 def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> tuple[float, Ints] | None:
-    """The best projective tree and its score; None if the allowed arcs hold no tree.
+    """Return score and heads of the best projective tree; None if the allowed arcs contain no tree.
 
     Parameters
     ----------
-    allowed
-        Shape (N, N): which arcs may be used; by default all.
+    allowed : (N, N) mask of usable arcs, by default all
     single_root
         Whether the root must have exactly one modifier.
     """
-    arc, rest, chart = _prepare(parts, allowed, single_root)
+    arc, rest, chart = prepare(parts, allowed, single_root)
     heads = np.empty(parts.size, dtype=np.int64)
     value = search.best_with_heads(arc, rest, chart, heads)
     if value < IMPOSSIBLE:
@@ -202,8 +199,8 @@ def best_tree(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bo
 
 
 def max_marginals(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Floats:
-    """The value of the best tree with each arc, shape (N, N); -inf where the arc is in no tree."""
-    arc, rest, chart = _prepare(parts, allowed, single_root)
+    """Return the value of the best tree with each arc, shape (N, N); -inf if the arc is in no tree."""
+    arc, rest, chart = prepare(parts, allowed, single_root)
     best = np.full((parts.size, parts.size), NEG)
     if search.inside(arc, rest, chart, 1, parts.size) > IMPOSSIBLE:
         outside = np.empty_like(chart)
@@ -212,7 +209,8 @@ def max_marginals(parts: Parts, *, allowed: ArrayLike | None = None, single_root
     return best
 
 
-def _prepare(parts: Parts, allowed: ArrayLike | None, single_root: bool) -> tuple[Floats, Rest, Floats]:
+def prepare(parts: Parts, allowed: ArrayLike | None, single_root: bool) -> tuple[Floats, Rest, Floats]:
+    """Return the scores of the allowed arcs, the other scores, and an empty chart, for kernels."""
     arc = np.where(parts.allowed(allowed), parts.arcs, NEG)
     return arc, parts.rest(single_root), np.empty(search.chart_size(parts.order, parts.size))
 

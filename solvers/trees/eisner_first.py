@@ -5,10 +5,10 @@ Two kinds of items (:mod:`colgen.solvers.trees.eisner_items`), both with their h
     C[h, e] = max_m I[h, m] + C[m, e]
     I[h, m] = arc[h, m] + max_r C[h, r] + C[m, r ± 1]
 
-A word gathers its modifiers to the left and to the right independently, so that every tree has one derivation.  If
-the root is to have a single modifier then the arc from it admits r = 0 alone.
+A word collects its modifiers to the left and to the right independently, so every tree has one derivation.  If the
+root must have a single modifier, its arc allows only r = 0.
 
-Chart of 3 N² numbers: C by (h, e), I by (h, m), and C once more by (e, h), which keeps all inner loops contiguous.
+The chart has 3 N² numbers: C by (h, e), I by (h, m), and C again by (e, h), so that all inner loops are contiguous.
 
 Source: J. Eisner, *Three new probabilistic models for dependency parsing: an exploration*, COLING 1996.
 """
@@ -30,7 +30,7 @@ from colgen.solvers.trees.eisner_items import (
 
 @quick
 def inside_first(scores: Scores, chart: Floats, first: int, end: int) -> None:
-    """Fill the chart for spans of the widths first to end - 1; all narrower ones have been."""
+    """Fill the chart for spans of widths first to end - 1, given all narrower ones."""
     arc = scores.arc
     size = len(arc)
     square = size * size
@@ -53,11 +53,10 @@ def inside_first(scores: Scores, chart: Floats, first: int, end: int) -> None:
 
 @quick
 def outside_first(scores: Scores, chart: Floats, outside: Floats, best: Floats, first: int, end: int) -> None:
-    """Write the value of the best tree with each arc, shape (N, N), from a filled chart; ``NEG`` where there is none.
+    """Write the value of the best tree with each arc, shape (N, N), from a full chart; ``NEG`` if none exists.
 
-    ``outside``, as long as the chart, is overwritten: the value of the best tree around each item.
-
-    The widths end - 1 down to first of the spans are gone over; all wider ones have been.
+    ``outside``, as long as the chart, receives the value of the best tree around each item.  The call processes spans
+    of widths end - 1 down to first; wider ones come before.
     """
     arc = scores.arc
     size = len(arc)
@@ -95,7 +94,7 @@ def outside_first(scores: Scores, chart: Floats, outside: Floats, best: Floats, 
 
 @inner
 def expand_first(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
-    """The ways to build an item: their number, and the arc (head, modifier) that the item stands for, or (-1, -1)."""
+    """List the ways to build an item; return their number and the item's arc (head, modifier), or (-1, -1)."""
     arc = scores.arc
     size = len(arc)
     square = size * size

@@ -1,20 +1,21 @@
 r"""Projective parsing with adjacent siblings and outermost grandchildren, O(n⁴) (Carreras, 2007).
 
-An arc h → m scores arc[h, m]; with the sibling s next to m on the side of h, sib[h, m, s] (s = h: none); with the
-modifier c of m that is farthest from m within the span of the arc, grand[h, m, c] (c = m: none); and with the modifier
-c that is farthest from m beyond the arc, grand[h, m, c] once more (c = h: none).  So a complete item carries the
-outermost modifier of its head:
+An arc h → m has four scores: arc[h, m]; sib[h, m, s] with the sibling s next to m towards h (s = h: none);
+grand[h, m, c] with the modifier c of m farthest from m within the span of the arc (c = m: none); and grand[h, m, c]
+again with the one farthest from m beyond the arc (c = h: none).  So a complete item stores the outermost modifier of
+its head:
 
     C[h, e, m] = I[h, m] + B[h, m, e]
     I[h, m]    = arc[h, m] + max_r A[h, m, r] + B[h, m, r]
     A[h, m, r] = max_s C[h, r, s] + sib[h, m, s]          the head's half, which ends at r
     B[h, m, e] = max_c C[m, e, c] + grand[h, m, c]        the modifier's half beyond the arc, which ends at e
-    B[h, m, r] = max_c C[m, r ± 1, c] + grand[h, m, c]    the modifier's half within, beside the head's that ends at r
+    B[h, m, r] = max_c C[m, r ± 1, c] + grand[h, m, c]    the modifier's half within, next to the head's that ends at r
 
-r lies on the head's side of m and e does not, so that both kinds of B fit into one array.  Of O(n³) items A and B each
-has O(n) ways; all inner loops are contiguous.
+r lies on the head's side of m and e does not, so both kinds of B fit into one array.  There are O(n³) items A and B,
+each with O(n) ways to build it; all inner loops are contiguous.
 
-Chart of 3 N³ + N² + 1 numbers: I, C by (h, e, m), A by (h, m, r), B by (h, m, e or r), and the goal max_m C[0, n, m].
+The chart has 3 N³ + N² + 1 numbers: I, C by (h, e, m), A by (h, m, r), B by (h, m, e or r), and the goal
+max_m C[0, n, m].
 
 Source: X. Carreras, *Experiments with a higher-order projective dependency parser*, EMNLP-CoNLL 2007.
 """
@@ -27,7 +28,7 @@ from colgen.solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Scores, W
 
 @quick
 def inside_grandchild(scores: Scores, chart: Floats, first: int, end: int) -> None:
-    """Fill the chart for spans of the widths first to end - 1; all narrower ones have been."""
+    """Fill the chart for spans of widths first to end - 1, given all narrower ones."""
     arc, sib, grand, single_root = scores.arc, scores.sib, scores.grand, scores.single_root
     size = len(arc)
     square, cube = size * size, size * size * size
@@ -89,11 +90,10 @@ def inside_grandchild(scores: Scores, chart: Floats, first: int, end: int) -> No
 
 @quick
 def outside_grandchild(scores: Scores, chart: Floats, outside: Floats, best: Floats, first: int, end: int) -> None:
-    """Write the value of the best tree with each arc from a filled chart, shape (N, N); ``NEG`` where there is none.
+    """Write the value of the best tree with each arc, shape (N, N), from a full chart; ``NEG`` if none exists.
 
-    ``outside``, as long as the chart, is overwritten: the value of the best tree around each C and each I.
-
-    The widths end - 1 down to first of the spans are gone over; all wider ones have been.
+    ``outside``, as long as the chart, receives the value of the best tree around each C and each I.  The call processes
+    spans of widths end - 1 down to first; wider ones come before.
     """
     arc, sib, grand, single_root = scores.arc, scores.sib, scores.grand, scores.single_root
     size = len(arc)
@@ -147,7 +147,7 @@ def outside_grandchild(scores: Scores, chart: Floats, outside: Floats, best: Flo
 
 @inner
 def expand_grandchild(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
-    """The ways to build an item, as :func:`colgen.solvers.trees.eisner_first.expand_first` gives them."""
+    """List the ways to build an item, as :func:`colgen.solvers.trees.eisner_first.expand_first` does."""
     arc, sib, grand = scores.arc, scores.sib, scores.grand
     size = len(arc)
     square, cube = size * size, size * size * size

@@ -1,21 +1,21 @@
-r"""The best projective tree of some candidate arcs, with all grandparent parts and all consecutive sibling parts.
+r"""The best projective tree of candidate arcs with all grandparent parts and all consecutive sibling parts.
 
-Spans know the grandparent of their head, so that items go by arcs: with e = (g, h) an arc into h and f = (h, m),
+Spans store the grandparent of their head, so items are indexed by arcs.  With e = (g, h) an arc into h and f = (h, m):
 
     C[e, x] = max_m  I[e, f] + C[f, x] + last[h, m]                     h, its modifiers up to m, and all below to x
     I[e, f] = s[h, m] + r[g, h, m] + max of  C[f, h ± 1] + first[h, m]                                   m comes first
               and over (h, s), s between h and m:  I[e, (h, s)] + q[h, s, m] + max_t C[(h, s), t] + C[f, t ± 1]
 
-with the sibling parts first, q and last, and C[e, h] = 0.  What lies between two siblings asks for no grandparent of
-theirs but h, so that it is looked for once for all of e.
+with the sibling parts first, q and last, and C[e, h] = 0.  The last maximum, between two siblings, depends on h but not
+on g, so it is computed once for all e.
 
-With a arcs, a_h of them into h and d_h out of it on one side, this takes time O(Σ_h a_h d_h (n + d_h) + n Σ_h d_h²) and
-memory O(a n + Σ_h a_h d_h): O(n⁴) and O(n³) for all arcs, and hardly more than the n² that the arcs are looked up in
-where each word has a few.  :mod:`colgen.solvers.trees.eisner_sibling` holds the same parts, but for those of last
+With a arcs, a_h of them into h and d_h out of it on one side, the time is O(Σ_h a_h d_h (n + d_h) + n Σ_h d_h²) and the
+memory O(a n + Σ_h a_h d_h).  That is O(n⁴) and O(n³) for all arcs.  If each word has few arcs it is hardly more than
+the n² needed to look the arcs up.  :mod:`colgen.solvers.trees.eisner_sibling` has the same parts, except those of last
 modifiers, in charts of all arcs.
 
-Source: T. Koo, M. Collins, *Efficient third-order dependency parsers*, ACL (2010), whose Model 1 has g-spans and whose
-Model 2 has siblings in them.
+Source: T. Koo, M. Collins, *Efficient third-order dependency parsers*, ACL (2010): g-spans as in Model 1, siblings in
+them as in Model 2.
 """
 
 from __future__ import annotations
@@ -34,48 +34,33 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _AT_ONCE = 4e6
-"""Steps between two looks at the clock: some milliseconds."""
+"""Steps between two checks of the clock: a few milliseconds."""
 
 
 class Chart(NamedTuple):
     """Candidate arcs, and the values of items over them.
 
-    Arc 0 enters the root and comes from nowhere; the others go by modifier, then by head.
-
-    Attributes
-    ----------
-    heads, modifiers
-        Of each arc.
-    incoming
-        The arcs into p are ``incoming[p]`` to ``incoming[p + 1] - 1``.
-    order, outgoing, split
-        The arcs out of p are ``order[outgoing[p]:outgoing[p + 1]]``: from ``split[p]`` on those to its right, before
-        those to its left, the nearest first on either side.
-    place
-        By head and modifier, where an arc is in ``order``; -1 where there is none.
-    pair_at
-        Where the pairs of an arc into p and one out of it begin in ``pairs``.
-    spans
-        C, by arc and end.
-    pairs
-        I, by arc into p and arc out of it.
+    Arc 0 enters the root and has no head.  The others are ordered by modifier, then by head.
     """
 
+    # heads, modifiers: ends of each arc
     heads: Ints
     modifiers: Ints
-    incoming: Ints
+    incoming: Ints  # the arcs into p are ``incoming[p]`` to ``incoming[p + 1] - 1``
+    # order, outgoing, split: the arcs out of p are ``order[outgoing[p]:outgoing[p + 1]]``: those to its left, then,
+    # from ``split[p]`` on, those to its right, nearest first on either side
     order: Ints
     outgoing: Ints
     split: Ints
-    place: Ints
-    pair_at: Ints
-    spans: Floats
-    pairs: Floats
+    place: Ints  # (N, N) array by head and modifier: position of an arc in ``order``, or -1
+    pair_at: Ints  # start in ``pairs`` of the pairs of an arc into p and one out of it
+    spans: Floats  # C, by arc and end
+    pairs: Floats  # I, by arc into p and arc out of it
 
 
 @njit(cache=True)
 def lay_out(there: Mask) -> Chart:
-    """An empty chart of the arcs that are there, by head and modifier; for kernels and their callers."""
+    """Return an empty chart of the arcs in the mask ``there``, by head and modifier."""
     size = there.shape[0]
     count = 1
     for h in range(size):
@@ -119,9 +104,9 @@ def lay_out(there: Mask) -> Chart:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _halves(chart, s, m, toward):  # type: ignore[no-untyped-def]
-    """The most that covers what lies between two siblings, arcs s and m of one head; and where the first one's ends.
+    """Return the best value between two siblings, arcs s and m of one head, and where the first half ends.
 
-    ``toward``: from the head outwards, 1 or -1.
+    ``toward`` is 1 or -1, from the head outwards.
     """
     spans, first, last = chart.spans, chart.modifiers[s], chart.modifiers[m]
     best, at = -np.inf, first
@@ -134,7 +119,7 @@ def _halves(chart, s, m, toward):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _is_inside(g, h, x):  # type: ignore[no-untyped-def]
-    """Whether a grandparent lies in the span from its head h to x."""
+    """Return whether grandparent g lies in the span from its head h to x."""
     return h < g <= x or x <= g < h
 
 
@@ -142,15 +127,14 @@ def _is_inside(g, h, x):  # type: ignore[no-untyped-def]
 def fill(
     chart: Chart, arcs: Floats, grandparents: Floats, siblings: Floats, single_root: bool, first: int, end: int
 ) -> float:
-    """Fill the chart for spans of the widths first to end - 1, all narrower ones have been; the value of the last.
+    """Fill the chart for spans of widths first to end - 1, given all narrower ones; return the value of the last.
 
     Parameters
     ----------
-    arcs
-        By head and modifier, shape (N, N).
-    grandparents, siblings
-        By parent, grandparent, child, and by head, modifier, sibling, shape (N, N, N): sibling = head says that none
-        comes before, and sibling = modifier that none comes after.
+    arcs : (N, N) array by head and modifier
+    grandparents : (N, N, N) array by parent, grandparent and child
+    siblings : (N, N, N) array by head, modifier and sibling
+        Sibling = head: none comes before; sibling = modifier: none comes after.
     """
     size = arcs.shape[0]
     heads, modifiers, incoming, order = chart.heads, chart.modifiers, chart.incoming, chart.order
@@ -204,7 +188,7 @@ def fill(
 
 @njit(cache=True)
 def trace(chart: Chart, siblings: Floats, arcs: Floats, single_root: bool, heads: Ints) -> None:
-    """Write the heads of the best tree of a chart that is full and has one; that of the root is -1."""
+    """Write the heads of the best tree from a full chart that has one; the root's head is -1."""
     size = arcs.shape[0]
     heads[0] = -1
     tails, modifiers, order = chart.heads, chart.modifiers, chart.order
@@ -232,7 +216,7 @@ def trace(chart: Chart, siblings: Floats, arcs: Floats, single_root: bool, heads
                 best, own = value, j
         stack[top, 0], stack[top, 1] = order[start + own], x
         top += 1
-        while own >= low:  # the modifiers from the last one inwards
+        while own >= low:  # the modifiers from the last inwards
             m = order[start + own]
             heads[modifiers[m]] = tails[m]
             best = arcs[h, modifiers[m]] + siblings[h, modifiers[m], h] + spans[m, h + toward]
@@ -261,12 +245,12 @@ def best_of_parts(
     single_root: bool = False,
     expired: Expired = never,
 ) -> tuple[float, Ints] | None:
-    """As :func:`best_tree`, with arrays in the order that :func:`fill` has them, which are not looked at.
+    """Return the result of :func:`best_tree`, from arrays in the layout of :func:`fill`, without validation.
 
     Raises
     ------
     TimeoutError
-        If ``expired`` has said, between two slices of some milliseconds, that time is up.
+        If ``expired`` returns True; it is checked every few milliseconds.
     """
     size = len(there)
     chart = lay_out(there)
@@ -294,26 +278,24 @@ def best_tree(
     allowed: ArrayLike | None = None,
     single_root: bool = False,
 ) -> tuple[float, Ints] | None:
-    """The best projective tree: its score and its heads, that of the root is -1; None if there is no tree.
+    """Return score and heads of the best projective tree, -1 for the root; None if there is no tree.
 
     Parameters
     ----------
-    arcs
-        By head and modifier, shape (N, N), the root first; -inf where there is no arc.
-    grandparents
-        By grandparent, parent and child, shape (N, N, N); None: all are 0.
-    siblings
-        By head, sibling and modifier, consecutive on one side of the head, the sibling nearer to it; sibling = head:
-        none comes before; modifier = head: none comes after.  None: all are 0.
-    allowed
-        Which arcs may be used; by default all.
+    arcs : (N, N) array by head and modifier, the root first
+        -inf marks a missing arc.
+    grandparents : (N, N, N) array by grandparent, parent and child, by default 0
+    siblings : (N, N, N) array by head, sibling and modifier, by default 0
+        Consecutive modifiers on one side of the head, the sibling nearer to it.  Sibling = head: none comes before;
+        modifier = head: none comes after.
+    allowed : (N, N) mask of usable arcs, by default all
     single_root
         Whether the root must have exactly one modifier.
     """
     arcs = as_floats(arcs, "arcs", shape=("positions", "positions"), minus_infinity=True)
     size = len(arcs)
     if size < 2:
-        raise ArrayError(f"arcs: expected two positions or more, the root among them, got {size}")
+        raise ArrayError(f"arcs: expected at least two positions including the root, got {size}")
     there = arcs > -np.inf
     if allowed is not None:
         there = there & as_booleans(allowed, "allowed", shape=(size, size))

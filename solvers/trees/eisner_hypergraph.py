@@ -1,11 +1,10 @@
-"""The derivations of a projective parser as arrays: a hypergraph whose flows of one unit are the trees.
+"""The derivations of a projective parser as a hypergraph whose unit flows are the trees.
 
-The items that matter get numbers, 0 for the goal.  Way w builds ``item[w]`` of ``first[w]`` and ``second[w]``, -1 for
-none.
+Items are numbered, 0 for the goal.  Way w builds ``item[w]`` from ``first[w]`` and ``second[w]``, -1 for none.
 
-Flows x ≥ 0 with Σ_{w builds the goal} x_w = 1, and for every other item as much built as used, have whole vertices, one
-for each tree (R. K. Martin, R. L. Rardin, B. A. Campbell, *Polyhedral characterization of discrete dynamic
-programming*, Operations Research 38, 1990).
+Flows x ≥ 0 have Σ_{w builds the goal} x_w = 1, and every other item is built as often as it is used.  They have
+integral vertices, one for each tree (R. K. Martin, R. L. Rardin, B. A. Campbell, *Polyhedral characterization of
+discrete dynamic programming*, Operations Research 38, 1990).
 """
 
 from __future__ import annotations
@@ -17,36 +16,26 @@ from numpy.typing import ArrayLike
 
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.trees import eisner_search as search
-from colgen.solvers.trees.eisner import Parts
-from colgen.solvers.trees.eisner_items import IMPOSSIBLE, NEG, Floats, Ints, Rest, room_for_ways, scores_of
+from colgen.solvers.trees.eisner import Parts, prepare
+from colgen.solvers.trees.eisner_items import IMPOSSIBLE, Floats, Ints, Rest, allocate_ways, scores_of
 
 
 @dataclass(frozen=True, eq=False)
 class Hypergraph:
-    """Ways to build items.
+    """Ways to build items."""
 
-    Attributes
-    ----------
-    num_items
-        Items that some tree has; empty if there is no tree.
-    item, first, second, score
-        Shape (ways,).
-    arc
-        ``head * N + modifier`` of the arc that an item stands for, -1 if for none; shape (items,).
-    """
-
-    num_items: int
+    num_items: int  # number of items that occur in trees
+    # item, first, second, score: shape (ways,); all arrays are empty if there is no tree
     item: Ints
     first: Ints
     second: Ints
     score: Floats
-    arc: Ints
+    arc: Ints  # (items,) array: ``head * N + modifier`` of the item's arc, or -1
 
 
 def hypergraph(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> Hypergraph:
-    """The derivations of all trees of the allowed arcs."""
-    arc, rest = np.where(parts.allowed(allowed), parts.arcs, NEG), parts.rest(single_root)
-    chart = np.empty(search.chart_size(parts.order, parts.size))
+    """Return the derivations of all trees of the allowed arcs."""
+    arc, rest, chart = prepare(parts, allowed, single_root)
     if search.inside(arc, rest, chart, 1, parts.size) < IMPOSSIBLE:
         none = np.empty(0, dtype=np.int64)
         return Hypergraph(0, none, none, none, np.empty(0), none)
@@ -62,7 +51,7 @@ def _explore(
     chart: Floats,
 ) -> tuple[Ints, Floats, Ints]:
     scores_in, size = scores_of(arc, rest), len(arc)
-    number, building = np.full(len(chart), -1), room_for_ways(size)
+    number, building = np.full(len(chart), -1), allocate_ways(size)
     queue = [search.goal(scores_in.order, size)]
     number[queue[0]] = 0
     ways = [(0, 0, 0)]

@@ -1,11 +1,11 @@
-r"""What the projective parsers share: their scores, the ways to build an item, and the best of two halves.
+r"""Common parts of the projective parsers: scores, ways to build an item, and the best sum of two halves.
 
-Positions 0 to n, of which 0 is the root; N = n + 1.  All parsers build complete items, a head h with its descendants up
-to e, of incomplete ones, an arc (h, m) and what lies beneath it:
+Positions are 0 to n, 0 is the root; N = n + 1.  A complete item is a head h with its descendants up to e.  An
+incomplete item is an arc (h, m) and everything beneath it.  All parsers build complete items from incomplete ones:
 
     C[h, e] = max_m I[h, m] + C[m, e]
 
-They differ in what an incomplete item is built of, and in how much every item remembers.
+They differ in how incomplete items are built, and in the context that items store.
 """
 
 from __future__ import annotations
@@ -22,56 +22,43 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NEG = -1e30
-"""Score of what is impossible: finite, so that sums and differences of it stay numbers."""
+"""Score of the impossible: finite, so that its sums and differences are numbers."""
 
 IMPOSSIBLE = 0.5 * NEG
-"""What is less is impossible."""
+"""Smaller values are impossible."""
 
 FIRST, SIBLING, GRANDCHILD, THIRD = 1, 2, 3, 4
-"""Orders, of which each is a parser."""
+"""Orders, one per parser."""
 
 Rest: TypeAlias = tuple[int, Floats, Floats, Floats, Ints, bool]
-""":class:`Scores` without the arcs', in that order: a plain tuple comes into a kernel much faster than a named one."""
+""":class:`Scores` without the arc scores, in order: a kernel receives a plain tuple much faster than a named one."""
 
 
 class Scores(NamedTuple):
-    """Scores of the parts that a parser of some order knows; of others, arrays of any size.
+    """Scores of the parts of one parser; arrays of other parts have any size."""
 
-    Attributes
-    ----------
-    arc
-        Shape (N, N), by head and modifier; ``NEG`` where an arc is forbidden.
-    order
-        FIRST, SIBLING, GRANDCHILD or THIRD.
-    sib
-        Shape (N, N, N), by head, modifier and nearer sibling, the head if there is none.
-    grand
-        Shape (N, N, N).  GRANDCHILD: by head, modifier and the modifier's modifier.  THIRD: by grandparent, head and
-        modifier.
-    triple, kinds
-        Shapes (2, 2, K, K, K, K) and (N,), see :mod:`colgen.solvers.trees.eisner_sibling`; kinds are below K - 1.
-    single_root
-        Whether the root must have exactly one modifier.
-    """
-
-    arc: Floats
-    order: int
-    sib: Floats
+    arc: Floats  # (N, N) array by head and modifier: ``NEG`` marks a forbidden arc
+    order: int  # FIRST, SIBLING, GRANDCHILD or THIRD
+    sib: Floats  # (N, N, N) array by head, modifier and nearer sibling (the head if none exists)
+    # grand: (N, N, N) array: GRANDCHILD: by head, modifier and the modifier's modifier.  THIRD: by grandparent, head
+    # and modifier
     grand: Floats
+    # triple, kinds: shapes (2, 2, K, K, K, K) and (N,), see :mod:`colgen.solvers.trees.eisner_sibling`; kinds are below
+    # K - 1
     triple: Floats
     kinds: Ints
-    single_root: bool
+    single_root: bool  # whether the root must have exactly one modifier
 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def scores_of(arc: Floats, rest: Rest) -> Scores:
-    """Scores by name."""
+    """Return the scores as a named tuple."""
     order, sib, grand, triple, kinds, single_root = rest
     return Scores(arc, order, sib, grand, triple, kinds, single_root)
 
 
 class Ways(NamedTuple):
-    """Ways to build an item: way k adds to ``score[k]`` the values of ``first[k]`` and ``second[k]``, -1 for none."""
+    """Ways to build an item: ``score[k]`` plus the values of items ``first[k]`` and ``second[k]``, -1 for none."""
 
     score: Floats
     first: Ints
@@ -79,14 +66,14 @@ class Ways(NamedTuple):
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def room_for_ways(size: int) -> Ways:
-    """Room for the ways to build any item, with ``size`` positions."""
+def allocate_ways(size: int) -> Ways:
+    """Allocate the ways to build any item, for ``size`` positions."""
     return Ways(np.empty(size + 1), np.empty(size + 1, np.int64), np.empty(size + 1, np.int64))
 
 
 @inner
 def value_of(ways: Ways, k: int, chart: Floats) -> float:
-    """The value of the best derivation that begins in way k."""
+    """Return the value of the best derivation that starts with way k."""
     value: float = ways.score[k]
     if ways.first[k] >= 0:
         value += chart[ways.first[k]]
@@ -97,19 +84,16 @@ def value_of(ways: Ways, k: int, chart: Floats) -> float:
 
 @inner
 def put(ways: Ways, k: int, score: float, first: int, second: int) -> int:
-    """Write way k; returns the next number."""
+    """Write way k; return the next number."""
     ways.score[k], ways.first[k], ways.second[k] = score, first, second
     return k + 1
 
 
 @inner
 def ways_complete(h: int, e: int, size: int, arcs: int, rest: int, ways: Ways) -> int:
-    """The ways to build a complete item, I[h, m] + C[m, e]; returns how many there are.
+    """List the ways to build a complete item, I[h, m] + C[m, e]; return their number.
 
-    Parameters
-    ----------
-    arcs, rest
-        Items I[h, 0] and C[0, 0], from which the others are counted.
+    ``arcs`` and ``rest`` are the numbers of the items I[h, 0] and C[0, 0].
     """
     count = 0
     lowest, highest = (h + 1, e) if e > h else (e, h - 1)
@@ -120,12 +104,9 @@ def ways_complete(h: int, e: int, size: int, arcs: int, rest: int, ways: Ways) -
 
 @inner
 def ways_halves(low: int, high: int, end: int, left: int, right: int, value: float, ways: Ways) -> int:
-    """The ways to cover two words and what lies between, value + C[low, r] + C[high, r + 1] for r < end; how many.
+    """List the ways to span two words, value + C[low, r] + C[high, r + 1] for r < end; return their number.
 
-    Parameters
-    ----------
-    left, right
-        Items C[low, 0] and C[high, 0], from which the others are counted.
+    ``left`` and ``right`` are the numbers of the items C[low, 0] and C[high, 0].
     """
     count = 0
     for r in range(low, end):
@@ -135,7 +116,7 @@ def ways_halves(low: int, high: int, end: int, left: int, right: int, value: flo
 
 @quick
 def best_sum(left: Floats, right: Floats, lowest: int, highest: int) -> float:
-    """Max over k in lowest, ..., highest - 1 of left[k] + right[k]."""
+    """Return the maximum over lowest ≤ k < highest of left[k] + right[k]."""
     best = NEG
     for k in range(lowest, highest):
         value = left[k] + right[k]
@@ -146,7 +127,7 @@ def best_sum(left: Floats, right: Floats, lowest: int, highest: int) -> float:
 
 @quick
 def raise_by(outer: Floats, scores: Floats, base: float, lowest: int, highest: int) -> None:
-    """outer[k] = max(outer[k], base + scores[k]) for k in lowest, ..., highest - 1."""
+    """Set outer[k] = max(outer[k], base + scores[k]) for lowest ≤ k < highest."""
     for k in range(lowest, highest):
         value = base + scores[k]
         if value > outer[k]:

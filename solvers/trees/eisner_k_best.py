@@ -1,7 +1,7 @@
 """The k best projective trees, from the chart of any parser of :mod:`colgen.solvers.trees.eisner`.
 
-An A* search over partial derivations, top down.  Its estimate, the values of the items still to be built, is exact, so
-that with the further one preferred among equals no more than k derivations are carried on at any depth.
+A* search over partial derivations, top down.  Its estimate, the sum of the values of the open items, is exact.  With
+deeper derivations preferred among equals, at most k derivations are extended at any depth.
 """
 
 from __future__ import annotations
@@ -14,41 +14,29 @@ from numpy.typing import NDArray
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner
 from colgen.solvers.stopping import Expired, never
-from colgen.solvers.trees.eisner_items import IMPOSSIBLE, Floats, Ints, Rest, room_for_ways, scores_of, value_of
+from colgen.solvers.trees.eisner_items import IMPOSSIBLE, Floats, Ints, Rest, allocate_ways, scores_of, value_of
 from colgen.solvers.trees.eisner_search import expand, goal
 
 Number = TypeVar("Number", np.float64, np.int64)
 
 _STEPS = 400_000
-"""Ways to build an item that are looked at between two looks at the clock."""
+"""Ways to build an item that are visited between two checks of the clock."""
 
 _STATES, _CELLS, _HEAP, _FOUND = range(4)
 
 
 class Derivations(NamedTuple):
-    """Partial derivations, and the trees that were found.
+    """Partial derivations, and the trees found."""
 
-    Attributes
-    ----------
-    state
-        Of each partial derivation: the one that it came from, the item built, its stack of open items, its depth.
-    cell
-        Of each cell of a stack: the item, and the next cell.
-    key, heap
-        Of each derivation: minus its value; and a heap of those to be carried on.
-    values, trees
-        Of the trees found, best first.
-    counts
-        How many derivations, cells, derivations in the heap and trees there are.
-    """
-
-    state: Ints
-    cell: Ints
+    state: Ints  # for each partial derivation: its predecessor, the item built, its stack of open items, its depth
+    cell: Ints  # for each cell of a stack: the item, and the next cell
+    # key, heap: minus the value of each derivation, and a heap of those to extend
     key: Floats
     heap: Ints
+    # values, trees: trees found, best first
     values: Floats
     trees: Ints
-    counts: Ints
+    counts: Ints  # numbers of derivations, cells, derivations in the heap, and trees
 
 
 def k_best(
@@ -58,9 +46,9 @@ def k_best(
     chart: Floats,
     expired: Expired = never,
 ) -> tuple[Floats, Ints, bool]:
-    """Values and heads of the k best trees from a full chart, best first; all trees if there are fewer.
+    """Return values and heads of the k best trees from a full chart, best first, or of all trees if there are fewer.
 
-    The last result is False if the search ended because ``expired()``: the trees are then the best, and fewer than k.
+    The third result is False if ``expired()`` ended the search; the trees are then the best, but fewer than k.
     """
     size = len(arc)
     most = min(k, 64)
@@ -84,21 +72,21 @@ def k_best(
         if done or expired():
             return d.values[:found], d.trees[:found], bool(done)
         if found == len(d.values):
-            d = d._replace(values=_longer(d.values, k), trees=_longer(d.trees, k))
+            d = d._replace(values=_extend(d.values, k), trees=_extend(d.trees, k))
         if d.counts[_STATES] + size + 1 > len(d.state):
-            d = d._replace(state=_longer(d.state), key=_longer(d.key), heap=_longer(d.heap))
+            d = d._replace(state=_extend(d.state), key=_extend(d.key), heap=_extend(d.heap))
         if d.counts[_CELLS] + 2 * size + 2 > len(d.cell):
-            d = d._replace(cell=_longer(d.cell))
+            d = d._replace(cell=_extend(d.cell))
 
 
-def _longer(array: NDArray[Number], most: int = 1 << 62) -> NDArray[Number]:
-    """An array of twice the length, or the most, with the same beginning."""
+def _extend(array: NDArray[Number], most: int = 1 << 62) -> NDArray[Number]:
+    """Return a copy of twice the length, at most ``most``, with the same beginning."""
     return np.concatenate([array, np.empty_like(array)])[:most]
 
 
 @inner
-def _before(a: int, b: int, key: Floats, state: Ints) -> bool:
-    """Whether state a is taken before b: that of greater value, the further one of equals."""
+def _precedes(a: int, b: int, key: Floats, state: Ints) -> bool:
+    """Return whether state a precedes b: larger value first, then the deeper one."""
     if key[a] != key[b]:
         return bool(key[a] < key[b])
     return bool(state[a, 3] > state[b, 3]) or (state[a, 3] == state[b, 3] and a < b)
@@ -106,7 +94,7 @@ def _before(a: int, b: int, key: Floats, state: Ints) -> bool:
 
 @inner
 def _take_best(d):  # type: ignore[no-untyped-def]
-    """Take the best derivation from the heap: the last takes its place, and sinks."""
+    """Remove the best derivation from the heap."""
     heap, key, state = d.heap, d.key, d.state
     best = heap[0]
     d.counts[_HEAP] -= 1
@@ -116,9 +104,9 @@ def _take_best(d):  # type: ignore[no-untyped-def]
         child = 2 * place + 1
         if child >= waiting:
             break
-        if child + 1 < waiting and _before(heap[child + 1], heap[child], key, state):
+        if child + 1 < waiting and _precedes(heap[child + 1], heap[child], key, state):
             child += 1
-        if not _before(heap[child], last, key, state):
+        if not _precedes(heap[child], last, key, state):
             break
         heap[place] = heap[child]
         place = child
@@ -128,9 +116,8 @@ def _take_best(d):  # type: ignore[no-untyped-def]
 
 @inner
 def _put(d, number):  # type: ignore[no-untyped-def]
-    """Put a derivation into the heap."""
     heap, place = d.heap, d.counts[_HEAP]
-    while place > 0 and _before(number, heap[(place - 1) // 2], d.key, d.state):
+    while place > 0 and _precedes(number, heap[(place - 1) // 2], d.key, d.state):
         heap[place] = heap[(place - 1) // 2]
         place = (place - 1) // 2
     heap[place] = number
@@ -139,7 +126,6 @@ def _put(d, number):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _write_tree(d, at, scores, ways):  # type: ignore[no-untyped-def]
-    """Write the tree of a complete derivation."""
     found = d.counts[_FOUND]
     d.values[found] = -d.key[at]
     d.trees[found] = -1
@@ -154,9 +140,9 @@ def _write_tree(d, at, scores, ways):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _search(steps: int, arc: Floats, rest: Rest, chart: Floats, d: Derivations) -> None:
-    """Go on with the search, for so many derivations or until an array is full."""
+    """Continue the search for up to ``steps`` derivations, or until an array is full."""
     scores, size = scores_of(arc, rest), len(arc)
-    ways = room_for_ways(size)
+    ways = allocate_ways(size)
     state, cell, counts = d.state, d.cell, d.counts
     while (
         steps > 0

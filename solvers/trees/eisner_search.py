@@ -1,8 +1,8 @@
-"""What all projective parsers do with a chart: the best tree and the max-marginals.
+"""Best tree and max-marginals from a chart, for all projective parsers.
 
-A parser of :mod:`colgen.solvers.trees.eisner` is two functions: one fills a chart with the values of its items, the
-other lists the ways to build one item.  All else follows from these (the k best trees in
-:mod:`colgen.solvers.trees.eisner_k_best`), in kernels that know the parser by its order.
+A parser of :mod:`colgen.solvers.trees.eisner` consists of two functions: one fills a chart with the values of its
+items, the other lists the ways to build an item.  The kernels here and in :mod:`colgen.solvers.trees.eisner_k_best`
+select them by the order of the parser.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from colgen.solvers.trees.eisner_items import (
     Rest,
     Scores,
     Ways,
-    room_for_ways,
+    allocate_ways,
     scores_of,
     value_of,
 )
@@ -33,7 +33,7 @@ from colgen.solvers.trees.eisner_sibling import expand_sibling, inside_sibling
 
 @njit(cache=True)
 def chart_size(order: int, size: int) -> int:
-    """Length of a chart for ``size`` positions, the root among them."""
+    """Return the length of a chart for ``size`` positions, including the root."""
     square, cube = size * size, size * size * size
     if order == FIRST:
         return 3 * square
@@ -44,21 +44,21 @@ def chart_size(order: int, size: int) -> int:
 
 @njit(cache=True)
 def goal(order: int, size: int) -> int:
-    """The item whose derivations are the trees."""
+    """Return the item whose derivations are the trees."""
     return size * size + 3 * size * size * size if order == GRANDCHILD else size - 1
 
 
 @njit(cache=True)
 def inside(arc: Floats, rest: Rest, chart: Floats, first: int, end: int) -> float:
-    """Fill the chart of the parser; the value of the best tree, below ``NEG / 2`` if there is none.
+    """Fill the chart; return the value of the best tree, below ``NEG / 2`` if none exists.
 
     Parameters
     ----------
     arc, rest
-        The scores, see :class:`~colgen.solvers.trees.eisner_items.Scores`.
+        Scores, see :class:`~colgen.solvers.trees.eisner_items.Scores`.
     first, end
-        Widths of the spans that are filled in, first to end - 1, of 1 to N - 1; all narrower ones have been, and the
-        value is that of a full chart.
+        The call fills spans of widths first to end - 1, of 1 to N - 1; narrower ones come before.  The value is valid
+        once the chart is full.
     """
     scores = scores_of(arc, rest)
     if scores.order == FIRST:
@@ -72,7 +72,7 @@ def inside(arc: Floats, rest: Rest, chart: Floats, first: int, end: int) -> floa
 
 @inner
 def expand(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
-    """The ways to build an item, as :func:`colgen.solvers.trees.eisner_first.expand_first` gives them."""
+    """List the ways to build an item, as :func:`colgen.solvers.trees.eisner_first.expand_first` does."""
     if scores.order == FIRST:
         return expand_first(item, scores, ways)
     if scores.order == GRANDCHILD:
@@ -82,9 +82,9 @@ def expand(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
 
 @njit(cache=True)
 def best_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> None:
-    """Write the heads of the best tree, from a chart that holds a tree; ``heads[0]`` is -1."""
+    """Write the heads of the best tree, -1 for the root, from a chart that contains a tree."""
     scores, size = scores_of(arc, rest), len(arc)
-    ways, stack = room_for_ways(size), np.empty(6 * size + 8, np.int64)
+    ways, stack = allocate_ways(size), np.empty(6 * size + 8, np.int64)
     heads[:] = -1
     stack[0], top = goal(scores.order, size), 1
     while top > 0:
@@ -105,7 +105,7 @@ def best_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> None:
 
 @njit(cache=True)
 def best_with_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> float:
-    """Fill the chart and write the heads of the best tree; its value, ``NEG`` if there is none."""
+    """Fill the chart and write the heads of the best tree; return its value, or ``NEG``."""
     value = inside(arc, rest, chart, whole(1), len(arc))
     if value < IMPOSSIBLE:
         return NEG
@@ -118,16 +118,15 @@ def best_with_heads(arc: Floats, rest: Rest, chart: Floats, heads: Ints) -> floa
 
 @njit(cache=True)
 def marginals(arc: Floats, rest: Rest, chart: Floats, outside: Floats, best: Floats, first: int, end: int) -> None:
-    """Write the value of the best tree with each arc, from a filled chart; ``NEG`` where there is none.
+    """Write the value of the best tree with each arc, from a full chart; ``NEG`` if none exists.
 
     Parameters
     ----------
     outside
-        As long as the chart, overwritten: the value of the best tree around each item, without what lies within it.
-    best
-        Shape (N, N), by head and modifier.
+        As long as the chart, overwritten: the value of the best tree around each item, without its inside.
+    best : (N, N) array by head and modifier
     first, end
-        The widths end - 1 down to first of the spans are gone over, of N - 1 to 1; all wider ones have been.
+        The call processes spans of widths end - 1 down to first, of N - 1 to 1; wider ones come before.
     """
     scores, size = scores_of(arc, rest), len(arc)
     if scores.order == FIRST:
@@ -135,12 +134,12 @@ def marginals(arc: Floats, rest: Rest, chart: Floats, outside: Floats, best: Flo
     elif scores.order == GRANDCHILD:
         outside_grandchild(scores, chart, outside, best, first, end)
     else:
-        _outside(scores, chart, outside, best, first, end, room_for_ways(size))
+        _outside(scores, chart, outside, best, first, end, allocate_ways(size))
 
 
 @inner
 def _outside(scores: Scores, chart: Floats, outside: Floats, best: Floats, first: int, end: int, ways: Ways) -> None:
-    """The same by the ways to build each item, for SIBLING and THIRD."""
+    """Compute :func:`marginals` from the ways to build each item, for SIBLING and THIRD."""
     size, third = len(scores.arc), scores.order == THIRD
     contexts = size if third else 1
     block = contexts * size * size
@@ -168,7 +167,7 @@ def _outside(scores: Scores, chart: Floats, outside: Floats, best: Floats, first
 
 @inner
 def _relax(item: int, scores: Scores, chart: Floats, outside: Floats, ways: Ways) -> None:
-    """Carry the outside value of an item to the items that it is built of."""
+    """Propagate the outside value of an item to the items that it is built from."""
     around = outside[item]
     if around < IMPOSSIBLE or chart[item] < IMPOSSIBLE:
         return

@@ -1,26 +1,26 @@
-r"""Projective parsing with scores of adjacent siblings, and of what they are beneath: two parsers of one kind.
+r"""Projective parsing with adjacent siblings, and optionally their grandparent: two parsers of one kind.
 
-SIBLING (McDonald and Pereira, 2006), O(n³) time: with sib[h, m, s] the score of m after its sibling s, s = h if m is
+SIBLING (McDonald and Pereira, 2006), O(n³) time: sib[h, m, s] is the score of m after its sibling s, with s = h if m is
 the first.  Besides complete and incomplete items (:mod:`colgen.solvers.trees.eisner_items`) there are sibling items
-S[s, m]: two neighbouring modifiers of one head and what lies between them.
+S[s, m]: two adjacent modifiers of one head and everything between them.
 
     C[h, e] = max_m I[h, m] + C[m, e]
     I[h, m] = max(first modifier: C[m, h ± 1];  max_s I[h, s] + S[s, m])  + the scores of (h, m, s)
     S[s, m] = max_r C[s, r] + C[m, r + 1]        (s < m; the same item for both orders)
 
-THIRD (model 1 of Koo and Collins, 2010), O(n⁴) time and O(n³) memory: an arc h → m beneath the grandparent g scores
-grand[g, h, m] as well, and with its sibling triple[g > h, m > h, k(g), k(h), k(m), k(s)], where k is a word's kind: its
-part of speech, or its position, which makes the table complete.  The last kind of the table stands for "no sibling".
-Every item knows its head's head, the context that it stands in:
+THIRD (model 1 of Koo and Collins, 2010), O(n⁴) time and O(n³) memory: an arc h → m with grandparent g also scores
+grand[g, h, m], and with its sibling triple[g > h, m > h, k(g), k(h), k(m), k(s)].  Here k is the kind of a word: its
+part of speech, or its position, which makes the table complete.  The last kind of the table means "no sibling".  The
+context of every item is the head of its head:
 
     C[g, h, e] = max_m I[g, h, m] + C[h, m, e]
     I[g, h, m] = max(first modifier: C[h, m, h ± 1];  max_s I[g, h, s] + S[h, s, m])  + the scores of (g, h, m, s)
     S[h, s, m] = max_r C[h, s, r] + C[h, m, r + 1]
 
-The root has no head; its items are those with g = h = 0, and grand[0, 0, m] and g = 0 in the table are read for them.
-For SIBLING there is one context, 0, and all formulas are those of THIRD.
+The root has no head: its items have g = h = 0 and use grand[0, 0, m] and g = 0 in the table.  SIBLING has the single
+context 0; its formulas are those of THIRD.
 
-Chart of 4 N² numbers a context: C by (g, h, e), I by (g, h, m), S by (h, s, m) and (h, m, s), C by (g, e, h).
+The chart has 4 N² numbers per context: C by (g, h, e), I by (g, h, m), S by (h, s, m) and (h, m, s), C by (g, e, h).
 
 Sources: R. McDonald, F. Pereira, *Online learning of approximate dependency parsing algorithms*, EACL 2006; T. Koo,
 M. Collins, *Efficient third-order dependency parsers*, ACL 2010.
@@ -45,11 +45,11 @@ from colgen.solvers.trees.eisner_items import (
 
 
 @quick
-def _best_pair(own: Floats, beside: Floats, of_pair: Floats, lowest: int, highest: int) -> float:
-    """Max over s in lowest, ..., highest - 1 of I[h, s] + S[s, m] + sib[h, m, s]."""
+def _best_pair(own: Floats, adjacent: Floats, of_pair: Floats, lowest: int, highest: int) -> float:
+    """Return the maximum over lowest ≤ s < highest of I[h, s] + S[s, m] + sib[h, m, s]."""
     best = NEG
     for s in range(lowest, highest):
-        value = own[s] + beside[s] + of_pair[s]
+        value = own[s] + adjacent[s] + of_pair[s]
         if value > best:
             best = value
     return best
@@ -57,12 +57,12 @@ def _best_pair(own: Floats, beside: Floats, of_pair: Floats, lowest: int, highes
 
 @quick
 def _best_triple(
-    own: Floats, beside: Floats, of_pair: Floats, table: Floats, kinds: Ints, lowest: int, highest: int
+    own: Floats, adjacent: Floats, of_pair: Floats, table: Floats, kinds: Ints, lowest: int, highest: int
 ) -> float:
-    """The same with the score of the grand-siblings, by the kind of s."""
+    """Return the maximum of :func:`_best_pair` with the score of the grand-siblings, by the kind of s."""
     best = NEG
     for s in range(lowest, highest):
-        value = own[s] + beside[s] + of_pair[s] + table[kinds[s]]
+        value = own[s] + adjacent[s] + of_pair[s] + table[kinds[s]]
         if value > best:
             best = value
     return best
@@ -70,7 +70,7 @@ def _best_triple(
 
 @quick
 def inside_sibling(scores: Scores, chart: Floats, first: int, end: int) -> None:
-    """Fill the chart for spans of the widths first to end - 1; all narrower ones have been."""
+    """Fill the chart for spans of widths first to end - 1, given all narrower ones."""
     arc, sib, grand, triple, kinds = scores.arc, scores.sib, scores.grand, scores.triple, scores.kinds
     size = len(arc)
     third = scores.order == THIRD
@@ -93,7 +93,7 @@ def inside_sibling(scores: Scores, chart: Floats, first: int, end: int) -> None:
                     sibling[g, i, j] = sibling[g, j, i] = best_sum(complete[g, i], complete[g, j, 1:], i, j)
                 for turn in range(2 if i > 0 else 1):
                     h, m, step = (i, j, 1) if turn == 0 else (j, i, -1)
-                    context = h if third else 0  # of h's modifiers
+                    context = h if third else 0  # context of h's modifiers
                     own = incomplete[g, h]
                     best = NEG
                     if arc[h, m] > IMPOSSIBLE and (not third or h == 0 or arc[g, h] > IMPOSSIBLE):
@@ -116,7 +116,7 @@ def inside_sibling(scores: Scores, chart: Floats, first: int, end: int) -> None:
 
 @inner
 def expand_sibling(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int]:
-    """The ways to build an item, as :func:`colgen.solvers.trees.eisner_first.expand_first` gives them."""
+    """List the ways to build an item, as :func:`colgen.solvers.trees.eisner_first.expand_first` does."""
     size = len(scores.arc)
     square = size * size
     third = scores.order == THIRD
@@ -125,7 +125,7 @@ def expand_sibling(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int
     g, h, m = place // square, place // size % size, place % size
     if kind == 2:  # S[g, h, m], h < m
         return ways_halves(h, m, m, (g * size + h) * size, (g * size + m) * size, 0.0, ways), -1, -1
-    context = h if third else 0  # of h's modifiers
+    context = h if third else 0  # context of h's modifiers
     if kind == 0:  # C[g, h, m]
         return ways_complete(h, m, size, block + (g * size + h) * size, context * square, ways), -1, -1
     kinds = scores.kinds
@@ -141,6 +141,6 @@ def expand_sibling(item: int, scores: Scores, ways: Ways) -> tuple[int, int, int
     if h > 0 or not scores.single_root:
         for s in range(min(h, m) + 1, max(h, m)):
             score = base + scores.sib[h, m, s] + (table[kinds[s]] if third else 0.0)
-            beside = 2 * block + (context * size + min(s, m)) * size + max(s, m)
-            count = put(ways, count, score, block + (g * size + h) * size + s, beside)
+            adjacent = 2 * block + (context * size + min(s, m)) * size + max(s, m)
+            count = put(ways, count, score, block + (g * size + h) * size + s, adjacent)
     return count, h, m

@@ -1,12 +1,11 @@
 r"""Sums over all projective trees: log-partition functions, marginals of all parts, derivatives, samples.
 
-The items of a parser (:mod:`colgen.solvers.trees.eisner_search`) with sums in place of maxima: every tree has one
-derivation, so that the value of an item, log Σ exp over the ways to build it, counts each of its subtrees once.  Given
-that an item is in the tree, way k is taken with probability exp(value of the way - value of the item).  So
-probabilities, their derivatives in a direction, and samples are carried from the goal down: nothing is divided, and
-nothing overflows.
+The recursions of a parser (:mod:`colgen.solvers.trees.eisner_search`) with sums instead of maxima.  Every tree has one
+derivation, so the value of an item, log Σ exp over the ways to build it, counts each of its subtrees once.  Given that
+an item is in the tree, way k has probability exp(value of the way - value of the item).  Probabilities, their
+derivatives in a direction, and samples are computed from the goal down, without division or overflow.
 
-Parts are those of :class:`colgen.solvers.trees.eisner.Parts`, but for outermost grandchildren.
+Parts are those of :class:`colgen.solvers.trees.eisner.Parts`, except outermost grandchildren.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from colgen.solvers.trees.eisner_items import (
     Rest,
     Scores,
     Ways,
-    room_for_ways,
+    allocate_ways,
     scores_of,
     value_of,
 )
@@ -48,9 +47,9 @@ class TreeSums:
     Attributes
     ----------
     log_partition
-        -inf if there is no tree; all means are zero then.
+        -inf if there is no tree; all means are then zero.
     means
-        How often each part occurs on average, in the arrays and shapes of the parts that were given.
+        Expected number of occurrences of each part, by the names and in the shapes of the given parts.
     """
 
     log_partition: float
@@ -61,14 +60,14 @@ class TreeSums:
     _chart: Floats
 
     def tangent(self, **directions: ArrayLike) -> tuple[float, dict[str, Floats]]:
-        """Derivatives of ``log_partition`` and of ``means`` in a direction of the scores, by the names of the parts.
+        """Return the derivatives of ``log_partition`` and of ``means`` in a direction of the scores, by names of parts.
 
-        By the symmetry of second derivatives those of the means are, at once, the derivatives by the scores of a
-        function whose derivatives by the means are the direction.
+        Second derivatives are symmetric.  So the derivatives of the means are also the gradient, with respect to the
+        scores, of a function whose gradient with respect to the means is the direction.
         """
         unknown = directions.keys() - self.means.keys()
         if unknown:
-            raise ArrayError(f"expected directions of {sorted(self.means)}, got one of {sorted(unknown)}")
+            raise ArrayError(f"directions: expected names among {sorted(self.means)}, got {sorted(unknown)}")
         given: dict[str, Any] = {name: np.zeros(mean.shape) for name, mean in self.means.items()}
         for name, direction in directions.items():
             given[name] = np.array(direction, dtype=np.float64)
@@ -77,31 +76,28 @@ class TreeSums:
         along = self._parts.rescored(**given)
         if self.log_partition == -np.inf:
             return 0.0, {name: np.zeros(mean.shape) for name, mean in self.means.items()}
-        means, moved = _room(self._arc, self._rest), _room(self._arc, self._rest)
+        means, moved = _zero_means(self._arc, self._rest), _zero_means(self._arc, self._rest)
         single_root = bool(self._rest[5])
         first = _down(self._arc, self._rest, along.arcs, along.rest(single_root), True, self._chart, means, moved)
         return first, _named(self._parts, moved)
 
     def sample(self, generator: np.random.Generator) -> Ints | None:
-        """A tree drawn with its probability: heads of shape (N,), the root's -1; None if there is none."""
+        """Return the heads of a tree drawn with its probability, shape (N,), -1 for the root; None if none exists."""
         if self.log_partition == -np.inf:
             return None
         heads = np.full(len(self._arc), -1)
-        # each complete item is opened at most once for each word below it, and so is each other
+        # each complete item is opened at most once for each word below it, and so is each other item
         _sample(self._arc, self._rest, self._chart, generator.random(8 * len(self._arc)), heads)
         return heads
 
 
 def projective_sums(parts: Parts, *, allowed: ArrayLike | None = None, single_root: bool = True) -> TreeSums:
-    """Sums over the projective trees of a sentence.
+    """Compute sums over the projective trees of a sentence.
 
-    Parameters
-    ----------
-    parts, allowed, single_root
-        As of :func:`colgen.solvers.trees.eisner.best_tree`.
+    Arguments as for :func:`colgen.solvers.trees.eisner.best_tree`.
     """
     if parts.order == GRANDCHILD:
-        raise ArrayError("outermost: there are no sums over trees with scores of outermost grandchildren")
+        raise ArrayError("outermost: sums over trees do not support outermost grandchildren")
     arc = np.where(parts.allowed(allowed), parts.arcs, NEG)
     rest = parts.rest(single_root)
     size = parts.size
@@ -110,26 +106,25 @@ def projective_sums(parts: Parts, *, allowed: ArrayLike | None = None, single_ro
     )
     _up(arc, rest, chart)
     value = float(chart[goal(parts.order, size)])
-    means = _room(arc, rest)
+    means = _zero_means(arc, rest)
     if value < IMPOSSIBLE:
         return TreeSums(-np.inf, _named(parts, means), parts, arc, rest, chart)
     _down(arc, rest, arc, rest, False, chart, means, means)
     return TreeSums(value, _named(parts, means), parts, arc, rest, chart)
 
 
-def _room(arc: Floats, rest: Rest) -> Means:
+def _zero_means(arc: Floats, rest: Rest) -> Means:
     return np.zeros(arc.shape), np.zeros(rest[1].shape), np.zeros(rest[2].shape), np.zeros(rest[3].shape)
 
 
 def _named(parts: Parts, means: Means) -> dict[str, Floats]:
-    """Means by the names of the parts that were given."""
     names = "arcs", "siblings", "grandchildren", "triples"
     return {name: mean for name, mean in zip(names, means, strict=True) if getattr(parts, name) is not None}
 
 
 @inner
 def _fill(item: int, scores: Scores, chart: Floats, ways: Ways) -> None:
-    """The value of an item: log Σ exp over the ways to build it."""
+    """Compute the value of an item: log Σ exp over the ways to build it."""
     count, h, m = expand(item, scores, ways)
     if h >= 0 and scores.arc[h, m] < IMPOSSIBLE:
         chart[item] = NEG
@@ -149,7 +144,7 @@ def _fill(item: int, scores: Scores, chart: Floats, ways: Ways) -> None:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _items(size: int, third: bool, siblings: bool, order: Ints) -> int:
-    """Write all items in an order in which each stands behind those that it is built of; how many there are."""
+    """Write all items such that each follows those that it is built from; return their number."""
     square = size * size
     contexts = size if third else 1
     block = contexts * square
@@ -174,9 +169,8 @@ def _items(size: int, third: bool, siblings: bool, order: Ints) -> int:
 
 @njit(cache=True, nogil=True)
 def _up(arc: Floats, rest: Rest, chart: Floats) -> None:
-    """Values of all items."""
     scores = scores_of(arc, rest)
-    ways = room_for_ways(len(arc))
+    ways = allocate_ways(len(arc))
     order = np.empty(len(chart), np.int64)
     count = _items(len(arc), scores.order == THIRD, scores.order != FIRST, order)
     for k in range(count):
@@ -184,8 +178,8 @@ def _up(arc: Floats, rest: Rest, chart: Floats) -> None:
 
 
 @inner
-def _note(item: int, way: int, h: int, m: int, scores: Scores, value: float, means: Means) -> None:
-    """Add to the means of the parts that a way to build an item brings, the arc from h to m and those beside it."""
+def _add_means(item: int, way: int, h: int, m: int, scores: Scores, value: float, means: Means) -> None:
+    """Add ``value`` to the means of the arc from h to m and of its other parts in this way to build an item."""
     arcs, sib, grand, triple = means
     arcs[h, m] += value
     if scores.order == FIRST:
@@ -212,13 +206,13 @@ def _down(
     means: Means,
     moved: Means,
 ) -> float:
-    """Write the means of parts, and where ``moving`` their derivatives in a direction; that of the goal's value."""
+    """Write means and, if ``moving``, their derivatives in a direction; return the derivative of the goal's value."""
     scores, along = scores_of(arc, rest), scores_of(arc_direction, rest_direction)
     size = len(arc)
-    ways, other = room_for_ways(size), room_for_ways(size)
+    ways, other = allocate_ways(size), allocate_ways(size)
     order = np.empty(len(chart), np.int64)
     count = _items(size, scores.order == THIRD, scores.order != FIRST, order)
-    slope = np.zeros(len(chart) if moving else 1)  # of the items' values
+    slope = np.zeros(len(chart) if moving else 1)  # derivatives of the items' values
     if moving:
         for number in range(count):
             item = order[number]
@@ -249,9 +243,9 @@ def _down(
             if moving:
                 change = gain[item] * given + share * (value_of(other, k, slope) - slope[item])
             if h >= 0:
-                _note(item, k, h, m, scores, share, means)
+                _add_means(item, k, h, m, scores, share, means)
                 if moving:
-                    _note(item, k, h, m, scores, change, moved)
+                    _add_means(item, k, h, m, scores, change, moved)
             for part in (ways.first[k], ways.second[k]):
                 if part >= 0:
                     chance[part] += share
@@ -263,7 +257,7 @@ def _down(
 @njit(cache=True, nogil=True)
 def _sample(arc: Floats, rest: Rest, chart: Floats, drawn: Floats, heads: Ints) -> None:
     scores, size = scores_of(arc, rest), len(arc)
-    ways, stack = room_for_ways(size), np.empty(6 * size + 8, np.int64)
+    ways, stack = allocate_ways(size), np.empty(6 * size + 8, np.int64)
     stack[0], top = goal(scores.order, size), whole(1)
     used = 0
     while top > 0:

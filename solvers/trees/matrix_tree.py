@@ -1,19 +1,19 @@
-r"""Sums over all dependency trees, projective or not: the matrix-tree theorem, without cancellation.
+r"""Sums over all dependency trees, projective or not: the matrix-tree theorem without cancellation.
 
     Z = Σ_trees Π_{arcs h → m} w_hm,        w = exp(scores),        μ_hm = P(arc h → m)
 
-Z is the determinant of a Laplacian.  Words are eliminated one after the other: word k, with D_k = Σ_h w_hk over the
-heads that are left, leaves w_hm + w_hk w_km / D_k in place of w_hm, and Z is the product of the D_k.  Only sums,
-products and quotients of positive numbers occur, so that Z is right to the last digits whatever the scores are, which
-a determinant is not.  If exactly one arc leaves the root, then D_k leaves the root out, but for the last word: that is
-the coefficient of Z that is linear in the root's weights.
+Z is the determinant of a Laplacian.  Words are eliminated one by one.  With D_k = Σ_h w_hk over the remaining heads,
+eliminating word k replaces w_hm by w_hm + w_hk w_km / D_k, and Z is the product of the D_k.  Only sums, products and
+quotients of positive numbers occur, so Z is accurate to the last digits for any scores, unlike a determinant.  If
+exactly one arc leaves the root, D_k excludes the root except for the last word: this gives the coefficient of Z that
+is linear in the root's weights.
 
-Marginals are derivatives, ∂ log Z / ∂ log w_hm, by the chain rule through the eliminations in reverse.  There one
-difference occurs, of numbers whose size is at most that of a word's expected number of modifiers.  Derivatives of
-marginals in a direction come from the same kernels on complex numbers, with an imaginary part so small that its square
-is nothing (Squire and Trapp, 1998): to the last digits as well.
+Marginals are derivatives, ∂ log Z / ∂ log w_hm, by the chain rule through the eliminations in reverse.  It has one
+difference, of numbers at most as large as a word's expected number of modifiers.  Derivatives of marginals in a
+direction use the same kernels on complex numbers, with an imaginary part so small that its square vanishes (Squire and
+Trapp, 1998); they are accurate to the last digits as well.
 
-Scores so far apart that products would not fit into one scale of floating-point numbers are eliminated as logarithms.
+If the scores are too far apart for one scale of floating-point numbers, the elimination uses logarithms.
 
 Sources: W. T. Tutte, *The dissection of equilateral triangles into equilateral triangles*, 1948; T. Koo, A. Globerson,
 X. Carreras, M. Collins, *Structured prediction models via the matrix-tree theorem*, EMNLP-CoNLL 2007; W. Squire,
@@ -39,32 +39,26 @@ _FAR = 600.0
 """Logarithms further apart than this do not fit into one scale of floating-point numbers."""
 
 _SMALL_STEP = 1e-100
-"""The imaginary part in a direction: its square is below the smallest number, and it is exact in any product."""
+"""Imaginary part in a direction: its square underflows, and it is exact in any product."""
 
 
 def tree_sums(
     scores: ArrayLike, lengths: ArrayLike | None = None, *, single_root: bool = False
 ) -> tuple[Floats, Floats]:
-    """Log-partition functions of dependency trees, and the probability of each arc.
+    """Return the log-partition function of dependency trees, shape (batch,), and the marginals of arcs, (batch, N, N).
+
+    Without a tree the log-partition function is -inf and the marginals are zero.
 
     Parameters
     ----------
-    scores
-        Shape (batch, N, N), by head and modifier, root 0; -inf where there is no arc.  Column 0 and the diagonals are
-        not looked at.
+    scores : (batch, N, N) array by head and modifier, root 0
+        -inf marks a missing arc.  Column 0 and the diagonals are ignored.
     lengths
-        Words of each sentence, 1 to N - 1; what lies beyond is not looked at.
+        Number of words of each sentence, 1 to N - 1; entries beyond are ignored.
     single_root
         Whether exactly one arc leaves the root.
-
-    Returns
-    -------
-    log_partition
-        Shape (batch,); -inf where there is no tree.
-    marginals
-        Shape (batch, N, N); zero where there is no arc, and where there is no tree.
     """
-    batch, words = _checked(scores, lengths)
+    batch, words = _validate(scores, lengths)
     log_partition, marginals = np.zeros(len(batch)), np.zeros(batch.shape)
     _batch_sums(batch, words, truth(single_root), log_partition, marginals)
     return log_partition, marginals
@@ -73,11 +67,12 @@ def tree_sums(
 def tree_tangents(
     scores: ArrayLike, directions: ArrayLike, lengths: ArrayLike | None = None, *, single_root: bool = False
 ) -> Floats:
-    """Derivatives of the marginals of :func:`tree_sums` in directions of the scores, shape (batch, N, N).
+    """Return the derivatives of the marginals of :func:`tree_sums` in directions of the scores, shape (batch, N, N).
 
-    They are, at once, the derivatives by the scores of a function whose derivatives by the marginals are the direction.
+    They are also the gradient, with respect to the scores, of a function whose gradient with respect to the marginals
+    is the direction.
     """
-    batch, words = _checked(scores, lengths)
+    batch, words = _validate(scores, lengths)
     along = as_floats(directions, "directions", shape=batch.shape)
     inside = np.arange(batch.shape[1]) <= words[:, np.newaxis]
     along = np.where(inside[:, :, np.newaxis] & inside[:, np.newaxis, :], along, 0.0)
@@ -92,12 +87,12 @@ def tree_tangents(
 def sample_trees(
     scores: ArrayLike, generator: np.random.Generator, *, single_root: bool = False, count: int = 1
 ) -> Ints | None:
-    """Trees drawn with their probabilities, shape (count, N), heads with -1 for the root; None if there is no tree.
+    """Return the heads of random trees, shape (count, N), -1 for the root; None if there is no tree.
 
-    Words choose their heads one after the other, each by its marginals given the choices before (Colbourn, Day and
-    Nel, 1989), O(n⁴) a tree.
+    Words choose their heads in turn, by marginals given the earlier choices (Colbourn, Day and Nel, 1989), O(n⁴) per
+    tree.
     """
-    batch, _ = _checked(np.asarray(scores)[np.newaxis], None)
+    batch, _ = _validate(np.asarray(scores)[np.newaxis], None)
     size = batch.shape[1]
     heads = np.full((count, size), -1)
     for k in range(count):
@@ -116,7 +111,7 @@ def sample_trees(
     return heads
 
 
-def _checked(scores: ArrayLike, lengths: ArrayLike | None) -> tuple[Floats, Ints]:
+def _validate(scores: ArrayLike, lengths: ArrayLike | None) -> tuple[Floats, Ints]:
     batch = as_floats(scores, "scores", shape=("batch", "positions", "positions"), minus_infinity=True)
     size = batch.shape[1]
     if lengths is None:
@@ -133,7 +128,7 @@ def _batch_sums(scores: Numbers, words: Ints, single_root: bool, log_partition: 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
-    """Write the marginals of one sentence, which are zeros before; its log-partition function."""
+    """Write the marginals of one sentence into zeros; return its log-partition function."""
     size = len(scores)
     if size == 1:
         return 0.0
@@ -153,7 +148,7 @@ def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
             return -np.inf
         apart = max(apart, highest[m] - least[m])
         offset += highest[m]
-    if single_root:  # each tree has one of the root's arcs
+    if single_root:  # each tree has one arc of the root
         largest = -np.inf
         for m in range(1, size):
             largest = max(largest, scores[0, m].real - highest[m])
@@ -163,7 +158,7 @@ def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
         offset += largest
     else:
         largest = 0.0
-    shifted = scores.copy()  # its diagonal and column 0 are not looked at
+    shifted = scores.copy()  # its diagonal and column 0 are ignored
     for h in range(size):
         for m in range(1, size):
             if scores[h, m].real > -np.inf:
@@ -184,7 +179,7 @@ def _sums(scores: Numbers, single_root: bool, marginals: Numbers) -> float:
 
 @njit(cache=True, no_cpython_wrapper=True, error_model="numpy")
 def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> float:
-    """Write the marginals, given logarithms that fit into one scale; log Z, or what is no number."""
+    """Write the marginals, given logarithms that fit into one scale; return log Z, or NaN if they do not."""
     size = len(shifted)
     order = np.arange(size)
     weights, derivatives = np.zeros_like(shifted), np.zeros_like(shifted)
@@ -197,7 +192,7 @@ def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> floa
         found, stuck = _eliminate(weights, single_root, derivatives)
         if stuck < 0:
             break
-        order[stuck], order[size - 1] = order[size - 1], order[stuck]  # nothing but the root is above: it comes last
+        order[stuck], order[size - 1] = order[size - 1], order[stuck]  # its only head left is the root: move it last
     if stuck >= 0:
         return -np.inf
     for i in range(size):
@@ -211,9 +206,9 @@ def _of_weights(shifted: Numbers, single_root: bool, marginals: Numbers) -> floa
 
 @njit(cache=True, no_cpython_wrapper=True, error_model="numpy")
 def _eliminate(weights: Numbers, single_root: bool, q: Numbers):  # type: ignore[no-untyped-def]
-    """Write the derivatives of log Z by the weights; log Z, and the word at which nothing is left to divide by, or -1.
+    """Write the derivatives of log Z by the weights; return log Z, and the word with a zero divisor, or -1.
 
-    Inner loops run along rows; diagonals of what is eliminated are written and never read.
+    Inner loops run along rows; diagonals of eliminated words are written but never read.
     """
     size = len(weights)
     last = size - 1
@@ -233,7 +228,7 @@ def _eliminate(weights: Numbers, single_root: bool, q: Numbers):  # type: ignore
             share = row[k] / total
             for m in range(k + 1, size):
                 row[m] += share * w[k, m]
-    across = np.zeros((size, size), dtype=w.dtype)  # q by modifier and head
+    across = np.zeros((size, size), dtype=w.dtype)  # q transposed: by modifier and head
     summed = np.empty(size, dtype=w.dtype)
     q[0, last] = across[last, 0] = 1.0 / w[last, last]
     for h in range(1, size):
@@ -266,7 +261,7 @@ def _eliminate(weights: Numbers, single_root: bool, q: Numbers):  # type: ignore
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _add(a, b):  # type: ignore[no-untyped-def]
-    """log(exp a + exp b)."""
+    """Return log(exp a + exp b)."""
     if b.real == -np.inf:
         return a
     if b.real > a.real:
@@ -276,7 +271,7 @@ def _add(a, b):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _add_to(a, b, impossible):  # type: ignore[no-untyped-def]
-    """log(exp a + b), where b is of moderate size; what rounding makes of zero, if negative, is impossible."""
+    """Return log(exp a + b) for b of moderate size; a negative sum is a rounded zero and gives ``impossible``."""
     if a.real > 40.0:
         return a + np.log(1.0 + b * np.exp(-a))
     both = b if a.real == -np.inf else np.exp(a) + b
@@ -285,7 +280,7 @@ def _add_to(a, b, impossible):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, marginals: Numbers) -> float:
-    """The same of logarithms, at any scale."""
+    """Write the marginals and return log Z as :func:`_of_weights` does, with logarithms at any scale."""
     size = len(scores)
     w = scores.copy()
     found: float = _factor_logarithms(w, single_root, order)
@@ -305,7 +300,7 @@ def _eliminate_logarithms(scores: Numbers, single_root: bool, order: Ints, margi
 
 @inner
 def _factor_logarithms(w: Numbers, single_root: bool, order: Ints) -> float:
-    """Eliminate the words in this order, which changes where nothing is left to divide by; log Z."""
+    """Eliminate the words in this order, changed where the divisor is zero; return log Z."""
     n = len(w) - 1
     found = 0.0
     for t in range(n):
@@ -336,7 +331,7 @@ def _factor_logarithms(w: Numbers, single_root: bool, order: Ints) -> float:
 
 @inner
 def _differentiate_logarithms(w, single_root, order, q):  # type: ignore[no-untyped-def]
-    """Write the derivatives by the weights, from the last word eliminated to the first."""
+    """Write the derivatives by the weights, from the last eliminated word to the first."""
     n = len(w) - 1
     k = order[n - 1]
     q[0, k] = -w[k, k]
@@ -357,14 +352,14 @@ def _differentiate_logarithms(w, single_root, order, q):  # type: ignore[no-unty
                     below += np.exp(q[k, m] + w[k, m])
         for u in range(t, n):
             h = order[u] if u > t else 0
-            # an arc that is forbidden still has a derivative, by its weight: others reach it through eliminations
+            # a forbidden arc still has a derivative by its weight, which other arcs use through eliminations
             value = w[0, 0]
             for v in range(t + 1, n):
                 m = order[v]
                 if v != u and w[k, m].real > -np.inf and q[h, m].real > -np.inf:
                     value = _add(value, q[h, m] + w[k, m])
             if h > 0 or not single_root:
-                # exp(value) + 1 - below, the last at most n
+                # exp(value) + 1 - below, where below is at most n
                 value = _add_to(value, 1.0 - below, w[0, 0])
             if value.real > -np.inf:
                 q[h, k] = value - total

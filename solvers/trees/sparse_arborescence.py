@@ -1,8 +1,8 @@
-"""Maximum spanning arborescence of a list of arcs, for those who solve many small ones: no matrix, no reduced costs.
+"""Maximum spanning arborescence of a list of arcs, for many small instances: no matrix and no reduced costs.
 
-The same algorithm as :mod:`colgen.solvers.trees.arborescence`, which see for the source.  A contracted set keeps its
-vertices as a linked list and looks its entering arcs through again: O(a) for each set on the way, of which there are
-few where vertices have few heads to choose from.  All that it works in is passed in.
+The algorithm and its sources are those of :mod:`colgen.solvers.trees.arborescence`.  A contracted set stores its
+vertices in a linked list and scans its entering arcs again, O(a) per set on the path.  There are few sets if vertices
+have few possible heads.  All arrays are passed in.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from colgen.solvers.trees.arborescence import (
     Sets,
     contract,
     extend_path,
-    leave_out,
-    part_vertices,
+    mark_entered,
     pay,
+    reset_sets,
     root_price,
 )
 
@@ -28,7 +28,7 @@ Ints = NDArray[np.int64]
 
 @inner
 def _best_arc(sets, node, tails, incoming, weights, shift):  # type: ignore[no-untyped-def]
-    """The largest weight of an arc into a set, less what its head has paid, and that arc, -1 if there is none."""
+    """Return the largest reduced weight of an arc into a set, and that arc, or -1."""
     best, arc = -np.inf, -1
     vertex = sets.first[node]
     while vertex >= 0:
@@ -45,7 +45,6 @@ def _best_arc(sets, node, tails, incoming, weights, shift):  # type: ignore[no-u
 
 @inner
 def _range(weights, first, last):  # type: ignore[no-untyped-def]
-    """The least and the largest weight of an arc that may be used."""
     least, largest = np.inf, -np.inf
     for e in range(first, last):
         if weights[e] > -np.inf:
@@ -63,26 +62,20 @@ def best_of_arcs(
     heads: Ints,
     sets: Sets,
 ) -> tuple[float, bool]:
-    """The best tree of arcs.
+    """Return the weight of the best tree of arcs, -inf if none exists, and whether there is one.
 
     Parameters
     ----------
     tails, modifiers, incoming
-        Ends of the arcs, in the order of the vertex m that they enter: ``incoming[m] : incoming[m + 1]``.  The root is
-        vertex 0; arcs into it are not looked at.  Shapes (arcs,), (arcs,) and (n + 2,).
+        Ends of the arcs, ordered by the vertex m that they enter: ``incoming[m] : incoming[m + 1]``.  The root is
+        vertex 0; arcs into it are ignored.  Shapes (arcs,), (arcs,) and (n + 2,).
     weights
-        Of the arcs; -inf where one must not be used.
+        Weights of the arcs; -inf forbids an arc.
     single_root
         Exactly one arc leaves the root.
-    heads
-        Filled with the tail of the arc into each vertex; shape (n + 1,), element 0 is left alone.
+    heads : (n + 1,) array, output: the tail of the arc into each vertex; element 0 is unchanged
     sets
-        Room for n + 1 vertices, to work in.
-
-    Returns
-    -------
-    tuple[float, bool]
-        The weight, -inf if there is no tree; and whether there is one.
+        Workspace for n + 1 vertices.
     """
     size = incoming.shape[0] - 1
     shift = 0.0
@@ -91,7 +84,7 @@ def best_of_arcs(
         if largest == -np.inf:
             return (0.0, True) if size == 1 else (-np.inf, False)
         shift = root_price(least, largest, size)
-    part_vertices(sets)
+    reset_sets(sets)
     path, top, chosen = sets.path, sets.top, sets.chosen
     count = size
     for start in range(1, size):
@@ -110,7 +103,7 @@ def best_of_arcs(
                 contract(sets, position, length, count)
                 length = position + 1
                 count += 1
-    # The arc into a set decides which arc of its cycle is left out: the outermost sets first.
+    # The arc into a set determines the dropped arc of its cycle: outermost sets first.
     total, roots = 0.0, 0
     for node in range(count - 1, 0, -1):
         if sets.on_path[node]:
@@ -119,7 +112,7 @@ def best_of_arcs(
         heads[modifiers[arc]] = tails[arc]
         total += weights[arc]
         roots += tails[arc] == 0
-        leave_out(sets, modifiers[arc], node)
+        mark_entered(sets, modifiers[arc], node)
     if single_root and roots != 1:
         return -np.inf, False
     return total, True

@@ -27,7 +27,7 @@ class Wrapped:
 
 
 class TestFloats:
-    def test_an_array_that_fits_is_returned_itself(self):
+    def test_a_valid_array_is_returned_without_a_copy(self):
         x = np.arange(6.0).reshape(2, 3)
         assert as_floats(x, "x", shape=(2, None)) is x
         single = x.astype(np.float32)
@@ -44,7 +44,7 @@ class TestFloats:
             np.arange(1, 5)[::2] - [0, 1],
         ],
     )
-    def test_what_no_cast_changes_is_taken(self, value):
+    def test_values_that_no_cast_changes_are_accepted(self, value):
         got = as_floats(value, "x", shape=("n",))
         assert got.dtype == np.float64
         assert got.dtype.isnative
@@ -71,7 +71,7 @@ class TestFloats:
             as_floats(value, "x")
         assert str(caught.value) == words
 
-    def test_infinities_only_where_they_mean_something(self):
+    def test_infinities_only_where_allowed(self):
         assert as_floats([-np.inf, 1.0], "x", minus_infinity=True)[0] == -np.inf
         assert as_floats([-np.inf, 1.0], "x", minus_infinity=True, low=0.0)[0] == -np.inf
         assert as_floats([-np.inf, np.inf], "x", finite=False).tolist() == [-np.inf, np.inf]
@@ -98,7 +98,7 @@ class TestFloats:
 
 class TestIntegers:
     @pytest.mark.parametrize("value", [[1, 2], [1.0, 2.0], np.array([1, 2], np.uint64), np.array([1, 2], ">i4")])
-    def test_whole_numbers_of_any_type_are_taken(self, value):
+    def test_integers_of_any_type_are_accepted(self, value):
         got = as_integers(value, "k")
         assert got.dtype == np.int64
         assert got.tolist() == [1, 2]
@@ -121,11 +121,11 @@ class TestIntegers:
         ],
     )
     def test_what_a_cast_would_change_is_refused(self, value):
-        with pytest.raises(ArrayError, match=r"^k: expected whole numbers"):
+        with pytest.raises(ArrayError, match=r"^k: expected integers"):
             as_integers(value, "k")
 
     def test_range_of_the_type(self):
-        with pytest.raises(ArrayError, match=f"k: expected whole numbers of 32 bits, got {2**31} at"):
+        with pytest.raises(ArrayError, match=f"k: expected integers of 32 bits, got {2**31} at"):
             as_integers([0, 2**31], "k", dtype=np.int32)
         small = np.array([1, 2], np.int32)
         assert as_integers(small, "k", dtype=None) is small
@@ -148,21 +148,21 @@ class TestIntegers:
         with pytest.raises(ArrayError, match=r"o: expected offsets that increase, got 2 after 2 at \[2\]"):
             as_offsets([0, 2, 2, 4], "o", total=4, empty=False)
 
-    def test_truth_values(self):
+    def test_booleans(self):
         assert as_booleans([0, 1.0], "m").tolist() == [False, True]
         for wrong in ([2], [0.5], [np.nan], ["a"], [None]):
-            with pytest.raises(ArrayError, match=r"^m: expected truth values"):
+            with pytest.raises(ArrayError, match=r"^m: expected booleans"):
                 as_booleans(wrong, "m")
 
 
 class TestSingleNumbers:
     @pytest.mark.parametrize("value", [3, 3.0, np.int8(3), np.float32(3), np.array(3)])
-    def test_a_whole_number(self, value):
+    def test_an_integer(self, value):
         assert as_integer(value, "C") == 3
 
     @pytest.mark.parametrize("value", [3.5, np.nan, np.inf, 2.0**60, 2**63, "3", None, True, 3j, [3], "x" * 1000])
-    def test_anything_else_is_refused(self, value):
-        with pytest.raises(ArrayError, match=r"^C: expected a whole number, got ") as caught:
+    def test_anything_else_is_rejected(self, value):
+        with pytest.raises(ArrayError, match=r"^C: expected an integer, got ") as caught:
             as_integer(value, "C")
         assert len(str(caught.value)) < 100
 

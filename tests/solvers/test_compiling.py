@@ -33,7 +33,7 @@ def test_first_calls_are_counted_and_later_ones_are_not():
     assert compile_seconds() == first
 
 
-def test_the_working_clock_stands_still_meanwhile():
+def test_the_working_clock_excludes_compilation():
     kernel, before = fresh(), compile_seconds()
     started, clock = time.perf_counter(), working_clock()
     kernel(1)
@@ -59,7 +59,7 @@ def test_the_kernel_that_is_being_compiled_has_a_name():
     assert compiled_now() == ""
 
 
-def test_compiling_is_a_stage_of_its_own():
+def test_compiling_is_a_separate_stage():
     kernel = fresh()
 
     class Compiling(CuttingStock):

@@ -8,10 +8,10 @@ import pytest
 from colgen.solvers.clusters import dual_proof, persistency
 from colgen.solvers.clusters.contraction import contract
 from colgen.solvers.clusters.dual_proof import proves, settle
-from colgen.solvers.clusters.persistency import contracted, persistent
+from colgen.solvers.clusters.persistency import contract_only, find_persistent
 from colgen.solvers.clusters.subset import search
 from colgen.solvers.clusters.transitivity import violated_triangles
-from colgen.solvers.clusters.triangle_dual import kept_apart, triangle_bound
+from colgen.solvers.clusters.triangle_dual import keep_apart, triangle_bound
 from colgen.solvers.clusters.two_partition import violated_stars
 from colgen.solvers.flows.min_cut import violated_cuts
 from tests.amounts import examples
@@ -84,9 +84,9 @@ def test_what_is_proved_is_true(kind, scale, monkeypatch):
         as_good = worth >= bounded.score + slack
         assert same[as_good][:, np.equal.outer(bounded.together, bounded.together)].all()
         assert not (same[as_good] & bounded.apart).any()
-        changed = kept_apart(scores, bounded.apart)[np.triu_indices(n, 1)]
+        changed = keep_apart(scores, bounded.apart)[np.triu_indices(n, 1)]
         assert (incidence @ changed).max() == pytest.approx(best, abs=slack)
-        for left in (persistent(scores), contracted(scores)):
+        for left in (find_persistent(scores), contract_only(scores)):
             known = sum(0.5 * scores[np.ix_(c, c)].sum() for c in [*left.settled, *left.groups])
             rest = 0.0
             if left.groups:

@@ -94,7 +94,7 @@ def test_every_form_of_import_is_followed(package, import_):
     assert package(caller, CALLEE.replace("x + 1", "x + 100")) == (101, 0)
 
 
-def test_types_that_are_gone_are_no_hindrance(package):
+def test_an_index_with_missing_types_is_empty(package):
     """An index names the type of an argument, whose class has another name by now."""
     caller = "from PACKAGE.callee import callee\n" + CALLER + "    return callee(x)\n"
     pair = "from typing import NamedTuple\n\n\nclass Pair(NamedTuple):\n    first: int\n\n\n"
@@ -152,7 +152,7 @@ def test_python_cannot_call_a_kernel_without_a_wrapper():
         below(1)
 
 
-def test_a_kernel_that_borrows_works_on_what_its_caller_holds():
+def test_a_kernel_that_borrows_works_on_arrays_of_its_caller():
     @njit(borrows=True)
     def doubled(values, row):
         for x in range(len(values[row])):
@@ -170,7 +170,7 @@ def test_a_kernel_that_borrows_works_on_what_its_caller_holds():
     assert sys.getrefcount(values) == held
 
 
-def test_a_kernel_that_borrows_hands_no_array_out():
+def test_a_kernel_that_borrows_returns_no_array():
     @njit(borrows=True)
     def first(values):
         return values[0], 1
@@ -180,7 +180,7 @@ def test_a_kernel_that_borrows_hands_no_array_out():
         return first(values)[0].sum()
 
     for kernel in (first, calls):
-        with pytest.raises((TypeError, numba.TypingError), match="a kernel that borrows its arrays returns none"):
+        with pytest.raises((TypeError, numba.TypingError), match="must not return an array"):
             kernel(np.ones((2, 2)))
 
 
@@ -202,12 +202,12 @@ def test_a_kernel_that_borrows_keeps_no_array_of_a_kernel_that_it_calls():
     def calls(size):
         return made(size)[0].sum()
 
-    with pytest.raises(TypeError, match=r"receives none from a callee, but .*made returns one"):
+    with pytest.raises(TypeError, match=r"must not receive one, but .*made returns one"):
         calls(3)
 
 
 @pytest.mark.parametrize("alone_first", [False, True])
-def test_what_a_kernel_may_do_does_not_depend_on_who_calls_it_first(alone_first):
+def test_reference_counting_does_not_depend_on_the_first_caller(alone_first):
     """numba compiles what is called for the first time by the caller's options, where it has none of its own."""
 
     @njit
@@ -231,12 +231,12 @@ def test_what_a_kernel_may_do_does_not_depend_on_who_calls_it_first(alone_first)
     if alone_first:
         assert summed(values) == 3.0
     assert calls_summed(values) == 3.0
-    with pytest.raises(TypeError, match="either"):  # it would hand out a reference, and here nobody lets go of it
+    with pytest.raises(TypeError, match="either"):  # the returned reference would never be released
         calls(values)
 
 
 @pytest.mark.parametrize("options", [{"error_model": "numpy"}, {"fastmath": True}])
-def test_how_a_kernel_computes_does_not_depend_on_who_calls_it_first(options):
+def test_options_do_not_depend_on_the_first_caller(options):
     @njit
     def share(x, of):
         return np.isnan(x) or x / of > 1.0

@@ -21,7 +21,7 @@ def test_zeros_are_zeros(shape, dtype):
 
 
 @pytest.mark.skipif(not hasattr(mmap, "MAP_PRIVATE"), reason="memory is set aside as a whole here")
-def test_what_is_not_written_to_takes_no_memory():
+def test_unused_zeros_take_no_memory():
     held = resident_bytes()
     found = sparse_zeros((2000, 2000, 2000))  # 64 GB
     for row in range(0, 2000, 10):

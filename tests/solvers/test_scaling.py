@@ -41,7 +41,7 @@ def test_powers_of_two_of_all_sizes():
 
 @pytest.mark.parametrize("largest", [5e-324, 1e-300, 0.3, 0.5, 1.0, 3.7e5])
 @pytest.mark.parametrize("bits", [0, 40, 52])
-def test_numbers_up_to_the_largest_fit_into_so_many_bits(largest, bits):
+def test_numbers_up_to_the_largest_fit_into_the_bits(largest, bits):
     scale = integer_scale(largest, bits)
     assert math.frexp(scale)[0] == 0.5
     assert largest * scale < 2.0**bits

@@ -1,4 +1,4 @@
-"""Long computations on clusters: they ask whether to end, soon and often, and what they have then is valid."""
+"""Time limits of long computations on clusters: they are checked often, and partial results are valid."""
 
 import time
 
@@ -9,7 +9,7 @@ from colgen.solvers.clusters import dual_proof, persistency, subset, triangle_du
 from colgen.solvers.clusters.clustering import local_search
 from colgen.solvers.clusters.contraction import contract
 from colgen.solvers.clusters.dual_proof import settle
-from colgen.solvers.clusters.persistency import contracted, persistent
+from colgen.solvers.clusters.persistency import contract_only, find_persistent
 from colgen.solvers.clusters.star_dual import star_bound
 from colgen.solvers.clusters.subset import ascend, search
 from colgen.solvers.clusters.triangle_dual import triangle_bound
@@ -19,7 +19,7 @@ from tests.twins.coreference import symmetric
 
 
 class After:
-    """Time is up at the n-th question; remembers how long the longest wait for a question was."""
+    """A time limit that expires at the n-th check, and records the longest time between two checks."""
 
     def __init__(self, questions=10**9):
         self.left = questions
@@ -42,15 +42,15 @@ CALLS = {
     "contract": lambda scores, expired: contract(scores, np.zeros(len(scores), dtype=int), expired=expired),
     "triangles": lambda scores, expired: triangle_bound(scores, np.arange(len(scores)), expired=expired),
     "stars": lambda scores, expired: star_bound(scores, np.arange(len(scores)), expired=expired),
-    "persistent": lambda scores, expired: persistent(scores, expired=expired),
-    "contracted": lambda scores, expired: contracted(scores, expired=expired),
+    "find_persistent": lambda scores, expired: find_persistent(scores, expired=expired),
+    "contract_only": lambda scores, expired: contract_only(scores, expired=expired),
     "ascend": lambda scores, expired: ascend(scores, np.full(len(scores), -1.0), np.arange(60), expired=expired),
     "search": lambda scores, expired: search(scores, np.full(len(scores), -4.0), expired=after(1.0, expired)),
 }
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_they_ask_before_they_have_done_much(name):
+def test_the_limit_is_checked_often(name):
     CALLS[name](signs(60), After())  # compiles
     patience = After(3)
     CALLS[name](signs(300), patience)
@@ -60,7 +60,7 @@ def test_they_ask_before_they_have_done_much(name):
 
 @pytest.mark.parametrize("questions", range(12))
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_decided_in_a_hurry_is_right(seed, questions, monkeypatch):
+def test_partial_decisions_are_correct(seed, questions, monkeypatch):
     """The optimum stays, and the bound holds, wherever time runs out."""
     monkeypatch.setattr(persistency, "_SMALLEST_BOUNDED", 3)
     monkeypatch.setattr(dual_proof, "_SMALL", 2)
@@ -69,7 +69,7 @@ def test_what_is_decided_in_a_hurry_is_right(seed, questions, monkeypatch):
     n = int(rng.integers(5, 8))
     scores = symmetric(n, rng.integers(-3, 4, n * (n - 1) // 2) if seed % 2 else rng.normal(size=n * (n - 1) // 2))
     best = max(score(scores, labels) for labels in partitions(n))
-    for left in (persistent(scores, expired=After(questions)), contracted(scores, expired=After(questions))):
+    for left in (find_persistent(scores, expired=After(questions)), contract_only(scores, expired=After(questions))):
         items = sorted(int(i) for part in [*left.settled, *left.groups] for i in part)
         assert items == list(range(n))
         known = sum(score(scores[np.ix_(c, c)], np.zeros(len(c))) for c in [*left.settled, *left.groups])
@@ -80,7 +80,7 @@ def test_what_is_decided_in_a_hurry_is_right(seed, questions, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_search_in_slices_finds_what_one_in_one_piece_finds(seed, monkeypatch):
+def test_an_interrupted_search_has_the_same_result(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     scores, profits = symmetric(14, rng.normal(size=91)), rng.normal(size=14) - 1.0
     whole = search(scores, profits)
@@ -121,7 +121,7 @@ def test_a_power_of_two_changes_numbers_and_nothing_else(seed, exponent):
     assert (again[0] == labels).all()
     assert again[1] == factor * value
     assert (contract(factor * scores, labels) == contract(scores, labels)).all()
-    for kernel in (persistent, contracted):
+    for kernel in (find_persistent, contract_only):
         one, other = kernel(scores), kernel(factor * scores)
         assert [g.tolist() for g in other.groups] == [g.tolist() for g in one.groups]
         assert [g.tolist() for g in other.settled] == [g.tolist() for g in one.settled]
@@ -136,7 +136,7 @@ def test_a_power_of_two_changes_numbers_and_nothing_else(seed, exponent):
         assert (scaled.total, scaled.nodes) == (factor * found.total, found.nodes)
 
 
-def test_time_is_over_after_so_many_seconds_or_when_the_caller_wants_to_end(monkeypatch):
+def test_time_is_up_after_some_seconds_or_at_the_callers_request(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     expired, stopped = after(2.0), after(2.0, lambda: now[0] > 101.0)
@@ -149,7 +149,7 @@ def test_time_is_over_after_so_many_seconds_or_when_the_caller_wants_to_end(monk
     assert expired()
 
 
-def test_a_call_is_given_the_work_of_so_many_seconds(monkeypatch):
+def test_the_work_of_a_call_matches_its_target_time(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     pace = Pace(1000, 0.1, growth=4.0, least=50.0)

@@ -13,7 +13,7 @@ from colgen.core.tolerances import ROUNDING
 from colgen.decomposition.benders.two_stage import TwoStage
 from colgen.decomposition.reading.arrays import Floats
 from colgen.heuristics import Heuristic, HeuristicContext
-from colgen.solvers.cuts.rounding import rounded
+from colgen.solvers.cuts.rounding import round_inequalities
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Roundings:
         paid = (rest * self._finite(ends)).sum(axis=1)
         start = self.lower[whole]
         rests = cost - constants[other] + slopes[other] @ x + rest @ x - paid
-        violations, found, sides = rounded(
+        violations, found, sides = round_inequalities(
             a[:, whole], b - lost - paid - a[:, whole] @ start, rests, x[whole] - start, self.upper[whole] - start
         )
         violations = np.where(possible, violations, -np.inf)

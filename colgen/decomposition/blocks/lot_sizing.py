@@ -16,7 +16,7 @@ from scipy import sparse
 
 from colgen.decomposition.reading.arrays import Floats, Ints
 from colgen.decomposition.reading.subproblems import Subproblem
-from colgen.solvers.flows.lot_sizing import lots
+from colgen.solvers.flows.lot_sizing import plan_lots
 
 NONE = -1
 """In place of the number of a variable that there is not."""
@@ -76,7 +76,7 @@ class LotSizing:
         unit = np.where(can, costs[self.made], np.inf)
         hold = np.where(keeps, costs[self.kept], np.inf)
         amounts = np.empty(len(self.demand))
-        if lots(setup, unit, hold, self.demand, amounts) == np.inf:
+        if plan_lots(setup, unit, hold, self.demand, amounts) == np.inf:
             return None
         x[self.made[can]] = amounts[can]
         x[self.ready[pays & (amounts > 0.0)]] = 1.0

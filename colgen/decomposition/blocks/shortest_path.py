@@ -23,7 +23,7 @@ from colgen.decomposition.blocks.unimodular import Unimodular, whole_sides
 from colgen.decomposition.reading.arrays import Floats, Ints
 from colgen.decomposition.reading.structure import in_units, signs_of_rows
 from colgen.decomposition.reading.subproblems import Subproblem
-from colgen.solvers.flows.shortest_paths import in_order, search
+from colgen.solvers.flows.shortest_paths import find_order, search
 from colgen.solvers.linear.highs import LPStatus, Stopped
 from colgen.solvers.linear.recosted import Points
 from colgen.solvers.linear.weak_duality import least_by_duals
@@ -141,7 +141,7 @@ def shortest_path_of(sub: Subproblem) -> ShortestPath | None:
     owners = np.repeat(np.arange(len(counts)), counts)
     out = signs[columns.indices] * columns.data > 0.0
     tails[owners[out]], heads[owners[~out]] = columns.indices[out], columns.indices[~out]
-    place = in_order(tails, heads, nodes + 1)
+    place = find_order(tails, heads, nodes + 1)
     if place is None and not np.isfinite(sub.upper).all():
         return None
     return ShortestPath(sub, tails, heads, supply + 0.0, place)

@@ -36,7 +36,7 @@ from colgen.problems.grandparent_parsing.kernels.deadlines import STEPS, expired
 from colgen.problems.grandparent_parsing.kernels.head_automata import Automata, backward, forward, tree_score
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, overwrite, truth, whole
-from colgen.solvers.trees.arborescence import is_tree, room_for_sets, solve_arborescence
+from colgen.solvers.trees.arborescence import allocate_sets, is_tree, solve_arborescence
 from colgen.solvers.trees.sparse_arborescence import best_of_arcs
 
 Floats = NDArray[np.float64]
@@ -432,7 +432,7 @@ def relax(
     """
     n, arcs, epsilon = a.arc.shape[0] - 1, a.heads.shape[0], EPSILON * unit
     reduced = weights = np.empty((n + 1, n + 1))
-    worth, sets, s = np.empty(arcs), room_for_sets(n + 1), _copies_of(a, leaving, entering)
+    worth, sets, s = np.empty(arcs), allocate_sets(n + 1), _copies_of(a, leaving, entering)
     best_leaving, best_entering = leaving.copy(), entering.copy()
     upper, scale, since, steps, count = np.inf, 1.0, 0, 0, iterations
     for iteration in range(iterations):

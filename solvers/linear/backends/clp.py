@@ -1,4 +1,4 @@
-"""CLP as the solver of linear programs that grow: the package cylp."""
+"""CLP as a solver of growing linear programs, through the package cylp."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 from cylp import cy
 
 from colgen.solvers.linear.backends.foreign import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, ForeignBackend, Statuses
-from colgen.solvers.linear.highs import Floats, Ints, LPStatus, Stopped
+from colgen.solvers.linear.highs import Floats, Ints, LPStatus, Stopped, holds_at_zero
 
 _INFINITY = float(np.finfo(np.float64).max)
 
 _SLICE, _LONGEST = 500, 100_000
-"""Iterations of the first of several runs, and of the longest: CLP knows no time limit here."""
+"""Iterations of the first run, and of the longest: CLP has no time limit here."""
 
 _SOLVED, _INFEASIBLE, _UNBOUNDED, _STOPPED, _GO_ON = 0, 1, 2, 3, 10
-"""CLP's status; the last two: it has come to its limit, and the primal method is to go on."""
+"""CLP's status; the last two: a limit was reached, and the primal method must continue."""
 
-# CLP's interface sees a row's slack with the other sign.
+# CLP uses the opposite sign for the slack of a row.
 _COLUMNS = {AT_LOWER: 3, BASIC: 1, AT_UPPER: 2, AT_ZERO: 0}
 _ROWS = {AT_LOWER: 2, BASIC: 1, AT_UPPER: 3, AT_ZERO: 0}
 
@@ -40,14 +40,14 @@ class CLPBackend(ForeignBackend):
     name: ClassVar[str] = "clp"
     title: ClassVar[str] = "CLP"
 
-    errors = (Exception,)  # cylp raises nothing more particular
+    errors = (Exception,)  # cylp raises no specific exceptions
 
     def _make(self) -> None:
         self._lp = cy.CyClpSimplex()
         self._lp.logLevel = 0
-        self._lp.setPerturbation(100)  # none: what is left of it is more than rounding
-        self._lp.scaling = 0  # the program has been scaled, and what holds unscaled is asked for
-        self._iterations, self._said = 0, "not solved"
+        self._lp.setPerturbation(100)  # off: its remainder exceeds rounding errors
+        self._lp.scaling = 0  # off: the program is scaled, and tolerances apply to it as given
+        self._iterations, self._status = 0, "not solved"
 
     def _set_sense(self, maximizes: bool) -> None:
         self._lp.optimizationDirection = "max" if maximizes else "min"
@@ -98,13 +98,13 @@ class CLPBackend(ForeignBackend):
 
     def _forget(self) -> None:
         columns = np.full(self.num_columns, AT_LOWER, dtype=np.int64)
-        self._set_basis(*self._in_place(columns, np.full(self.num_rows, BASIC, dtype=np.int64)))
+        self._set_basis(*self._fix_statuses(columns, np.full(self.num_rows, BASIC, dtype=np.int64)))
 
     def _run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
         lp, deadline, part = self._lp, time.monotonic() + seconds, _SLICE
         self._iterations = 0
-        if self._is_empty() and not self._holds_at_zero():  # CLP calls these an error
-            self._said = "rows without entries"
+        if self._is_empty() and not holds_at_zero(self.record.program()):  # CLP reports an error for these
+            self._status = "rows without entries"
             return LPStatus.INFEASIBLE
         while True:
             lp.maxNumIteration = part
@@ -117,32 +117,27 @@ class CLPBackend(ForeignBackend):
                 by_dual = False
             else:
                 break
-        if code == _SOLVED and by_dual:  # the dual method's own bounds leave a little of themselves
+        if code == _SOLVED and by_dual:  # the artificial bounds of the dual method leave small errors
             code = self._simplex(False)
         if code == _SOLVED and not self._is_feasible():
             return None
         return {_SOLVED: LPStatus.OPTIMAL, _INFEASIBLE: LPStatus.INFEASIBLE, _UNBOUNDED: LPStatus.UNBOUNDED}.get(code)
 
     def _simplex(self, by_dual: bool) -> int:
-        """One run of either method; CLP's status."""
+        """Run one of the two methods; return CLP's status."""
         lp = self._lp
-        with contextlib.suppress(IndexError):  # cylp has no word for "the primal method is to go on"
+        with contextlib.suppress(IndexError):  # cylp does not define the status "continue with the primal method"
             (lp.dual if by_dual else lp.primal)()
         self._iterations += lp.iteration
         code = int(lp.getStatusCode())
-        self._said = f"status {code}"
+        self._status = f"status {code}"
         return code
 
     def _is_empty(self) -> bool:
-        """Whether no row has an entry."""
         return bool(self.record.highs.getNumNz() == 0)
 
-    def _holds_at_zero(self) -> bool:
-        program = self.record.highs.getLp()
-        return bool((np.array(program.row_lower_) <= 0.0).all() and (np.array(program.row_upper_) >= 0.0).all())
-
     def _is_feasible(self) -> bool:
-        """Whether the point that CLP calls optimal is one: it has called programs without a point solved."""
+        """Return whether CLP's optimal point is feasible: it has reported infeasible programs as solved."""
         program, values = self.record.highs.getLp(), np.array(self._lp.primalVariableSolution)
         moved = np.array(self._lp.primalConstraintSolution)
         room = 10.0 * self._tolerance
@@ -150,16 +145,16 @@ class CLPBackend(ForeignBackend):
             moved, program.row_lower_, program.row_upper_, room
         )
 
-    def says(self) -> str:
-        return self._said
+    def describe_status(self) -> str:
+        return self._status
 
     def _solution(self) -> tuple[float, Floats, Floats, Floats]:
         lp = self._lp
         values, duals = np.array(lp.primalVariableSolution), np.array(lp.dualConstraintSolution)
         reduced = np.array(lp.dualVariableSolution)
-        if self._is_empty():  # their sign is another one then
+        if self._is_empty():  # CLP uses another sign for these
             duals, reduced = np.zeros(self.num_rows), np.array(self.record.highs.getLp().col_cost_)
-        # What CLP states itself is the sum of a program that it has perturbed.
+        # CLP's own objective is that of the perturbed program.
         return float(np.array(self.record.highs.getLp().col_cost_) @ values), values, duals, reduced
 
 

@@ -1,4 +1,4 @@
-"""CPLEX as the solver of linear programs that grow."""
+"""CPLEX as a solver of growing linear programs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _STATUSES = {
     11: LPStatus.LIMIT,
     13: LPStatus.LIMIT,
 }
-"""By the numbers that CPLEX gives them: of iterations, of time, and an abort are limits."""
+"""Status by CPLEX number: limits of iterations and of time, and an abort, are limits."""
 
 _NO_VALUE = 1e15
-"""What CPLEX takes for no side of a row is a number to it, if a large one: values near it are those of a ray."""
+"""CPLEX represents a missing side of a row by a large number: values near it belong to a ray."""
 
 
 class CPLEXBackend(ForeignBackend):
@@ -108,7 +108,7 @@ class CPLEXBackend(ForeignBackend):
     def _basis(self) -> tuple[Statuses, Statuses]:
         try:
             columns, rows = self._cplex.solution.basis.get_basis()
-        except cplex.exceptions.CplexSolverError:  # none yet
+        except cplex.exceptions.CplexSolverError:  # no basis yet
             return np.zeros(self.num_columns, dtype=np.int64), np.full(self.num_rows, BASIC, dtype=np.int64)
         return np.array(columns, dtype=np.int64), np.array(rows, dtype=np.int64)
 
@@ -122,7 +122,7 @@ class CPLEXBackend(ForeignBackend):
         self._fresh = True
 
     def _run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
-        return self._in_slices(by_dual, seconds, stopped)
+        return self._run_in_slices(by_dual, seconds, stopped)
 
     def _run_for(self, by_dual: bool, seconds: float) -> LPStatus | None:
         parameters = self._cplex.parameters
@@ -136,7 +136,7 @@ class CPLEXBackend(ForeignBackend):
             return LPStatus.UNBOUNDED
         return status
 
-    def says(self) -> str:
+    def describe_status(self) -> str:
         return str(self._cplex.solution.get_status_string())
 
     def _solution(self) -> tuple[float, Floats, Floats, Floats]:
@@ -147,7 +147,7 @@ class CPLEXBackend(ForeignBackend):
 
 
 def _rows(lower: Floats, upper: Floats) -> tuple[str, list[float], list[float]]:
-    """Senses, right-hand sides, and by how much those of ranges may be exceeded."""
+    """Return senses, right-hand sides, and widths of ranges."""
     free, one_sided = np.isneginf(lower), np.isposinf(upper)
     senses: Any = np.where(lower == upper, "E", np.where(free, "L", np.where(one_sided, "G", "R")))
     widths = np.where(senses == "R", np.where(senses == "R", upper, 0.0) - np.where(senses == "R", lower, 0.0), 0.0)

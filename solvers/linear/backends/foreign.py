@@ -1,4 +1,4 @@
-"""What solvers other than HiGHS have in common: a record of the program, and errors as sentences."""
+"""Base class of solvers other than HiGHS: a record of the program, and translation of errors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,19 @@ from scipy import sparse
 
 from colgen.solvers.linear.backends.highs import HighsBackend
 from colgen.solvers.linear.backends.protocol import Solved
-from colgen.solvers.linear.highs import INFINITY, Floats, HighsBasis, Ints, LPStatus, SolverError, Stopped
+from colgen.solvers.linear.highs import (
+    INFINITY,
+    Floats,
+    HighsBasis,
+    Ints,
+    LPStatus,
+    SolverError,
+    Stopped,
+    holds_at_zero,
+)
 
 Statuses = NDArray[np.int64]
-"""Of a basis, one a column or row: 0 at its lower bound, 1 basic, 2 at its upper bound, 3 free and zero."""
+"""Status of each column or row in a basis: 0 at its lower bound, 1 basic, 2 at its upper bound, 3 free and zero."""
 
 AT_LOWER, BASIC, AT_UPPER, AT_ZERO = 0, 1, 2, 3
 
@@ -33,45 +42,45 @@ _STATUSES = (
 _NUMBERS = {status: min(number, AT_ZERO) for number, status in enumerate(_STATUSES)}
 
 _SLICE = 0.25
-"""Seconds of the first of several runs, where a solver can be stopped between runs alone; the next is twice as long."""
+"""Seconds of the first run of a solver that can only be stopped between runs; each further run is twice as long."""
 
 _LONGEST = 4.0
-"""Seconds of the longest of them."""
+"""Seconds of the longest of these runs."""
 
 
 class ForeignBackend(ABC):
-    """A linear program in a solver that need not be there, with a record of it in HiGHS, which solves nothing.
+    """A linear program in an optional solver, with a record of it in HiGHS, which is never solved.
 
-    The record refuses indices that are out of range, and is what copies are made of.
+    The record validates indices, and copies are made from it.
 
     Parameters
     ----------
     tolerance
-        Of primal and dual feasibility.
+        Primal and dual feasibility tolerance.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
 
     errors: tuple[type[Exception], ...] = ()
-    """What the solver's library raises."""
+    """Exceptions of the solver's library."""
 
     def __init__(self, tolerance: float) -> None:
         self.record = HighsBackend(tolerance, {})
         self._offset = 0.0
         self._maximizes = False
-        with self._translated():
+        with self._translate_errors():
             self._make()
         self.set_tolerance(tolerance)
 
     @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
-        """An error of the library as one sentence."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Translate an exception of the library into a :class:`SolverError`."""
         try:
             yield
         except self.errors as error:
             size = f"a linear program of {self.num_columns} columns and {self.num_rows} rows"
-            raise SolverError(f"{self.title} refuses {size}: {' '.join(str(error).split())}") from error
+            raise SolverError(f"{self.title} rejects {size}: {' '.join(str(error).split())}") from error
 
     @property
     def num_columns(self) -> int:
@@ -81,7 +90,7 @@ class ForeignBackend(ABC):
     def num_rows(self) -> int:
         return self.record.num_rows
 
-    # --- changes: the record first, which checks them ----------------------------------------------------------------
+    # --- changes: first in the record, which validates them ----------------------------------------------------------
 
     def load(self, program: highspy.HighsLp) -> None:
         self.record.load(program)
@@ -92,7 +101,7 @@ class ForeignBackend(ABC):
         shape = (program.num_row_, program.num_col_)
         by_row = sparse.csr_array(sparse.csc_array((values, rows, starts), shape=shape))
         none = np.empty(0)
-        with self._translated():
+        with self._translate_errors():
             self._set_sense(self._maximizes)
             nothing = np.zeros(shape[1] + 1, dtype=np.int64)
             columns = (np.array(program.col_cost_), np.array(program.col_lower_), np.array(program.col_upper_))
@@ -107,29 +116,29 @@ class ForeignBackend(ABC):
         self, costs: Floats, lower: Floats, upper: Floats, starts: Ints, rows: Ints, values: Floats
     ) -> None:
         self.record.add_columns(costs, lower, upper, starts, rows, values)
-        with self._translated():
+        with self._translate_errors():
             self._add_columns(costs, lower, upper, starts, rows, values)
 
     def add_rows(self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats) -> None:
         self.record.add_rows(lower, upper, starts, columns, values)
-        with self._translated():
+        with self._translate_errors():
             self._add_rows(lower, upper, starts, columns, values)
 
     def delete_columns(self, columns: Ints) -> None:
         self.record.delete_columns(columns)
         if len(columns):
-            with self._translated():
+            with self._translate_errors():
                 self._delete_columns(np.unique(columns))
 
     def delete_rows(self, rows: Ints) -> None:
         self.record.delete_rows(rows)
         if len(rows):
-            with self._translated():
+            with self._translate_errors():
                 self._delete_rows(np.unique(rows))
 
     def change_costs(self, columns: Ints, costs: Floats) -> None:
         self.record.change_costs(columns, costs)
-        with self._translated():
+        with self._translate_errors():
             self._change_costs(columns, costs)
 
     def change_offset(self, offset: float) -> None:
@@ -138,24 +147,24 @@ class ForeignBackend(ABC):
 
     def change_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
         self.record.change_bounds(columns, lower, upper)
-        with self._translated():
+        with self._translate_errors():
             self._change_bounds(columns, lower, upper)
 
     def change_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         self.record.change_row_bounds(rows, lower, upper)
-        with self._translated():
+        with self._translate_errors():
             self._change_row_bounds(rows, lower, upper)
 
     def set_tolerance(self, tolerance: float) -> None:
-        with self._translated():
+        with self._translate_errors():
             self._set_tolerance(tolerance)
 
     # --- solving -----------------------------------------------------------------------------------------------------
 
     def basis(self) -> HighsBasis:
-        with self._translated():
+        with self._translate_errors():
             columns, rows = self._basis()
-        columns, rows = self._in_place(columns, rows)
+        columns, rows = self._fix_statuses(columns, rows)
         basis = highspy.HighsBasis()
         basis.col_status = [_STATUSES[number] for number in columns.tolist()]
         basis.row_status = [_STATUSES[number] for number in rows.tolist()]
@@ -167,36 +176,34 @@ class ForeignBackend(ABC):
         rows = np.array([_NUMBERS[status] for status in basis.row_status], dtype=np.int64)
         if np.count_nonzero(columns == BASIC) + np.count_nonzero(rows == BASIC) != self.num_rows:
             return False
-        with self._translated():
-            self._set_basis(*self._in_place(columns, rows))
+        with self._translate_errors():
+            self._set_basis(*self._fix_statuses(columns, rows))
         return True
 
-    def _in_place(self, columns: Statuses, rows: Statuses) -> tuple[Statuses, Statuses]:
-        """A basis in which what is not basic is at a bound or side that it has."""
+    def _fix_statuses(self, columns: Statuses, rows: Statuses) -> tuple[Statuses, Statuses]:
+        """Return a basis in which nonbasic columns and rows are at existing bounds and sides."""
         program = self.record.highs.getLp()
         at_column = _at_a_bound(columns, np.array(program.col_lower_), np.array(program.col_upper_))
         return at_column, _at_a_bound(rows, np.array(program.row_lower_), np.array(program.row_upper_))
 
     def forget(self) -> None:
-        with self._translated():
+        with self._translate_errors():
             self._forget()
 
     def run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
         if not seconds > 0.0:
             return LPStatus.LIMIT
         if not self.num_columns:
-            program = self.record.program()
-            holds = all(low <= 0.0 for low in program.row_lower_) and all(high >= 0.0 for high in program.row_upper_)
-            return LPStatus.OPTIMAL if holds else LPStatus.INFEASIBLE
+            return LPStatus.OPTIMAL if holds_at_zero(self.record.program()) else LPStatus.INFEASIBLE
         deadline = time.monotonic() + seconds
-        with self._translated():
+        with self._translate_errors():
             status = self._run(by_dual, seconds, stopped)
             if status is LPStatus.UNBOUNDED:
-                status = self._unbounded(by_dual, deadline - time.monotonic(), stopped)
+                status = self._confirm_unbounded(by_dual, deadline - time.monotonic(), stopped)
         return status
 
-    def _unbounded(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
-        """Whether a program with a ray has a point as well, which most solvers leave open."""
+    def _confirm_unbounded(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
+        """Return whether a program with a ray also has a feasible point, which most solvers do not check."""
         every, costs = np.arange(self.num_columns), np.array(self.record.highs.getLp().col_cost_)
         self._change_costs(every, np.zeros(len(every)))
         try:
@@ -205,8 +212,8 @@ class ForeignBackend(ABC):
             self._change_costs(every, costs)
         return LPStatus.UNBOUNDED if status is LPStatus.OPTIMAL else status
 
-    def _in_slices(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
-        """Runs of :meth:`_run_for`, each from where the last one ended, with a look at ``stopped`` between them."""
+    def _run_in_slices(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
+        """Repeat :meth:`_run_for`, each from the last basis, and check ``stopped`` in between."""
         deadline, part, left = time.monotonic() + seconds, _SLICE, seconds
         while True:
             status = self._run_for(by_dual, left if stopped is None else min(left, part))
@@ -218,11 +225,11 @@ class ForeignBackend(ABC):
         if not self.num_columns:
             none = np.empty(0)
             return Solved(self._offset, none, np.zeros(self.num_rows), none)
-        with self._translated():
+        with self._translate_errors():
             objective, values, duals, reduced = self._solution()
         return Solved(objective + self._offset, values, duals, reduced)
 
-    # --- what a solver says how to do --------------------------------------------------------------------------------
+    # --- implemented by each solver ----------------------------------------------------------------------------------
 
     @property
     @abstractmethod
@@ -230,12 +237,12 @@ class ForeignBackend(ABC):
         """Simplex iterations of the last run."""
 
     @abstractmethod
-    def says(self) -> str:
-        """How the last run ended, in the solver's own word."""
+    def describe_status(self) -> str:
+        """Return the solver's own description of the last status."""
 
     @abstractmethod
     def _make(self) -> None:
-        """An empty program."""
+        """Create an empty program."""
 
     @abstractmethod
     def _set_sense(self, maximizes: bool) -> None: ...
@@ -250,11 +257,11 @@ class ForeignBackend(ABC):
 
     @abstractmethod
     def _delete_columns(self, columns: Ints) -> None:
-        """Delete columns, given once each and in order."""
+        """Delete columns, given in ascending order without repetition."""
 
     @abstractmethod
     def _delete_rows(self, rows: Ints) -> None:
-        """Delete rows, given once each and in order."""
+        """Delete rows, given in ascending order without repetition."""
 
     @abstractmethod
     def _change_costs(self, columns: Ints, costs: Floats) -> None: ...
@@ -270,7 +277,7 @@ class ForeignBackend(ABC):
 
     @abstractmethod
     def _basis(self) -> tuple[Statuses, Statuses]:
-        """Of columns and of rows."""
+        """Return the statuses of columns and of rows."""
 
     @abstractmethod
     def _set_basis(self, columns: Statuses, rows: Statuses) -> None: ...
@@ -282,23 +289,23 @@ class ForeignBackend(ABC):
     def _run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None: ...
 
     def _run_for(self, by_dual: bool, seconds: float) -> LPStatus | None:
-        """One run of at most so many seconds, for :meth:`_in_slices`."""
+        """Run for at most ``seconds``, for :meth:`_run_in_slices`."""
         raise NotImplementedError
 
     @abstractmethod
     def _solution(self) -> tuple[float, Floats, Floats, Floats]:
-        """Objective without its constant term, values, dual values, reduced costs."""
+        """Return the objective without its constant term, values, dual values, reduced costs."""
 
 
 def entries_of(starts: Ints, indices: Ints, values: Floats) -> Iterator[tuple[list[int], list[float]]]:
-    """Indices and values of each column or row of a compressed batch, as lists."""
+    """Yield the indices and values of each column or row of a compressed batch, as lists."""
     places, amounts, ends = indices.tolist(), values.tolist(), starts.tolist()
     for begin, end in pairwise(ends):
         yield places[begin:end], amounts[begin:end]
 
 
 def large(array: Floats, infinity: float) -> list[float]:
-    """Numbers as a solver takes them for which ``infinity`` is finite."""
+    """Return numbers with infinities replaced by the solver's finite ``infinity``."""
     replaced: list[Any] = np.clip(array, -infinity, infinity).tolist() if infinity < INFINITY else array.tolist()
     return replaced
 

@@ -1,4 +1,4 @@
-"""GLPK as the solver of linear programs that grow: the package swiglpk."""
+"""GLPK as a solver of growing linear programs, through the package swiglpk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from colgen.solvers.linear.highs import Floats, Ints, LPStatus, Stopped
 _TO_GLPK = {AT_LOWER: glpk.GLP_NL, BASIC: glpk.GLP_BS, AT_UPPER: glpk.GLP_NU, AT_ZERO: glpk.GLP_NF}
 _FROM_GLPK = {theirs: ours for ours, theirs in _TO_GLPK.items()} | {glpk.GLP_NS: AT_LOWER}
 _LONGEST = 2**31 - 1
-"""Milliseconds that GLPK takes for no limit."""
+"""Milliseconds that GLPK interprets as no limit."""
 
 
 class GLPKBackend(ForeignBackend):
@@ -36,7 +36,7 @@ class GLPKBackend(ForeignBackend):
         self._parameters = glpk.glp_smcp()
         glpk.glp_init_smcp(self._parameters)
         self._parameters.msg_lev = glpk.GLP_MSG_OFF
-        self._said, self._iterations = "not solved", 0
+        self._status, self._iterations = "not solved", 0
 
     def __del__(self) -> None:
         lp = self.__dict__.pop("_lp", None)
@@ -107,7 +107,7 @@ class GLPKBackend(ForeignBackend):
 
     def _run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
         before = glpk.glp_get_it_cnt(self._lp)
-        status = self._in_slices(by_dual, seconds, stopped)
+        status = self._run_in_slices(by_dual, seconds, stopped)
         self._iterations = glpk.glp_get_it_cnt(self._lp) - before
         return status
 
@@ -116,21 +116,21 @@ class GLPKBackend(ForeignBackend):
         parameters.meth = glpk.GLP_DUALP if by_dual else glpk.GLP_PRIMAL
         parameters.tm_lim = int(min(1000.0 * seconds, _LONGEST))
         failure = glpk.glp_simplex(lp, parameters)
-        self._said = f"return code {failure}"
+        self._status = f"return code {failure}"
         if failure in (glpk.GLP_ETMLIM, glpk.GLP_EITLIM):
             return LPStatus.LIMIT
         if failure:
             return None
         status = glpk.glp_get_status(lp)
-        self._said = f"status {status}"
+        self._status = f"status {status}"
         return {
             glpk.GLP_OPT: LPStatus.OPTIMAL,
             glpk.GLP_NOFEAS: LPStatus.INFEASIBLE,
             glpk.GLP_UNBND: LPStatus.UNBOUNDED,
         }.get(status)
 
-    def says(self) -> str:
-        return self._said
+    def describe_status(self) -> str:
+        return self._status
 
     def _solution(self) -> tuple[float, Floats, Floats, Floats]:
         lp, columns, rows = self._lp, range(1, self.num_columns + 1), range(1, self.num_rows + 1)
@@ -143,7 +143,7 @@ class GLPKBackend(ForeignBackend):
 
 
 def _arrays(places: list[int], values: list[float]) -> tuple[int, Any, Any]:
-    """Entries as GLPK takes them, which counts from 1."""
+    """Return entries in GLPK's format, which counts from 1."""
     amounts = glpk.doubleArray(len(values) + 1)
     for position, value in enumerate(values, 1):
         amounts[position] = value

@@ -1,6 +1,6 @@
-"""Gurobi as the solver of linear programs that grow.
+"""Gurobi as a solver of growing linear programs.
 
-Gurobi knows no ranges: such a row is an equation with a column of its own, which is hidden here.
+Gurobi has no range rows: such a row becomes an equation with an extra column, which is hidden here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FROM_GUROBI = {theirs: ours for ours, theirs in _TO_GUROBI.items()}
 
 @functools.cache
 def _environment() -> gp.Env:
-    """One of the process, which takes its licence once."""
+    """Return one environment per process, which acquires the licence once."""
     return gp.Env(params={"OutputFlag": 0, "Threads": 1})
 
 
@@ -45,16 +45,16 @@ class GurobiBackend(ForeignBackend):
 
     def _make(self) -> None:
         self._model = gp.Model(env=_environment())
-        # Presolve would lose the basis, and could not tell whether a program is infeasible or unbounded.
+        # Presolve would lose the basis, and could not distinguish infeasible from unbounded programs.
         self._model.Params.Presolve = 0
         self._columns: list[gp.Var] = []
         self._rows: list[gp.Constr] = []
         self._widths: dict[gp.Constr, gp.Var] = {}
-        """Of rows that are ranges, or were, the column that says by how much the lower side is exceeded."""
+        """For rows that are or were ranges: the column for the distance from the lower side."""
         self._old = (0, 0)
-        """Columns and rows at the last run: only they are in its basis."""
+        """Columns and rows at the last run: only these are in its basis."""
         self._given: tuple[Statuses, Statuses] | None = None
-        """A basis that no run has begun from yet."""
+        """A basis that no run has used yet."""
 
     def _set_sense(self, maximizes: bool) -> None:
         self._model.ModelSense = gp.GRB.MAXIMIZE if maximizes else gp.GRB.MINIMIZE
@@ -145,7 +145,7 @@ class GurobiBackend(ForeignBackend):
 
     def _set_basis(self, columns: Statuses, rows: Statuses) -> None:
         self._given = (columns, rows)
-        self._model.update()  # only what is in the model has a basis
+        self._model.update()  # only updated parts of the model have a basis
         self._model.setAttr("VBasis", self._columns, [_TO_GUROBI[status] for status in columns.tolist()])
         self._model.setAttr("CBasis", self._rows, [0 if status == BASIC else -1 for status in rows.tolist()])
         if self._widths:
@@ -180,7 +180,7 @@ class GurobiBackend(ForeignBackend):
             return LPStatus.LIMIT
         return {_INFEASIBLE: LPStatus.INFEASIBLE, _UNBOUNDED: LPStatus.UNBOUNDED}.get(model.Status)
 
-    def says(self) -> str:
+    def describe_status(self) -> str:
         return f"status {self._model.Status}"
 
     def _solution(self) -> tuple[float, Floats, Floats, Floats]:
@@ -191,7 +191,7 @@ class GurobiBackend(ForeignBackend):
 
 
 def _row(low: float, high: float) -> tuple[str, float, float]:
-    """Sense, right-hand side, and by how much it may be exceeded."""
+    """Return sense, right-hand side, and width of the range."""
     if low == high:
         return "=", low, 0.0
     if np.isneginf(low):

@@ -1,4 +1,4 @@
-"""HiGHS as the solver of linear programs that grow."""
+"""HiGHS as a solver of growing linear programs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from colgen.solvers.linear.options import Options, set_options
 _DUAL_SIMPLEX, _PRIMAL_SIMPLEX = 1, 4
 
 _SLICE = 3e7
-"""Steps of the simplex times numbers in the program after which it counts as long: some quarter of a second, until
-which nobody can stop it. A clock would do as well, but for a machine under load, where the same program would then be
-taken up again at another basis and end in another of its optimal solutions."""
+"""Simplex steps times numbers in the program after which a run counts as long: about 0.25 s, during which it cannot be
+stopped.  With a time limit instead, a machine under load would resume the same program at another basis, and could end
+in another optimal solution."""
 
 _NO_LIMIT = highspy.kHighsIInf
 
@@ -41,9 +41,9 @@ class HighsBackend:
     Parameters
     ----------
     tolerance
-        Of primal and dual feasibility.
+        Primal and dual feasibility tolerance.
     options
-        Of HiGHS, by name, checked.
+        Validated HiGHS options by name.
     """
 
     name: ClassVar[str] = "highs"
@@ -51,7 +51,7 @@ class HighsBackend:
 
     def __init__(self, tolerance: float, options: Options) -> None:
         self.highs = new_highs(tolerance)
-        self.highs.setOptionValue("presolve", "off")  # it would lose the basis, and a batch of columns is soon solved
+        self.highs.setOptionValue("presolve", "off")  # it would lose the basis, and batches of columns solve fast
         set_options(self.highs, options)
         self._strategy: int | None = None
         self._steps = _NO_LIMIT
@@ -119,17 +119,17 @@ class HighsBackend:
         self.highs.clearSolver()
 
     def run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
-        """Run HiGHS, a long run in a thread of its own: while it runs in this one, Python sees no signal.
+        """Run HiGHS; a long run uses its own thread, since Python handles no signals while HiGHS runs in this one.
 
-        A run that is taken up again has forgotten what it had learnt of its pivots, which dual steepest edge learns
-        slowly: in slices of a quarter of a second each a program of 200 rows needed 5 s for what takes a tenth.
+        A resumed run has lost its dual steepest edge weights, which are slow to rebuild: in slices of 0.25 s each, a
+        program of 200 rows needed 5 s instead of 0.1 s.
         """
         highs, deadline = self.highs, time.monotonic() + seconds
         strategy = _DUAL_SIMPLEX if by_dual else _PRIMAL_SIMPLEX
         if strategy != self._strategy:
             highs.setOptionValue("simplex_strategy", strategy)
             self._strategy = strategy
-        self._limit_steps(_NO_LIMIT if stopped is None else self._soon())
+        self._limit_steps(_NO_LIMIT if stopped is None else self._short_steps())
         highs.setOptionValue("time_limit", highs.getRunTime() + seconds)
         status = run(highs)
         if status is not LPStatus.LIMIT or highs.getModelStatus() != highspy.HighsModelStatus.kIterationLimit:
@@ -140,8 +140,8 @@ class HighsBackend:
         highs.setOptionValue("time_limit", highs.getRunTime() + max(deadline - time.monotonic(), 0.0))
         return run(highs, lambda highs: run_in_thread(highs, stopped))
 
-    def _soon(self) -> int:
-        """Steps of the simplex that are done soon: a power of two, which changes seldom."""
+    def _short_steps(self) -> int:
+        """Return the step limit of a short run, rounded to a power of two so that it changes rarely."""
         size = self.highs.getNumNz() + self.highs.getNumRow() + self.highs.getNumCol() + 1
         return 1 << max(int(_SLICE / size), 1).bit_length()
 
@@ -150,7 +150,7 @@ class HighsBackend:
             self.highs.setOptionValue("simplex_iteration_limit", steps)
             self._steps = steps
 
-    def says(self) -> str:
+    def describe_status(self) -> str:
         return str(self.highs.getModelStatus())
 
     def solution(self) -> Solved:
@@ -161,5 +161,5 @@ class HighsBackend:
 
 
 def _floats(numbers: list[float]) -> Floats:
-    """As ``np.array``, which looks at each number to find out what it is: this takes half the time."""
+    """Return ``np.array(numbers)`` in half the time, since the type of each number is known."""
     return np.frombuffer(struct.pack(f"{len(numbers)}d", *numbers))

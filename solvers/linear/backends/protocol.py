@@ -1,4 +1,4 @@
-"""What a linear program that grows asks of its solver."""
+"""Protocol of a solver that holds a growing linear program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from colgen.solvers.linear.highs import Floats, HighsBasis, Ints, LPStatus, Stop
 
 
 class Solved(NamedTuple):
-    """An optimum: reduced costs are ``c_j - πᵀa_j``, whether the program minimises or maximises."""
+    """An optimum; reduced costs are ``c_j - πᵀa_j`` in minimisation and maximisation."""
 
     objective: float
     values: Floats
@@ -21,80 +21,80 @@ class Solved(NamedTuple):
 class LPBackend(Protocol):
     """A solver that holds one linear program: arrays in, arrays out.
 
-    What it is given has been scaled, and costs, coefficients and indices have been looked at.  Records of programs and
-    bases are HiGHS's, which is there in any case.  ``tests/solvers/linear/backends`` holds each backend against this.
+    Its input is scaled, with validated costs, coefficients and indices.  Programs and bases use the classes of HiGHS,
+    which is always installed.  ``tests/solvers/linear/backends`` tests each backend against this protocol.
     """
 
     name: ClassVar[str]
-    """What a caller writes, as in ``solve(problem, lp="gurobi")``."""
+    """Name in calls, as in ``solve(problem, lp="gurobi")``."""
 
     title: ClassVar[str]
-    """What its makers write."""
+    """Name in messages."""
 
     @property
     def num_columns(self) -> int:
-        """Columns of the program."""
+        """Number of columns."""
 
     @property
     def num_rows(self) -> int:
-        """Rows of the program."""
+        """Number of rows."""
 
     @property
     def iterations(self) -> int:
-        """Simplex iterations of the last run: zero shows that the basis was optimal already."""
+        """Simplex iterations of the last run; zero if the basis was already optimal."""
 
     def load(self, program: highspy.HighsLp) -> None:
-        """Take a whole program, its first."""
+        """Load the initial program."""
 
     def program(self) -> highspy.HighsLp:
-        """A copy of the program as it is now."""
+        """Return a copy of the current program."""
 
     def add_columns(
         self, costs: Floats, lower: Floats, upper: Floats, starts: Ints, rows: Ints, values: Floats
     ) -> None:
-        """Append columns, which join the basis at a bound; ``starts`` has one entry more than there are columns."""
+        """Append columns, nonbasic at a bound; ``starts`` has one entry more than there are columns."""
 
     def add_rows(self, lower: Floats, upper: Floats, starts: Ints, columns: Ints, values: Floats) -> None:
-        """Append rows, whose slacks join the basis."""
+        """Append rows with basic slacks."""
 
     def delete_columns(self, columns: Ints) -> None:
-        """Delete columns; if none of them is basic then the basis stays."""
+        """Delete columns; the basis is kept if none of them is basic."""
 
     def delete_rows(self, rows: Ints) -> None:
-        """Delete rows; if all their slacks are basic then the basis stays."""
+        """Delete rows; the basis is kept if all their slacks are basic."""
 
     def change_costs(self, columns: Ints, costs: Floats) -> None:
-        """Other costs of columns."""
+        """Change the costs of columns."""
 
     def change_offset(self, offset: float) -> None:
-        """Another constant term of the objective."""
+        """Change the constant term of the objective."""
 
     def change_bounds(self, columns: Ints, lower: Floats, upper: Floats) -> None:
-        """Other bounds of columns."""
+        """Change the bounds of columns."""
 
     def change_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
-        """Other sides of rows: an inequality may become an equation, a range, or free."""
+        """Change the sides of rows: an inequality may become an equation, a range, or free."""
 
     def set_tolerance(self, tolerance: float) -> None:
-        """How far rows and reduced costs may be off, as tightly as the solver lets it be said."""
+        """Set the feasibility tolerances of rows and reduced costs, within the limits of the solver."""
 
     def basis(self) -> HighsBasis:
-        """The present basis."""
+        """Return the current basis."""
 
     def set_basis(self, basis: HighsBasis) -> bool:
-        """Start the next run from a basis of all columns and rows; whether the solver takes it."""
+        """Start the next run from a basis of all columns and rows; return whether the solver accepts it."""
 
     def forget(self) -> None:
-        """Start the next run afresh."""
+        """Start the next run without a basis."""
 
     def run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
-        """Solve from the present basis by the dual or the primal simplex method; None means that it failed.
+        """Solve from the current basis by the dual or the primal simplex method; return None on failure.
 
-        ``stopped`` is asked now and then whether to end early, at the status ``LIMIT``.
+        ``stopped`` is checked several times per second; True ends the run with status ``LIMIT``.
         """
 
-    def says(self) -> str:
-        """How the last run ended, in the solver's own word."""
+    def describe_status(self) -> str:
+        """Return the solver's own description of the last status."""
 
     def solution(self) -> Solved:
-        """The optimum that the last run has found."""
+        """Return the optimum of the last run."""

@@ -1,4 +1,4 @@
-"""Solvers of linear programs by name: which there are, and why one cannot be had."""
+"""Solvers of linear programs by name, and reasons why one is unavailable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from colgen.solvers.linear.options import Options
 
 
 class BackendError(ValueError):
-    """There is no such solver of linear programs, or it cannot be had here."""
+    """The solver of linear programs is unknown or unavailable."""
 
 
 class _Maker(NamedTuple):
@@ -33,26 +33,26 @@ _MAKERS = {
 }
 
 HIGHS = HighsBackend.name
-"""The default, which is always there."""
+"""The default, always available."""
 
 NAMES = (HIGHS, *_MAKERS)
-"""Of all backends, whether they are installed or not."""
+"""Names of all backends, installed or not."""
 
 
 def check_backend(name: Any) -> str:
-    """The name of a backend that can be had here.
+    """Return the name of an available backend.
 
     Raises
     ------
     BackendError
-        In one sentence: which names there are, what to install, or what its licence says.
+        With the known names, the package to install, or the licence error.
     """
     if not isinstance(name, str):
-        raise BackendError(f"expected the name of a solver of linear programs, such as 'gurobi', not {name!r}")
+        raise BackendError(f"expected the name of a solver of linear programs, such as 'gurobi', got {name!r}")
     if name not in NAMES:
         near = difflib.get_close_matches(name, NAMES, n=1)
-        meant = f"; did you mean {near[0]!r}?" if near else f": there are {', '.join(NAMES)}"
-        raise BackendError(f"no solver of linear programs is called {name!r}{meant}")
+        meant = f"; did you mean {near[0]!r}?" if near else f"; expected one of {', '.join(NAMES)}"
+        raise BackendError(f"unknown solver of linear programs {name!r}{meant}")
     refused = _refusal(name)
     if refused is not None:
         raise BackendError(refused)
@@ -60,7 +60,7 @@ def check_backend(name: Any) -> str:
 
 
 def new_backend(name: str, tolerance: float, options: Options) -> LPBackend:
-    """A backend that holds no program yet; ``options`` are those of HiGHS."""
+    """Return a backend without a program; ``options`` apply to HiGHS."""
     if name == HIGHS:
         return HighsBackend(tolerance, options)
     made: LPBackend = _class(name)(tolerance)
@@ -75,7 +75,7 @@ def _class(name: str) -> Any:
 
 @functools.cache
 def _refusal(name: str) -> str | None:
-    """Why a backend cannot be had; None if it can."""
+    """Return why a backend is unavailable, or None."""
     if name == HIGHS:
         return None
     package, _, title = _MAKERS[name]

@@ -1,4 +1,4 @@
-"""SoPlex as the solver of linear programs that grow: the class ``LP`` of PySCIPOpt."""
+"""SoPlex as a solver of growing linear programs, through the class ``LP`` of PySCIPOpt."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class SoPlexBackend(ForeignBackend):
     name: ClassVar[str] = "soplex"
     title: ClassVar[str] = "SoPlex"
 
-    errors = (Exception,)  # PySCIPOpt raises nothing more particular
+    errors = (Exception,)  # PySCIPOpt raises no specific exceptions
 
     def _make(self) -> None:
         self._lp = LP()
-        self._fresh, self._said = False, "not solved"
+        self._fresh, self._status = False, "not solved"
 
     def _set_sense(self, maximizes: bool) -> None:
         if maximizes:
@@ -69,7 +69,7 @@ class SoPlexBackend(ForeignBackend):
     def _change_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
         for row, low, high in zip(rows.tolist(), self._large(lower), self._large(upper), strict=True):
             self._lp.chgSide(row, low, high)
-        # A row that was at a side and has none left would stay where it was, with a dual value.
+        # A nonbasic row without remaining sides would stay nonbasic with a dual value.
         self._fresh |= bool((np.isneginf(lower) & np.isposinf(upper)).any())
 
     def _set_tolerance(self, tolerance: float) -> None:
@@ -88,7 +88,7 @@ class SoPlexBackend(ForeignBackend):
         self._fresh = True
 
     def _run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
-        return self._in_slices(by_dual, seconds, stopped)
+        return self._run_in_slices(by_dual, seconds, stopped)
 
     def _run_for(self, by_dual: bool, seconds: float) -> LPStatus | None:
         lp, started = self._lp, time.monotonic()
@@ -96,7 +96,7 @@ class SoPlexBackend(ForeignBackend):
         lp.setIntParam(SCIP_LPPARAM.FROMSCRATCH, int(self._fresh))
         lp.setRealParam(SCIP_LPPARAM.LPTILIM, min(seconds, lp.infinity()))
         self._fresh = False
-        with contextlib.suppress(Exception):  # raised where there is no objective to read, as of unbounded programs
+        with contextlib.suppress(Exception):  # raised if there is no objective to read, as for unbounded programs
             lp.solve(dual=by_dual)
         if lp.isOptimal():
             status: LPStatus | None = LPStatus.OPTIMAL
@@ -106,11 +106,11 @@ class SoPlexBackend(ForeignBackend):
             status = LPStatus.UNBOUNDED
         else:
             status = LPStatus.LIMIT if time.monotonic() - started >= seconds else None
-        self._said = "failed" if status is None else status.value
+        self._status = "failed" if status is None else status.value
         return status
 
-    def says(self) -> str:
-        return self._said
+    def describe_status(self) -> str:
+        return self._status
 
     def _solution(self) -> tuple[float, Floats, Floats, Floats]:
         lp = self._lp
@@ -118,6 +118,6 @@ class SoPlexBackend(ForeignBackend):
 
 
 def _ranges(places: Ints) -> list[tuple[int, int]]:
-    """First and last of each run of consecutive places, the last run first: deleting it moves none before it."""
+    """Return first and last of each run of consecutive places, last run first: deletions then move no earlier run."""
     runs = [list(run) for _, run in groupby(enumerate(places.tolist()), lambda pair: pair[1] - pair[0])]
     return [(run[0][1], run[-1][1]) for run in reversed(runs)]

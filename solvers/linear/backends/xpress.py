@@ -1,4 +1,4 @@
-"""Xpress as the solver of linear programs that grow."""
+"""Xpress as a solver of growing linear programs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _STATUSES = {
 
 
 @functools.cache
-def _licensed() -> None:
-    """The licence that is found, or the community's, whose notice is no news here."""
+def _load_licence() -> None:
+    """Load the installed licence, or the community licence without its notice."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         xpress.problem()
@@ -37,13 +37,13 @@ class XpressBackend(ForeignBackend):
     errors = (xpress.SolverError, xpress.InterfaceError, xpress.ModelError)
 
     def _make(self) -> None:
-        _licensed()
+        _load_licence()
         self._problem = xpress.problem()
         controls = self._problem.controls
         controls.outputlog = 0
         controls.threads = 1
         controls.presolve = 0  # it would lose the basis
-        self._iterations, self._said = 0, "not solved"
+        self._iterations, self._status = 0, "not solved"
 
     def _set_sense(self, maximizes: bool) -> None:
         self._problem.chgObjSense(xpress.ObjSense.MAXIMIZE if maximizes else xpress.ObjSense.MINIMIZE)
@@ -95,17 +95,17 @@ class XpressBackend(ForeignBackend):
 
     def _basis(self) -> tuple[Statuses, Statuses]:
         rows, columns = self._problem.getBasis()
-        return np.array([int(one) for one in columns]), _turned(np.array([int(one) for one in rows], dtype=np.int64))
+        return np.array([int(one) for one in columns]), _flip(np.array([int(one) for one in rows], dtype=np.int64))
 
     def _set_basis(self, columns: Statuses, rows: Statuses) -> None:
-        self._problem.loadBasis(_turned(rows).tolist(), columns.tolist())
+        self._problem.loadBasis(_flip(rows).tolist(), columns.tolist())
 
     def _forget(self) -> None:
         self._problem.loadBasis([1] * self.num_rows, [0] * self.num_columns)
 
     def _run(self, by_dual: bool, seconds: float, stopped: Stopped | None) -> LPStatus | None:
         self._iterations = 0
-        return self._in_slices(by_dual, seconds, stopped)
+        return self._run_in_slices(by_dual, seconds, stopped)
 
     def _run_for(self, by_dual: bool, seconds: float) -> LPStatus | None:
         problem = self._problem
@@ -113,11 +113,11 @@ class XpressBackend(ForeignBackend):
         problem.lpOptimize("d" if by_dual else "p")
         self._iterations += problem.attributes.simplexiter
         status = xpress.LPStatus(problem.attributes.lpstatus)
-        self._said = status.name.lower()
+        self._status = status.name.lower()
         return _STATUSES.get(status)
 
-    def says(self) -> str:
-        return self._said
+    def describe_status(self) -> str:
+        return self._status
 
     def _solution(self) -> tuple[float, Floats, Floats, Floats]:
         problem = self._problem
@@ -126,14 +126,14 @@ class XpressBackend(ForeignBackend):
         return problem.attributes.lpobjval, values, duals, reduced
 
 
-def _turned(rows: Statuses) -> Statuses:
-    """Of slacks, which are at their lower bounds where rows are at their upper sides."""
+def _flip(rows: Statuses) -> Statuses:
+    """Convert statuses between rows and slacks: a slack is at its lower bound if its row is at its upper side."""
     turned: Statuses = np.where(rows == AT_LOWER, AT_UPPER, np.where(rows == AT_UPPER, AT_LOWER, rows))
     return turned
 
 
 def _rows(lower: Floats, upper: Floats) -> tuple[list[str], list[float], list[float]]:
-    """Kinds, right-hand sides, and how far below them ranges reach."""
+    """Return kinds, right-hand sides, and widths of ranges below them."""
     free_below, free_above = np.isneginf(lower), np.isposinf(upper)
     one_sided = np.where(free_below, np.where(free_above, "N", "L"), np.where(free_above, "G", "R"))
     kinds: Any = np.where(lower == upper, "E", one_sided)

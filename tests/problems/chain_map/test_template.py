@@ -211,7 +211,7 @@ def test_decode_takes_a_batch_with_lengths():
         assert found[k].tolist() == alone[0].tolist()
         assert found.values[k] == pytest.approx(alone.values[0])
     assert decode(scores, transitions).values[2] == pytest.approx(decode(scores[2], transitions).values[0])
-    with pytest.raises(InputError, match="lengths: expected whole numbers from 1 to 5, got 6"):
+    with pytest.raises(InputError, match=r"lengths: expected .*from 1 to 5, got 6"):
         decode(scores, transitions, lengths=[5, 6, 1])
     with pytest.raises(InputError, match="lengths: expected scores of shape"):
         decode(scores[0], transitions, lengths=[5])
@@ -563,7 +563,7 @@ def test_a_batch_of_other_numbers(dtype):
         ({"first": [0.0, 1.0]}, "first: expected 3 scores"),
         ({"last": [[0.0, 1.0, 2.0]]}, "last: expected 3 scores"),
         ({"last": [0.0, np.nan, 2.0]}, "NaN"),
-        ({"mask": np.zeros((4, 4), dtype=bool)}, "lengths: expected whole numbers from 1"),
+        ({"mask": np.zeros((4, 4), dtype=bool)}, "lengths: expected .*from 1"),
     ],
 )
 def test_masks_and_ends_that_are_none_are_refused(how, words):

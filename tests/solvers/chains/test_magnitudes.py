@@ -1,4 +1,4 @@
-"""How large numbers are, and what they differ by, in a few passes."""
+"""Magnitudes and differences of numbers."""
 
 import math
 

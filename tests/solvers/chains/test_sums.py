@@ -80,8 +80,8 @@ def test_a_far_path_that_is_the_only_one_is_not_lost():
     assert sums.labels[0] == pytest.approx([0.0, 1.0])
 
 
-def test_what_is_no_chain_is_refused():
-    with pytest.raises(ArrayError, match="scores: expected finite numbers, or -inf, got nan"):
+def test_invalid_chains_are_rejected():
+    with pytest.raises(ArrayError, match=r"scores: .* got nan"):
         chain_sums(np.array([[np.nan, 1.0]]), [0, 1], np.zeros((2, 2)))
     with pytest.raises(ArrayError, match="offsets"):
         chain_sums(np.zeros((2, 2)), [0, 3], np.zeros((2, 2)))

@@ -1,4 +1,4 @@
-"""Domains of trees: what a sweep leaves out, against all labellings."""
+"""Domains of trees after a sweep, against all labellings."""
 
 import itertools
 
@@ -15,7 +15,7 @@ from tests.solvers.small_forests import draw, labellings, rows
 from tests.sweeps import seeds
 
 
-def test_exchange_looks_at_the_time(monkeypatch):
+def test_exchange_checks_the_time(monkeypatch):
     tables = np.random.default_rng(0).normal(size=(2, 5, 5))
     tables[1, 2, 3] = -np.inf
     whole, asked = exchange(tables), []
@@ -53,7 +53,7 @@ def test_exchange_is_the_greatest_gain(seed):
 @pytest.mark.parametrize("dtype", [np.float32, float])
 @pytest.mark.parametrize("slack", [0.0, 0.7, 100.0])
 @pytest.mark.parametrize("seed", seeds(40))
-def test_sweep_keeps_what_is_within_the_slack(seed, slack, dtype):
+def test_sweep_keeps_labels_within_the_slack(seed, slack, dtype):
     forest, scores, tables = draw(seed, dtype)
     domains = sweep(forest, scores, rows(tables), exchange(tables), np.full(2, slack))
     kept = [set(domains.labels[slice(*domains.starts[i : i + 2])].tolist()) for i in range(forest.num_nodes)]
@@ -73,7 +73,7 @@ def test_sweep_keeps_what_is_within_the_slack(seed, slack, dtype):
             assert {c: s for s, c in found}[tuple(others[first:end].tolist())] == pytest.approx(second[tree], abs=1e-5)
 
 
-def test_a_labelling_that_loses_exactly_the_slack_is_kept_beside_penalties():
+def test_a_labelling_that_loses_exactly_the_slack_is_kept_despite_penalties():
     # The second best labelling is (1, 0): what rounding may do to numbers near zero is lost beside its score.
     tables = np.array([[[0.0, 0.0], [1.0, 0.0]]])
     scores = np.array([[0.0, -1e12], [0.0, -1e12]])
@@ -87,8 +87,8 @@ def test_pairs_are_counted():
 
 
 @pytest.mark.parametrize(("labels", "strength"), [(5, 0.3), (5, 0.5), (17, 0.2), (17, 0.5), (20, 0.1)])
-def test_a_child_of_two_labels_says_what_either_is_worth(labels, strength):
-    """Many chains, in some of which leaving out a label for what one of two below it says would be wrong."""
+def test_both_labels_of_a_child_are_considered(labels, strength):
+    """Many chains; in some, removing a label because of one of the two labels below it would be wrong."""
     rng, count, length = np.random.default_rng(1), 400, 8
     scores = (2.0 * rng.normal(size=(count * length, labels))).astype(np.float32)
     tables = (strength * rng.normal(size=(labels, labels))).astype(np.float32)

@@ -36,7 +36,7 @@ def searched(a, left, right, table, others, bound):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("num", [1, 5, 15, 16, 17, 48, 49])
-def test_vector_instructions_compute_what_their_definitions_say(num, dtype):
+def test_vector_instructions_agree_with_their_definitions(num, dtype):
     rng = np.random.default_rng(num)
     left, right = rng.normal(size=(3, num)).astype(dtype), rng.normal(size=(4, num)).astype(dtype)
     left[0, 0] = -np.inf
@@ -61,7 +61,7 @@ def test_vector_instructions_compute_what_their_definitions_say(num, dtype):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("num", [1, 15, 16, 17, 31, 64, 65, 81])
-def test_searches_of_whole_rows_find_what_their_definitions_say(num, dtype):
+def test_searches_of_rows_agree_with_their_definitions(num, dtype):
     rng = np.random.default_rng(num)
     rows, others = rng.normal(size=(6, num)).astype(dtype), rng.normal(size=(6, num)).astype(dtype)
     rows[0, -1] = 9.0

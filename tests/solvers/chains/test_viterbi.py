@@ -1,4 +1,4 @@
-"""Viterbi's algorithm, with two values a label, and as textbooks write it, against all labellings."""
+"""Viterbi's algorithm, its two-best version and the textbook version, against all labellings."""
 
 import os
 import subprocess

@@ -89,7 +89,7 @@ def test_kicks_lose_nothing_at_any_scale(seed, kicks, scale):
     assert after >= before - 1e-7 * scale
 
 
-def test_a_seed_says_what_is_found():
+def test_a_seed_determines_the_result():
     rng = np.random.default_rng(0)
     upper = np.triu(rng.choice([-1.0, 1.0], (40, 40)), 1)
     scores, start = upper + upper.T, np.arange(40)
@@ -121,7 +121,7 @@ def test_trivial_scores(kicks):
 
 
 @pytest.mark.parametrize("start", [[0, 1], [0, 1, 2, 3], [0, 1, 3], [-1, 0, 1]])
-def test_what_is_no_partition_is_refused(start):
+def test_an_invalid_partition_is_rejected(start):
     with pytest.raises(ValueError, match="start: expected"):
         local_search(np.zeros((3, 3)), np.array(start))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import colgen.solvers.clusters.subset as kernel
-from colgen.solvers.clusters.concave import concave_bound, curve, not_far_below
+from colgen.solvers.clusters.concave import compute_curvature, concave_bound, raise_low_scores
 from colgen.solvers.clusters.subset import search
 from tests.sweeps import seeds
 
@@ -33,11 +33,11 @@ def all_values(scores, profits):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_concave_bound(seed):
-    """Whatever point it starts from, and of any of the items whose curvature is known, it is no less than the best."""
+    """The bound holds for any start point and any subset of the items with a curvature."""
     scores, profits, scale = draw(seed, 9)
-    raised, rng = not_far_below(scores), np.random.default_rng(seed)
+    raised, rng = raise_low_scores(scores), np.random.default_rng(seed)
     curvature, point, room = np.zeros(9), rng.random(9), np.zeros(9)
-    curve(raised, np.arange(9), 9, profits, curvature)
+    compute_curvature(raised, np.arange(9), 9, profits, curvature)
     assert np.linalg.eigvalsh(np.diag(curvature) - raised).min() > 0.0
     for m in (9, 6, 3):
         chosen = rng.permutation(9)
@@ -49,23 +49,23 @@ def test_naive_concave_bound(seed):
             assert bound >= best - 1e-12 * scale
 
 
-def test_items_that_repel_each_other_are_not_worth_their_sum():
-    """Shares say 2; with D = 4 the maximum of 6y - 8y² is 9/8."""
+def test_the_bound_uses_negative_scores():
+    """Shares give 2; with D = 4 the maximum of 6y - 8y² is 9/8."""
     scores, profits = np.array([[0.0, -4.0], [-4.0, 0.0]]), np.ones(2)
     curvature, point, room = np.zeros(2), np.full(2, 0.3), np.zeros(2)
-    curve(scores, np.arange(2), 2, profits, curvature)
+    compute_curvature(scores, np.arange(2), 2, profits, curvature)
     bound = min(concave_bound(scores, np.arange(2), 2, profits, curvature, 0.0, 1.12, point, room) for _ in range(20))
     assert bound == pytest.approx(1.125, abs=0.02)
 
 
-def test_scores_are_raised_where_they_only_say_apart():
+def test_very_negative_scores_are_raised():
     scores = np.array([[0.0, 2.0, -1e6], [2.0, 0.0, -1.0], [-1e6, -1.0, 0.0]])
-    assert (not_far_below(scores) == np.array([[0.0, 2.0, -2.0], [2.0, 0.0, -1.0], [-2.0, -1.0, 0.0]])).all()
+    assert (raise_low_scores(scores) == np.array([[0.0, 2.0, -2.0], [2.0, 0.0, -1.0], [-2.0, -1.0, 0.0]])).all()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_search_with_concave_bounds(seed, monkeypatch):
-    """More items than those of the tests of the search: with fewer candidates the bound is not asked for."""
+    """More items than in the tests of the search: with few candidates the bound is not computed."""
     monkeypatch.setattr(kernel, "SHORT", 2)
     scores, profits, scale = draw(seed, 12)
     found = search(scores, profits, least=1e-9 * scale)

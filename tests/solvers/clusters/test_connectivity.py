@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from colgen.solvers.clusters.connectivity import inseparable, summed
+from colgen.solvers.clusters.connectivity import find_inseparable, sum_between
 from tests.sweeps import seeds
 from tests.twins.coreference import symmetric
 
@@ -29,7 +29,7 @@ def random_weights(rng, scale):
 def test_every_cut_that_parts_a_class_weighs_more(seed, scale):
     rng = np.random.default_rng(seed)
     weights, threshold = random_weights(rng, scale), float(rng.integers(0, 9)) * scale
-    labels, graph = inseparable(weights, threshold), graph_of(weights)
+    labels, graph = find_inseparable(weights, threshold), graph_of(weights)
     firsts = np.unique(labels, return_index=True)[1]
     assert (np.diff(firsts) > 0).all()  # numbered by first items
     for i in range(len(weights)):
@@ -43,7 +43,7 @@ def test_few_classes_are_missed():
     missed = total = 0
     for _ in range(60):
         weights, threshold = random_weights(rng, 1.0), float(rng.integers(0, 9))
-        labels, graph = inseparable(weights, threshold), graph_of(weights)
+        labels, graph = find_inseparable(weights, threshold), graph_of(weights)
         for i in range(len(weights)):
             for j in range(i):
                 beyond = nx.minimum_cut_value(graph, i, j) > threshold
@@ -61,18 +61,18 @@ def test_items_that_no_single_pair_holds_together(threshold, classes):
     weights = np.zeros((5, 5))
     weights[:4, :4] = 1.0
     weights[:, 4] = weights[4, :] = -7.0
-    assert inseparable(weights, threshold).tolist() == classes
+    assert find_inseparable(weights, threshold).tolist() == classes
 
 
 def test_nothing_and_one_item():
-    assert inseparable(np.zeros((0, 0)), 1.0).tolist() == []
-    assert inseparable(np.zeros((1, 1)), 0.0).tolist() == [0]
+    assert find_inseparable(np.zeros((0, 0)), 1.0).tolist() == []
+    assert find_inseparable(np.zeros((1, 1)), 0.0).tolist() == [0]
 
 
 @pytest.mark.parametrize("threshold", [-1.0, np.nan])
 def test_a_threshold_is_not_negative(threshold):
     with pytest.raises(ValueError, match="threshold"):
-        inseparable(np.zeros((2, 2)), threshold)
+        find_inseparable(np.zeros((2, 2)), threshold)
 
 
 @pytest.mark.parametrize("seed", seeds(20))
@@ -80,7 +80,7 @@ def test_sums_between_classes(seed):
     rng = np.random.default_rng(seed)
     n, count = int(rng.integers(1, 9)), 3
     weights, labels = symmetric(n, rng.normal(size=n * (n - 1) // 2)), rng.integers(0, count, n)
-    found = summed(weights, labels, count)
+    found = sum_between(weights, labels, count)
     assert (found == found.T).all()
     for a in range(count):
         for b in range(count):

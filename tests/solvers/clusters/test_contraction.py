@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen.solvers.clusters.contraction import _contract_once, contract, merged, together
+from colgen.solvers.clusters.contraction import _contract_once, contract, find_contractible, merge_scores
 from tests.sweeps import seeds
 
 SEEDS = seeds(90)
@@ -90,7 +90,7 @@ def test_naive_some_best_partition_keeps_groups_together(seed):
     best, kept = best_of_all_and_of_those_that_keep(scores, groups)
     assert kept == pytest.approx(best, abs=1e-9)
     # The contracted instance, its optimum and the scores inside of groups add up to the same.
-    smaller = merged(scores, groups)
+    smaller = merge_scores(scores, groups)
     inside = sum(scores[i, j] for i, j in itertools.combinations(range(len(scores)), 2) if groups[i] == groups[j])
     assert values(smaller).max() + inside == pytest.approx(best, abs=1e-9)
 
@@ -104,7 +104,7 @@ def test_naive_weighted_sets_satisfy_the_condition(seed):
     for _ in range(10):
         items = np.sort(rng.choice(n, int(rng.integers(2, n + 1)), replace=False))
         weights = rng.integers(1, 5, n).astype(float)
-        chosen = together(scores, weights, items, np.arange(n))
+        chosen = find_contractible(scores, weights, items, np.arange(n))
         if not len(chosen):
             continue
         found += 1
@@ -121,7 +121,7 @@ def test_naive_weighted_sets_satisfy_the_condition(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_one_round_with_weights(seed):
-    """Sets and pairs of one round are kept together at the same time, whatever the items weigh."""
+    """All sets and pairs of one round are kept together at once, for any weights."""
     scores, labels = draw(seed)
     weights = np.random.default_rng(seed).integers(1, 6, len(scores)).astype(float)
     groups = _contract_once(scores, weights, labels)
@@ -168,12 +168,12 @@ def test_any_instance(seed):
 
 
 def test_other_components_do_not_count():
-    """What repels all of U, and attracts nothing, stands against a contraction only if it is thought to be near."""
+    """An item without positive scores prevents a contraction only if it is among the others."""
     scores = np.array([[0.0, 1.0, -9.0], [1.0, 0.0, 0.0], [-9.0, 0.0, 0.0]])
     one = np.ones(3)
     pair = np.array([0, 1])
-    assert not len(together(scores, one, pair, np.arange(3)))
-    assert together(scores, one, pair, pair).tolist() == [0, 1]
+    assert not len(find_contractible(scores, one, pair, np.arange(3)))
+    assert find_contractible(scores, one, pair, pair).tolist() == [0, 1]
     assert contract(scores, np.arange(3)).tolist() == [0, 0, 1]
 
 
@@ -209,10 +209,10 @@ def test_merged_scores():
     scores = np.arange(16.0).reshape(4, 4)
     scores = scores + scores.T
     np.fill_diagonal(scores, 0.0)
-    assert merged(scores, np.arange(4)) is scores
-    assert merged(scores, np.zeros(4, dtype=int)).tolist() == [[0.0]]
+    assert merge_scores(scores, np.arange(4)) is scores
+    assert merge_scores(scores, np.zeros(4, dtype=int)).tolist() == [[0.0]]
     groups = np.array([0, 1, 0, 2])
-    small = merged(scores, groups)
+    small = merge_scores(scores, groups)
     for a, b in itertools.permutations(range(3), 2):
         assert small[a, b] == sum(scores[i, j] for i in range(4) for j in range(4) if (groups[i], groups[j]) == (a, b))
     assert small.diagonal().tolist() == [0.0] * 3

@@ -47,7 +47,7 @@ def matrices(draw, largest=6):
 
 
 @given(matrices())
-def test_what_is_settled_is_best(scores):
+def test_settled_components_are_optimal(scores):
     n = len(scores)
     labels, settled, duals = settle(scores, np.arange(n))
     component = components(scores)
@@ -139,7 +139,7 @@ def test_scale_does_not_matter(seed, scale):
     assert found[1].tolist() == expected[1].tolist()
 
 
-def test_a_seed_says_what_is_found():
+def test_a_seed_determines_the_result():
     rng = np.random.default_rng(3)
     scores = symmetric(30, rng.normal(size=435))
     first, second = (settle(scores, np.arange(30), kicks=3, seed=7) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Steps taken again: what they prove holds, whatever dual values, multipliers and groups they hold."""
+"""Steps: their conclusions hold for any dual values, multipliers and groups."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colgen.solvers.clusters import persistency
-from colgen.solvers.clusters.persistency import contracted, persistent
+from colgen.solvers.clusters.persistency import contract_only, find_persistent
 from colgen.solvers.clusters.steps import (
     Bounded,
     Contracted,
@@ -15,11 +15,11 @@ from colgen.solvers.clusters.steps import (
     Stars,
     Triangles,
     UnprovedError,
-    beginning,
-    overpriced,
+    apply_step,
+    apply_steps,
+    initial_state,
     positive_sum,
-    take,
-    take_in_time,
+    price_packing,
 )
 from colgen.solvers.stopping import never
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
@@ -34,14 +34,14 @@ def best_of(scores):
 
 @pytest.fixture
 def eager(monkeypatch):
-    """Triangles are looked at however few items there are, and dual values settle one and two items alone."""
+    """Triangles are tried on small instances, and dual values settle only one and two items."""
     monkeypatch.setattr(persistency, "_SMALLEST_BOUNDED", 3)
     monkeypatch.setattr(persistency, "_LARGEST", 2)
 
 
 def check_again(scores, left):
-    """Steps taken again lead to the same groups, and prove what was found."""
-    again = take_in_time(scores, left.steps, expired=never)[0]
+    """Applying the steps gives the same groups and bounds."""
+    again = apply_steps(scores, left.steps, expired=never)[0]
     assert [group.tolist() for group in again.groups] == [group.tolist() for group in left.groups]
     assert (again.scores == left.scores).all()
     best = best_of(scores)
@@ -54,20 +54,20 @@ def check_again(scores, left):
 
 
 @given(matrices(), st.integers(0, 3))
-def test_what_was_decided_is_proved_again(scores, seed):
-    check_again(scores, persistent(scores, seed=seed))
-    check_again(scores, contracted(scores, seed=seed))
+def test_applying_steps_proves_the_decisions(scores, seed):
+    check_again(scores, find_persistent(scores, seed=seed))
+    check_again(scores, contract_only(scores, seed=seed))
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e-8, 1e8])
 @pytest.mark.parametrize("seed", seeds(30))
-def test_what_triangles_decide_is_proved_again(seed, factor, eager):
+def test_applying_steps_proves_decisions_of_triangles(seed, factor, eager):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 8))
     values = rng.normal(size=n * (n - 1) // 2) if seed % 2 else rng.integers(-3, 4, n * (n - 1) // 2)
     scores = factor * symmetric(n, values)
-    left = persistent(scores, smallest=2 if seed % 3 else 100)
-    again = take_in_time(scores, left.steps, expired=never)[0]
+    left = find_persistent(scores, smallest=2 if seed % 3 else 100)
+    again = apply_steps(scores, left.steps, expired=never)[0]
     assert again.bound >= best_of(scores) - 1e-9 * factor
     assert (again.scores == left.scores).all()
 
@@ -77,16 +77,16 @@ def test_any_dual_values_give_a_bound(scores, seed):
     rng = np.random.default_rng(seed)
     n = len(scores)
     duals = rng.normal(size=n)
-    state = take(beginning(scores), Settled(np.arange(n), duals, 10**6))
+    state = apply_step(initial_state(scores), Settled(np.arange(n), duals, 10**6))
     assert state.worth >= best_of(scores) - 1e-9
-    assert state.worth == duals.sum() + overpriced(scores, duals, 10**6)
+    assert state.worth == duals.sum() + price_packing(scores, duals, 10**6)
     best = max(score(scores - np.diag(2.0 * duals), labels) for labels in partitions(n))
-    assert overpriced(scores, duals, 10**6) >= best - 1e-9
+    assert price_packing(scores, duals, 10**6) >= best - 1e-9
 
 
 @given(matrices(), st.integers(0, 10**6))
 def test_any_multipliers_and_clustering_keep_an_optimum(scores, seed):
-    """A bad clustering decides less, and bad multipliers prove less; neither loses the best."""
+    """Bad clusterings and multipliers decide less but keep an optimum."""
     rng = np.random.default_rng(seed)
     n = len(scores)
     triples = [(i, j, k) for i in range(n) for j in range(i + 1, n) for k in range(n) if k not in (i, j)]
@@ -95,7 +95,7 @@ def test_any_multipliers_and_clustering_keep_an_optimum(scores, seed):
     ).reshape(-1, 4)
     multipliers = rng.exponential(0.3, len(rows)) * (rng.random(len(rows)) < 0.5)
     labels = np.array(rng.integers(0, n, n))
-    state = take(beginning(scores), Bounded((Triangles(np.arange(n), rows, multipliers, labels),)))
+    state = apply_step(initial_state(scores), Bounded((Triangles(np.arange(n), rows, multipliers, labels),)))
     best = best_of(scores)
     assert state.bound >= best - 1e-9
     left = max(score(state.scores, labels) for labels in partitions(len(state.groups)))
@@ -110,7 +110,7 @@ def test_any_stars_and_clustering_keep_an_optimum(scores, seed):
         return
     stars, multipliers = random_stars(n, rng)
     part = Stars(np.arange(n), stars, multipliers, np.array(rng.integers(0, n, n)))
-    state = take(beginning(scores), Bounded((part,)))
+    state = apply_step(initial_state(scores), Bounded((part,)))
     best = best_of(scores)
     assert state.bound >= best - 1e-9
     left = max(score(state.scores, labels) for labels in partitions(len(state.groups)))
@@ -124,30 +124,30 @@ def test_groups_are_tested(scores, seed):
     groups = np.unique(rng.integers(0, n, n), return_inverse=True)[1]
     step = Contracted((Round(np.arange(n), groups),))
     try:
-        state = take(beginning(scores), step)
+        state = apply_step(initial_state(scores), step)
     except UnprovedError:
         return
     left = max(score(state.scores, labels) for labels in partitions(len(state.groups)))
     assert state.within.sum() + left == pytest.approx(best_of(scores), abs=1e-9)
 
 
-def test_claims_that_do_not_hold_are_refused():
+def test_invalid_steps_are_rejected():
     scores = symmetric(3, [1.0, -2.0, 1.0])
-    with pytest.raises(UnprovedError, match="joined to others by a positive score"):
-        take(beginning(scores), Settled(np.array([0]), np.zeros(1), 100))
+    with pytest.raises(UnprovedError, match="expected complete components"):
+        apply_step(initial_state(scores), Settled(np.array([0]), np.zeros(1), 100))
     with pytest.raises(UnprovedError, match="does not pass the test"):
-        take(beginning(scores), Contracted((Round(np.arange(3), np.array([0, 0, 0])),)))
-    with pytest.raises(UnprovedError, match="does not come to its end"):
-        take(beginning(symmetric(7, np.ones(21))), Settled(np.arange(7), np.zeros(7), 1))
+        apply_step(initial_state(scores), Contracted((Round(np.arange(3), np.array([0, 0, 0])),)))
+    with pytest.raises(UnprovedError, match="exceeds 8 nodes"):
+        apply_step(initial_state(symmetric(7, np.ones(21))), Settled(np.arange(7), np.zeros(7), 1))
     rows = np.array([[1, 2, 5, 1]], dtype=np.int32)
     wrong = Bounded((Triangles(np.arange(3), rows, np.ones(1), np.zeros(3, dtype=np.int64)),))
     with pytest.raises(ValueError, match="expected triangle inequalities"):
-        take(beginning(scores), wrong)
-    state, whole = take_in_time(scores, [Settled(np.arange(3), np.ones(3), 100)], expired=lambda: True)
+        apply_step(initial_state(scores), wrong)
+    state, whole = apply_steps(scores, [Settled(np.arange(3), np.ones(3), 100)], expired=lambda: True)
     assert not whole
     assert state.bound == positive_sum(scores)
 
 
-def test_without_steps_the_bound_is_what_all_positive_scores_are_worth():
+def test_initial_bound_is_the_sum_of_positive_scores():
     scores = symmetric(4, [1.0, -2.0, 3.0, -4.0, 5.0, -6.0])
-    assert take_in_time(scores, (), expired=never)[0].bound == positive_sum(scores) == 9.0
+    assert apply_steps(scores, (), expired=never)[0].bound == positive_sum(scores) == 9.0

@@ -138,7 +138,7 @@ def test_naive_stopped_search(seed, limit, monkeypatch):
         assert found.complete or len(found.values)
 
 
-def test_a_search_goes_on_until_it_has_found_what_is_wanted(monkeypatch):
+def test_a_search_continues_until_the_target_is_found(monkeypatch):
     monkeypatch.setattr(kernel, "SHORT", 2)
     monkeypatch.setattr(kernel, "_SHARING_CHUNK", 2)
     scores, profits, scale = draw(SEEDS[0])

@@ -12,7 +12,7 @@ SEEDS = seeds(60)
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_naive_tabu(seed):
-    """What it finds is worth what it says, and the best of few items is among it."""
+    """Values are correct, and the best subset of few items is found."""
     scores, profits, scale = draw(seed, 8)
     least = 1e-9 * scale
     found = tabu(scores, profits, np.arange(8), least=least)
@@ -32,7 +32,7 @@ def test_the_item_stays():
     assert found.members.tolist() == [[False, False, True]]
 
 
-def test_nothing_is_found_of_nothing_and_in_no_time():
+def test_no_items_and_no_time():
     assert not len(tabu(np.zeros((3, 3)), np.full(3, -1.0), np.arange(3)).values)
     assert not len(tabu(np.zeros((3, 3)), np.ones(3), np.arange(0)).values)
     assert not len(tabu(np.zeros((0, 0)), np.zeros(0), np.arange(0)).values)

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from colgen.solvers.clusters import triangle_dual as kernel
 from colgen.solvers.clusters.clustering import local_search
-from colgen.solvers.clusters.triangle_dual import TriangleBound, kept_apart, proved_by, triangle_bound
+from colgen.solvers.clusters.triangle_dual import TriangleBound, keep_apart, recompute_bound, triangle_bound
 from tests.solvers.clusters.test_dual_proof import matrices, partitions, score
 from tests.twins.coreference import symmetric
 
@@ -32,7 +32,7 @@ def relaxed(scores):
 
 
 def bound_from_scratch(scores, reduced):
-    """What reduced scores prove, without looking at the dual values: each row takes as much as it gives."""
+    """Return the bound of reduced scores, without using the dual values."""
     n = len(scores)
     # Σ over pairs of w - r is Σ λ, for a row has the coefficients 1, 1, -1.
     return float(np.triu(scores - reduced, 1).sum() + np.triu(np.maximum(reduced, 0.0), 1).sum()) if n > 1 else 0.0
@@ -59,7 +59,7 @@ def test_bound_and_decisions_hold_for_every_clustering(scores):
 @given(matrices())
 def test_pairs_that_are_apart_leave_the_optimum_as_it_is(scores):
     found = triangle_bound(scores, np.arange(len(scores)))
-    changed = kept_apart(scores, found.apart)
+    changed = keep_apart(scores, found.apart)
     assert (changed == changed.T).all()
     assert (changed <= scores).all()
     assert (changed[~found.apart] == scores[~found.apart]).all()
@@ -73,7 +73,7 @@ def test_any_two_kept_apart_lose_nothing_by_parting(scores, data):
     n = len(scores)
     chosen = np.triu(np.array(data.draw(st.lists(st.booleans(), min_size=n * n, max_size=n * n))).reshape(n, n), 1)
     apart = chosen | chosen.T
-    changed = kept_apart(scores, apart)
+    changed = keep_apart(scores, apart)
     best = max(score(changed, labels) for labels in partitions(n))
     legal = [labels for labels in partitions(n) if not (np.equal.outer(labels, labels) & apart).any()]
     assert max(score(scores, labels) for labels in legal) == pytest.approx(best, abs=1e-9)
@@ -107,7 +107,7 @@ def test_a_planted_clustering_is_proved():
 
 
 def violations(pairs, rows):
-    """Of each row, at the x that reduced scores and steepness say, from scratch."""
+    """Return the violation of each row at the x of the reduced scores, recomputed."""
     n = len(pairs)
     x = np.clip(0.5 + pairs[:, :, 0] * pairs[:, :, 1], 0.0, 1.0).reshape(n * n)
     return np.array([x[b] + x[c] - x[a] - 1.0 for a, b, c in rows])
@@ -138,7 +138,7 @@ def test_rows_that_are_kept_are_all_that_count(n):
     assert len({tuple(row) for row in rows.tolist()}) == len(rows)
     assert {tuple(row) for row in rows[:, :3].tolist()} <= set(all_rows(n))
     upper = np.triu_indices(n, 1)
-    assert pairs[:, :, 0][upper] == pytest.approx(kernel._reduced(scores, rows, duals)[upper], abs=1e-9)
+    assert pairs[:, :, 0][upper] == pytest.approx(kernel._compute_reduced(scores, rows, duals)[upper], abs=1e-9)
     assert violations(pairs, list(all_rows(n))).max() <= 0.02
     if (duals > 0.0).any():
         assert np.abs(violations(pairs, rows[duals > 0.0, :3])).max() <= 0.02
@@ -193,8 +193,8 @@ def test_decisions_leave_a_margin():
     assert proves_at(5.0, reduced).closed
 
 
-def test_what_many_pairs_lose_together_decides():
-    """Whoever parts four items loses 3 of the bound at least, and whoever joins two such groups 16 times 0.2."""
+def test_losses_of_many_pairs_add_up():
+    """Parting four items loses at least 3 of the bound, and joining two such groups 16 times 0.2."""
     reduced = np.full((8, 8), -0.2)
     reduced[:4, :4] = reduced[4:, 4:] = 1.0
     np.fill_diagonal(reduced, 0.0)
@@ -207,13 +207,13 @@ def test_what_many_pairs_lose_together_decides():
 
 @given(matrices(), st.data())
 def test_decisions_hold_for_any_dual_values(scores, data):
-    """Of every clustering that scores as much as the given one, however far the bound is."""
+    """For every clustering that scores as much as the given one, at any gap."""
     n = len(scores)
     labels = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=n, max_size=n)))
     rows = np.array([[*row, k] for k in range(n) for row in of_item(n, k)], dtype=np.int32).reshape(-1, 4)
     drawn = data.draw(st.lists(st.sampled_from([0.0, 0.0, 0.1, 0.5, 1.0]), min_size=len(rows), max_size=len(rows)))
-    found = proved_by(scores, rows, np.array(drawn), labels)
-    groups, apart = found.decided
+    found = recompute_bound(scores, rows, np.array(drawn), labels)
+    groups, apart = found.decisions
     for other in partitions(n):
         if score(scores, other) >= found.score:
             same = np.equal.outer(other, other)

@@ -17,11 +17,10 @@ from colgen.solvers.columns.compressed import (
     FLOAT,
     FLOATS,
     activities,
-    are_whole,
+    are_integral,
     box_terms,
-    covered_of_two,
-    grow_older,
-    in_form,
+    copy_if_valid,
+    find_covered,
     largest_product,
     least_reduced_costs,
     products,
@@ -29,6 +28,7 @@ from colgen.solvers.columns.compressed import (
     signed_duals,
     sums_by_number,
     typed,
+    update_ages,
 )
 from colgen.solvers.kernel_cache import njit
 
@@ -71,7 +71,7 @@ POSITION = {key: k for k, key in enumerate(KEYS)}
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_arrays_say_of_two_rows_what_coefficients_say(seed):
+def test_arrays_cover_the_same_two_rows_as_coefficients(seed):
     random = np.random.default_rng(seed)
     columns = [
         Column(1.0, {KEYS[row]: float(random.integers(-1, 2)) for row in np.flatnonzero(random.random(4) < 0.6)})
@@ -83,7 +83,7 @@ def test_arrays_say_of_two_rows_what_coefficients_say(seed):
             has = [(bool(c.coefficients.get(one)), bool(c.coefficients.get(other))) for c in columns]
             assert batch.covering_of_two(one, other).tolist() == [a + 2 * b for a, b in has]
             if second < len(KEYS):
-                found = covered_of_two(batch.starts, batch.rows, batch.values, first, second)
+                found = find_covered(batch.starts, batch.rows, batch.values, first, second)
                 assert found.tolist() == [a + 2 * b for a, b in has]
             for decision in (Together(one, other), Apart(one, other)):
                 assert decision.allows_each(batch).tolist() == [decision.allows(c) for c in columns]
@@ -95,7 +95,7 @@ NUMBERS = st.sampled_from([0.0, -1.5, 2.0, math.inf, math.nan])
 def asked(starts, rows, values, costs):
     starts, rows = np.array(starts, dtype=np.int64), np.array(rows, dtype=np.int64)
     short = np.empty(len(starts), np.int32), np.empty(len(rows), np.int32)
-    found = in_form(starts, rows, np.array(values, dtype=float), np.array(costs, dtype=float), *short)
+    found = copy_if_valid(starts, rows, np.array(values, dtype=float), np.array(costs, dtype=float), *short)
     return found, short
 
 
@@ -162,16 +162,16 @@ def test_columns_grow_older_while_they_are_out(sign):
     oldest = np.iinfo(np.int16).max
     ages = np.array([4, 4, 4, oldest, 7], dtype=np.int16)
     active = np.array([3, 0, 2, 1], dtype=np.int32)  # the last is idle
-    grow_older(ages, active, sign * np.array([1.0, 1.0, 0.1, -1.0]), sign, 0.1)
+    update_ages(ages, active, sign * np.array([1.0, 1.0, 0.1, -1.0]), sign, 0.1)
     assert ages.tolist() == [5, 0, 0, oldest, 7]
 
 
-def test_values_are_whole_where_they_must_be():
+def test_integer_columns_have_integer_values():
     values, whole = np.array([1.0, 0.5, 2.0 + 1e-8]), np.array([True, False, True, False])
-    assert are_whole(values, whole, 1e-6)
-    assert not are_whole(values, whole, 1e-9)
-    assert not are_whole(values, ~whole, 1e-6)
-    assert not are_whole(np.array([math.nan]), whole, 1e-6)
+    assert are_integral(values, whole, 1e-6)
+    assert not are_integral(values, whole, 1e-9)
+    assert not are_integral(values, ~whole, 1e-6)
+    assert not are_integral(np.array([math.nan]), whole, 1e-6)
 
 
 TEMPLATE = -2
@@ -186,7 +186,7 @@ def columns(seed, count=30, rows=7):
 
 
 @pytest.mark.parametrize("known", [0, 4, 7, 9])
-def test_products_know_rows_that_have_a_dual_value(known):
+def test_products_ignore_rows_without_a_dual_value(known):
     rng, dense, entries = columns(known)
     duals = rng.normal(size=known)
     duals.setflags(write=False)
@@ -216,7 +216,7 @@ def test_the_least_reduced_cost_of_each_pricing_problem(sign, count):
     assert least_reduced_costs(costs, earned, upper, origins, sign, first, count).tolist() == expected
 
 
-def test_nobodys_column_leaves_infinity():
+def test_columns_of_no_pricing_problem_leave_infinity():
     one, origins = np.ones(1), np.array([TEMPLATE], dtype=np.int32)
     assert least_reduced_costs(one, one, np.array([math.inf]), origins, 1.0, 0, 2).tolist() == [math.inf, math.inf]
 
@@ -264,7 +264,7 @@ def test_box_terms_at_a_part_of_the_dual_values():
     assert boxes(-costs, -earned, zero, two, zero, origins, -1.0, 0.5, 0.0) == -2.0
 
 
-def test_a_reduced_cost_of_a_variable_without_an_end_is_small_beside_its_own_cost():
+def test_a_reduced_cost_of_an_unbounded_variable_is_small_relative_to_its_cost():
     one, none, origins = np.ones(1), np.zeros(1), np.array([TEMPLATE], dtype=np.int32)
 
     def left(cost, earned, clean=1.0, share=1e-7, rounding=0.0):

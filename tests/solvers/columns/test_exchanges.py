@@ -1,4 +1,4 @@
-"""Exchanges of columns: what they find satisfies all rows, and small instances are solved to the optimum."""
+"""Exchanges of columns: solutions satisfy all rows, and small instances are solved to optimality."""
 
 import itertools
 import math
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from colgen.solvers.columns.exchanges import WholeProgram, exchange
+from colgen.solvers.columns.exchanges import IntegerProgram, exchange
 
 
 def best_of_all(matrix, costs, lower, upper, most):
@@ -41,7 +41,7 @@ def search(matrix, costs, lower, upper, most, **options):
     columns = sparse.csc_array(matrix)
     given = {"target": 1e9, "step": 1.0, "steps": 20_000, **options}
     starts, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
-    program = WholeProgram(starts, rows, columns.data, costs, most, lower, upper)
+    program = IntegerProgram(starts, rows, columns.data, costs, most, lower, upper)
     return exchange(program, np.zeros(len(costs), dtype=np.int64), **given)
 
 

@@ -37,7 +37,7 @@ def test_many_patterns_have_as_many_numbers():
     assert len(set(found.tolist())) == len(columns)
 
 
-def test_their_numbers_stay_what_they_are():
+def test_signatures_do_not_change():
     """By the same arithmetic on arrays of numpy."""
     assert signatures(COSTS, *BATCH).tolist() == [
         12937940811518317384,
@@ -57,7 +57,7 @@ columns = st.tuples(st.sampled_from([0.0, 1.0]), st.dictionaries(st.integers(0, 
 
 
 @given(st.lists(columns, max_size=30), st.lists(columns, max_size=30), st.sampled_from([2**64 - 1, 3, 0]))
-def test_columns_are_found_where_they_are(held, asked, some_bits):
+def test_columns_are_found_at_their_positions(held, asked, some_bits):
     """Also where all numbers share their bits, so that columns crowd into a few slots and look alike."""
     held = list({(cost, tuple(sorted(pattern.items()))): None for cost, pattern in held})
     asked = [(cost, tuple(sorted(pattern.items()))) for cost, pattern in asked] + held[::-1]

@@ -1,4 +1,4 @@
-"""Rank-1 cuts: all triples, what local search finds, validity by enumeration, memory."""
+"""Rank-1 cuts: all triples, local search, validity by enumeration, memory."""
 
 import itertools
 
@@ -62,7 +62,7 @@ def test_every_cut_holds_for_every_packing(seed):
             assert (counts @ amounts <= cuts.sides).all()
 
 
-def test_a_local_search_finds_what_enumeration_finds_most_violated():
+def test_a_local_search_finds_the_most_violated_cut():
     found = best = 0
     for seed in range(10):
         columns, table, values = random_columns(seed, rows=7, columns=14)
@@ -130,7 +130,7 @@ def searched(table, values, sides, weights, divisor, least):
 
 @pytest.mark.parametrize("most", [1, 2, 6])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_local_search_looks_at_all_rows_whichever_share_columns_with_the_cut(seed, most):
+def test_a_local_search_considers_rows_without_common_columns(seed, most):
     """Amounts that fill up a column by themselves, rows without columns, ties and sides of all kinds among them."""
     rng = np.random.default_rng(seed)
     columns, table, values = random_columns(seed, rows=9, columns=14, most=most)
@@ -161,7 +161,7 @@ def test_triples_are_all_that_are_violated_where_one_pair_of_rows_is_enough():
         assert sorted(cuts.members[:, :3].tolist()) == expected
 
 
-def test_with_the_memory_that_it_needs_a_cut_counts_what_it_counts_with_all():
+def test_the_needed_memory_gives_the_same_coefficients_as_full_memory():
     rng = np.random.default_rng(1)
     routes = [rng.integers(-1, 9, rng.integers(2, 10)).tolist() for _ in range(30)]
     starts, visits = np.cumsum([0, *map(len, routes)]), np.concatenate(routes)
@@ -189,7 +189,7 @@ def test_with_the_memory_that_it_needs_a_cut_counts_what_it_counts_with_all():
         ({"sizes": (2,)}, "sizes: expected some of 3, 4 and 5"),
     ],
 )
-def test_what_is_no_solution_is_refused(changed, message):
+def test_invalid_solutions_are_rejected(changed, message):
     given = {"starts": [0, 2, 3], "rows": [0, 1, 1], "amounts": [1, 1, 1], "values": [0.5, 0.5], "sides": [1, 1, 1]}
     with pytest.raises(ArrayError, match=message):
         violated_rank_one(**given | changed)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen.solvers.flows.lot_sizing import lots
+from colgen.solvers.flows.lot_sizing import plan_lots
 
 COSTS = st.one_of(st.integers(-5, 9).map(float), st.floats(-5, 9), st.just(np.inf))
 
@@ -29,7 +29,7 @@ def plans(draw):
 def best_lots(*plan):
     setup, unit, hold, demand = (np.array(values) for values in plan)
     amounts = np.ones(len(demand))
-    return lots(setup, unit, hold, demand, amounts), amounts
+    return plan_lots(setup, unit, hold, demand, amounts), amounts
 
 
 def cost_of(amounts, setup, unit, hold, demand):

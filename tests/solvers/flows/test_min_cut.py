@@ -28,7 +28,7 @@ def test_cuts_are_found_exactly_where_networkx_finds_them(seed):
     assert len(set(found)) == len(found)
 
 
-def test_a_tree_violates_none_and_a_cycle_does():
+def test_a_tree_violates_no_cut_and_a_cycle_does():
     tree = np.zeros((4, 4))
     tree[0, 1] = tree[1, 2] = tree[2, 3] = 1.0
     assert violated_cuts(tree) == []
@@ -38,6 +38,6 @@ def test_a_tree_violates_none_and_a_cycle_does():
 
 
 @pytest.mark.parametrize("bad", [np.zeros((2, 3)), np.full((2, 2), -1.0), np.full((2, 2), np.nan)])
-def test_refuses_what_are_no_weights(bad):
+def test_invalid_weights_are_rejected(bad):
     with pytest.raises(ValueError, match="expected"):
         violated_cuts(bad)

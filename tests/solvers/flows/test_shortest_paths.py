@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen.solvers.flows.shortest_paths import in_order, search
+from colgen.solvers.flows.shortest_paths import find_order, search
 
 NODES = 5
 
@@ -25,7 +25,7 @@ def networks(draw):
 def shortest_paths(tails, heads, costs, nodes, source, sink, most):
     """The paths, and the potentials; None instead of these where there are none."""
     tails, heads, costs = np.array(tails), np.array(heads), np.array(costs)
-    place = in_order(tails, heads, nodes)
+    place = find_order(tails, heads, nodes)
     order = np.arange(len(tails)) if place is None else np.argsort(place[tails], kind="stable")
     potentials, found = np.zeros(nodes), np.zeros((most, len(tails)), dtype=bool)
     count = search(tails, heads, costs, order, source, sink, potentials, found)

@@ -15,7 +15,7 @@ from colgen.solvers.linear.program import Program
 from tests.amounts import examples
 
 
-@pytest.mark.timeout(60, method="thread")  # presolve never looks at signals
+@pytest.mark.timeout(60, method="thread")  # presolve handles no signals
 def test_presolve_comes_to_an_end():
     matrix = [
         [0, -3, 3, -3, -2, 0],
@@ -59,7 +59,7 @@ def test_fractional_bounds_of_integer_columns_change_nothing(shift):
         assert found.objective == right.objective
 
 
-def test_what_is_unbounded_has_an_integer_point_and_what_has_none_is_infeasible():
+def test_unbounded_programs_have_an_integer_point():
     """max x + y over 2x - 2y = side: the relaxation has a ray, and where the side is odd the program no solution."""
     matrix, integer = sparse.csc_array(np.array([[2.0, -2.0]])), np.ones(2, dtype=np.bool_)
     for side in (2.0, 1.0):
@@ -92,7 +92,7 @@ _FREE = [np.inf, np.inf]
         ),
     ],
 )
-def test_what_presolve_calls_optimal_though_it_is_unbounded(matrix, low, high, costs, lower, upper, integer):
+def test_unbounded_programs_that_presolve_calls_optimal(matrix, low, high, costs, lower, upper, integer):
     rows, right = sparse.csc_array(np.array(matrix, dtype=float)), np.array(costs, dtype=float)
     arrays = [np.array(each, dtype=float) for each in (lower, upper, low, high)]
     for sign in (1.0, -1.0):

@@ -1,4 +1,4 @@
-"""Options of HiGHS: what it takes is handed on, what it does not take is one sentence."""
+"""HiGHS options: valid ones are passed on, invalid ones are rejected with one sentence."""
 
 import numpy as np
 import pytest
@@ -13,34 +13,26 @@ from tests.assignment import assignment
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "words"),
     [
-        (
-            {"simplex_price_stategy": 1},
-            "HiGHS has no option 'simplex_price_stategy'; did you mean 'simplex_price_strategy'?",
-        ),
-        ({"zzz": 1}, "HiGHS has no option 'zzz'"),
-        ({3: 1}, "HiGHS has no option 3"),
-        ({"presolve": True}, "the option 'presolve' is str, not True"),
-        ({"random_seed": 1.5}, "the option 'random_seed' is int, not 1.5"),
-        ({"output_flag": "no"}, "the option 'output_flag' is bool, not 'no'"),
-        (
-            {"primal_feasibility_tolerance": -1.0},
-            "HiGHS does not take -1.0 for its option 'primal_feasibility_tolerance'",
-        ),
-        ({"time_limit": 3.0}, "the option 'time_limit' is set for each solve: it cannot be given"),
-        ([("presolve", "on")], "expected options by name, such as {'presolve': 'on'}, not of type list"),
-        (5, "expected options by name, such as {'presolve': 'on'}, not of type int"),
+        ({"simplex_price_stategy": 1}, r"'simplex_price_stategy'; did you mean 'simplex_price_strategy'\?"),
+        ({"zzz": 1}, "no option 'zzz'$"),
+        ({3: 1}, "no option 3$"),
+        ({"presolve": True}, "'presolve': expected str, got True"),
+        ({"random_seed": 1.5}, "'random_seed': expected int, got 1.5"),
+        ({"output_flag": "no"}, "'output_flag': expected bool, got 'no'"),
+        ({"primal_feasibility_tolerance": -1.0}, r"'primal_feasibility_tolerance': .* -1\.0"),
+        ({"time_limit": 3.0}, "'time_limit' cannot be given"),
+        ([("presolve", "on")], "expected options by name.*list"),
+        (5, "expected options by name.*int"),
     ],
 )
-def test_what_highs_does_not_take_is_refused(options, said, capfd):
-    with pytest.raises(OptionError) as caught:
+def test_invalid_options_are_rejected(options, words, capfd):
+    with pytest.raises(OptionError, match=words):
         check_options(options)
-    assert str(caught.value) == said
     assert capfd.readouterr().out == ""
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=f"^lp_options: .*{words}"):
         solve(assignment(), method=Method(lp_options=options))
-    assert str(refused.value) == f"lp_options: {said}"
 
 
 def test_options_reach_the_solver():

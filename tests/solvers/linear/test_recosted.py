@@ -40,7 +40,7 @@ def test_each_solve_is_that_of_a_program_made_anew(seed, scale):
         assert (found.points <= high + 1e-8).all()
 
 
-def test_what_has_no_point_and_what_has_no_end():
+def test_infeasible_and_unbounded_programs():
     _, (matrix, lower, upper, row_lower, row_upper, integer) = drawn(0)
     program = RecostedMIP(matrix, lower, upper, row_lower, row_upper, integer)
     program.set_bounds(np.full(7, 2.0), np.full(7, 1.0))

@@ -9,7 +9,7 @@ from colgen.solvers.linear.retries import run_or_retry
 
 
 class Stub:
-    """A solver that ends as it is told to, and keeps what it was asked."""
+    """A solver with scripted statuses that records its calls."""
 
     def __init__(self, *ends):
         self.ends = list(ends)
@@ -27,7 +27,7 @@ class Stub:
 
 
 @pytest.mark.parametrize("end", [LPStatus.OPTIMAL, LPStatus.LIMIT])
-def test_what_ends_well_is_not_tried_again(end):
+def test_successful_runs_are_not_repeated(end):
     stub = Stub(end)
     assert run_or_retry(stub, 1.0, False, math.inf, None) is end
     assert stub.asked == ["primal"]

@@ -1,4 +1,4 @@
-"""What a solver is given and what it answers, in the units of each: held against the same in arrays."""
+"""Conversion between units of caller and solver, against numpy."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from colgen.solvers.linear.units import from_solver, to_solver
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
-def test_columns_are_scaled_and_looked_at(kind):
+def test_columns_are_scaled_and_validated(kind):
     costs, rows, values = np.array([3.0, -5.0]), np.array([1, 0, 1], dtype=kind), np.array([2.0, 1.0, -4.0])
     finite, there, largest, scaled_costs, scaled_values = to_solver(costs, rows, values, np.array([0.5, 4.0]), 0.25)
     assert (finite, there, largest) == (True, True, 5.0)

@@ -1,4 +1,4 @@
-"""What dual values prove is never more than the optimum, whatever they are, and all of it where they are best."""
+"""Bounds of dual values never exceed the optimum, and reach it for optimal dual values."""
 
 from fractions import Fraction
 
@@ -43,7 +43,7 @@ def test_the_bound_is_below_the_sum_in_fractions_and_near_the_optimum(seed):
         assert bound <= solved.objective + 1e-9 * scale
 
 
-def test_where_a_side_is_missing_its_dual_value_says_nothing():
+def test_dual_values_of_missing_sides_are_ignored():
     one = sparse.csr_array([[1.0]])
     sides = np.array([-np.inf]), np.array([4.0])
     bounds = np.array([0.0]), np.array([9.0])
@@ -54,7 +54,7 @@ def test_where_a_side_is_missing_its_dual_value_says_nothing():
 
 
 def test_nothing_is_taken_off_where_nothing_is_added_up():
-    """An optimum of zero stays what it is: no scale says how far from zero a bound may be that is below it."""
+    """An optimum of zero has no scale for the error of a bound below it."""
     rows = sparse.csr_array(np.ones((3, 1)))
     sides = np.array([-np.inf]), np.array([3.0])
     assert least_by_duals(np.array([4e-4, 0.0, 2.0]), rows, np.zeros(1), sides, (np.zeros(3), np.ones(3))) == 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from colgen.solvers.arrays import ArrayError
-from colgen.solvers.quadratic.sparse_rows import SparseRows, checked
+from colgen.solvers.quadratic.sparse_rows import SparseRows, check_vector
 
 
 def test_products_and_means_are_those_of_a_dense_matrix():
@@ -28,6 +28,6 @@ def test_products_and_means_are_those_of_a_dense_matrix():
     ("numbers", "values"),
     [([3], [1.0]), ([-1], [1.0]), ([0], [np.inf]), ([0, 1], [1.0]), ([0.5], [1.0]), ([[0]], [[1.0]])],
 )
-def test_what_is_no_vector_is_refused(numbers, values):
+def test_invalid_vectors_are_rejected(numbers, values):
     with pytest.raises(ArrayError, match="of a sparse vector"):
-        checked(np.array(numbers), np.array(values), 3)
+        check_vector(np.array(numbers), np.array(values), 3)

@@ -68,7 +68,7 @@ def test_optimum_is_that_of_enumeration(weights, single_root):
 
 
 @given(weights=matrices(), single_root=st.booleans())
-def test_reduced_costs_bound_what_forcing_an_arc_loses(weights, single_root):
+def test_reduced_costs_bound_the_loss_of_forcing_an_arc(weights, single_root):
     found = arborescence(weights, single_root=single_root)
     if found is None:
         return
@@ -138,6 +138,6 @@ def test_a_graph_that_does_not_hang_together_has_no_tree():
 @pytest.mark.parametrize(
     "bad", [np.zeros((2, 3)), np.full((2, 2), np.nan), [[0.0, np.inf], [0.0, 0.0]], np.zeros((0, 0))]
 )
-def test_refuses_what_is_no_matrix_of_weights(bad):
+def test_invalid_weights_are_rejected(bad):
     with pytest.raises(ValueError, match="expected"):
         arborescence(bad)

@@ -82,7 +82,7 @@ def test_sure_scores_leave_numbers():
     assert np.isfinite(found.log_partition)
 
 
-def test_what_is_forbidden_has_no_belief():
+def test_forbidden_pairs_have_no_belief():
     arcs, pairs = drawn(4, 0.5)
     pairs[0, 1, 2] = -np.inf
     assert tree_beliefs(arcs, pairs).grandchildren[0, 1, 2] == 0.0

@@ -41,7 +41,7 @@ def setting(order, case):
 
 
 @pytest.mark.parametrize(("n", "single", "several"), [(1, 1, 1), (2, 2, 3), (3, 7, 12), (4, 30, 55), (5, 143, 273)])
-def test_the_enumeration_counts_what_is_known(n, single, several):
+def test_the_enumeration_has_known_counts(n, single, several):
     """Projective trees of n words: 1, 3, 12, 55, 273 (Yuret, 1998)."""
     assert len(all_trees(n)) == single
     assert len(all_trees(n, single_root=False)) == several
@@ -193,7 +193,7 @@ def test_bad_questions_are_refused():
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_likely_arcs_are_told_by_arcs_and_the_best_that_each_may_have_besides(order):
+def test_ranks_of_arcs_use_bounds_on_their_other_parts(order):
     parts = random_parts(order, 5, np.random.default_rng(order), False)
     arc = np.where(parts.allowed(), parts.arcs, NEG)
     rank = np.empty_like(arc)

@@ -65,7 +65,7 @@ def test_the_best_tree(case):
 @pytest.mark.parametrize("share", [1.0, 0.3])
 @pytest.mark.parametrize("single_root", [True, False])
 def test_long_sentences_agree_with_the_parser_of_all_arcs(share, single_root):
-    """That one has no parts of last modifiers: s and m after it get less by what the last one brings."""
+    """The other parser has no parts of last modifiers: they are subtracted from s and from the next m."""
     rng, size = np.random.default_rng(3), 25
     arcs, grandparents, siblings = (rng.normal(size=(size,) * k) for k in (2, 3, 3))
     allowed = rng.random((size, size)) < share

@@ -1,4 +1,4 @@
-"""The derivations as arrays: as many as there are trees, and the best of them scores what the best tree does."""
+"""Derivations as arrays: one per tree, and the best has the score of the best tree."""
 
 import numpy as np
 import pytest

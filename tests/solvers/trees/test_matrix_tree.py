@@ -50,7 +50,7 @@ def test_words_that_hold_to_each_other_lose_no_digits():
         assert log_partition[0] == pytest.approx(value, rel=1e-15)
 
 
-def test_lengths_leave_out_what_lies_beyond():
+def test_entries_beyond_the_lengths_are_ignored():
     rng = np.random.default_rng(0)
     batch = rng.normal(size=(2, 6, 6))
     log_partition, marginals = tree_sums(batch, [5, 3])
@@ -58,7 +58,7 @@ def test_lengths_leave_out_what_lies_beyond():
     assert log_partition[1] == alone[0]
     assert (marginals[1, :4, :4] == arcs[0]).all()
     assert not marginals[1, 4:].any()
-    with pytest.raises(ArrayError, match="lengths: expected whole numbers from 1 to 5"):
+    with pytest.raises(ArrayError, match=r"lengths: expected .*1 to 5"):
         tree_sums(batch, [5, 6])
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colgen.solvers.trees.arborescence import arborescence, room_for_sets
+from colgen.solvers.trees.arborescence import allocate_sets, arborescence
 from colgen.solvers.trees.sparse_arborescence import best_of_arcs
 
 
@@ -33,7 +33,7 @@ def listed(weights, among):
 def test_weight_is_that_of_the_dense_algorithm(weights, single_root, all_listed):
     among = np.full(weights.shape, True) if all_listed else weights > -np.inf
     heads = np.full(len(weights), -1)
-    total, feasible = best_of_arcs(*listed(weights, among), single_root, heads, room_for_sets(len(weights)))
+    total, feasible = best_of_arcs(*listed(weights, among), single_root, heads, allocate_sets(len(weights)))
     expected = arborescence(weights, single_root=single_root)
     assert feasible == (expected is not None)
     if expected is None:
@@ -48,7 +48,7 @@ def test_weight_is_that_of_the_dense_algorithm(weights, single_root, all_listed)
 
 def test_a_workspace_serves_many_calls():
     rng = np.random.default_rng(0)
-    work = room_for_sets(8)
+    work = allocate_sets(8)
     for _ in range(50):
         weights = rng.normal(size=(8, 8))
         weights[:, 0] = -np.inf
@@ -61,5 +61,5 @@ def test_the_root_alone_is_a_tree():
     none = np.zeros(0, dtype=np.int64)
     for single_root in (False, True):
         incoming = np.zeros(2, dtype=np.int64)
-        found = best_of_arcs(none, none, incoming, np.zeros(0), single_root, np.full(1, -1), room_for_sets(1))
+        found = best_of_arcs(none, none, incoming, np.zeros(0), single_root, np.full(1, -1), allocate_sets(1))
         assert found == (0.0, True)

@@ -8,7 +8,7 @@ import pytest
 from colgen.problems.grandparent_parsing.kernels.automata_dual import relax, root_price
 from colgen.problems.grandparent_parsing.kernels.head_automata import lay_out, optimistic, tree_score
 from colgen.problems.grandparent_parsing.kernels.tree_parts import automata_of, given_parts
-from colgen.solvers.trees.arborescence import arborescence, checked
+from colgen.solvers.trees.arborescence import arborescence, check_weights
 from tests.sweeps import seeds
 
 
@@ -117,7 +117,7 @@ def test_no_tree():
 def test_price_of_a_single_root(seed):
     rng = np.random.default_rng(seed)
     n = 6
-    weights = checked(rng.normal(size=(n + 1, n + 1)) + np.where(np.arange(n + 1) == 0, 1.5, 0.0)[:, None])
+    weights = check_weights(rng.normal(size=(n + 1, n + 1)) + np.where(np.arange(n + 1) == 0, 1.5, 0.0)[:, None])
     heads, value = arborescence(weights, single_root=True)
     price = root_price(weights, heads, 1.0)
     charged = weights.copy()

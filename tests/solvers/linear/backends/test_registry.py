@@ -21,27 +21,22 @@ def _asked_anew():
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "words"),
     [
-        ("guroby", "no solver of linear programs is called 'guroby'; did you mean 'gurobi'?"),
-        (
-            "qqq",
-            "no solver of linear programs is called 'qqq': there are highs, clp, cplex, glpk, gurobi, soplex, xpress",
-        ),
-        (3, "expected the name of a solver of linear programs, such as 'gurobi', not 3"),
+        ("guroby", r"'guroby'; did you mean 'gurobi'\?"),
+        ("qqq", "'qqq'.* highs, clp, cplex, glpk, gurobi, soplex, xpress"),
+        (3, "expected the name.* 3$"),
     ],
 )
-def test_what_there_is_not(name, said):
-    with pytest.raises(BackendError) as refused:
+def test_unknown_names_are_rejected(name, words):
+    with pytest.raises(BackendError, match=words):
         check_backend(name)
-    assert str(refused.value) == said
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=f"^lp: .*{words}"):
         solve(assignment(), method=Method(lp=name))
-    assert str(refused.value) == f"lp: {said}"
 
 
 @pytest.mark.parametrize("name", NAMES[1:])
-def test_what_is_not_installed(name, monkeypatch):
+def test_missing_packages_are_named(name, monkeypatch):
     maker = registry._MAKERS[name]
     monkeypatch.setitem(sys.modules, maker.package, None)
     monkeypatch.delitem(sys.modules, f"colgen.solvers.linear.backends.{maker.module}", raising=False)
@@ -61,7 +56,7 @@ class Refusing(ForeignBackend):
     def _nothing(self, *args): ...
 
     _set_sense = _add_columns = _add_rows = _delete_columns = _delete_rows = _change_costs = _nothing
-    _change_bounds = _change_row_bounds = _set_tolerance = _set_basis = _forget = _solution = says = _nothing
+    _change_bounds = _change_row_bounds = _set_tolerance = _set_basis = _forget = _solution = describe_status = _nothing
 
     def _basis(self):
         return np.zeros(self.num_columns, dtype=int), np.ones(self.num_rows, dtype=int)
@@ -70,15 +65,14 @@ class Refusing(ForeignBackend):
         raise ValueError("model too large for the licence")
 
 
-def test_a_licence_that_refuses(monkeypatch):
+def test_licence_errors_are_reported(monkeypatch):
     monkeypatch.setattr(registry, "_class", lambda name: Refusing)
     monkeypatch.setattr(Refusing, "at_once", True, raising=False)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=r"^lp: Gurobi .* 0 columns and 0 rows: no licence found$"):
         solve(assignment(), method=Method(lp="gurobi"))
-    assert str(refused.value) == "lp: Gurobi refuses a linear program of 0 columns and 0 rows: no licence found"
     registry._refusal.cache_clear()
     monkeypatch.setattr(Refusing, "at_once", False)
-    with pytest.raises(SolverError, match=r"^Gurobi refuses a linear program of \d+ columns and \d+ rows: model too"):
+    with pytest.raises(SolverError, match=r"^Gurobi .* \d+ columns and \d+ rows: model too"):
         solve(assignment(), method=Method(lp="gurobi"))
 
 

@@ -1,7 +1,7 @@
-"""Every public function of solvers/ refuses what a cast would change, indices out of range, and NaN.
+"""Every public function of solvers/ rejects NaN, indices out of range, and values that a cast would change.
 
-Each has a call that is right in the table below; then one argument after the other is spoilt.  A new public function
-fails the first test here until it has its line.
+The table below has a valid call of each; then one argument at a time is replaced by invalid values.  A new public
+function fails the first test until it has a line in the table.
 """
 
 import dataclasses
@@ -46,13 +46,13 @@ VISITS = {"starts": np.array([0, 2, 3]), "visits": np.array([0, 1, 2])}
 SAMPLES = {
     "arborescence.arborescence": {"weights": ARCS},
     "arborescence.reduced_costs": {"weights": ARCS},
-    "arborescence.checked": {"weights": ARCS},
+    "arborescence.check_weights": {"weights": ARCS},
     "eisner_grandsibling.best_tree": {"arcs": ARCS, "grandparents": CUBE, "siblings": CUBE},
     "matrix_tree.tree_sums": {"scores": BARE[np.newaxis]},
     "matrix_tree.tree_tangents": {"scores": BARE[np.newaxis], "directions": ARCS[np.newaxis]},
     "sums.chain_sums": CHAINS,
     "beliefs.tree_beliefs": {"arcs": BARE, "grandchildren": CUBE, "iterations": 3},
-    "rounding.rounded": {
+    "rounding.round_inequalities": {
         "coefficients": np.array([[1.0, 2.5], [0.5, -1.0]]),
         "sides": np.array([1.5, 0.3]),
         "rests": np.zeros(2),
@@ -82,10 +82,10 @@ SAMPLES = {
         "conflicts": np.array([[False, True], [True, False]]),
         "order": np.array([1, 0]),
     },
-    "connectivity.inseparable": {"weights": PAIRS, "threshold": 0.5},
+    "connectivity.find_inseparable": {"weights": PAIRS, "threshold": 0.5},
     "contraction.contract": CLUSTERS | {"smallest": 2},
-    "contraction.merged": {"scores": PAIRS, "groups": LABELS},
-    "contraction.together": {
+    "contraction.merge_scores": {"scores": PAIRS, "groups": LABELS},
+    "contraction.find_contractible": {
         "scores": PAIRS,
         "weights": np.ones(3),
         "items": np.array([0, 1]),
@@ -111,7 +111,7 @@ SAMPLES = {
     },
     "factored_scores.table_of": {"table": TABLE, "keys": np.array([3, 5]), "values": np.ones((2, 1), np.float32)},
     "forest.chains": {"lengths": np.array([2, 1])},
-    "forest.checked": {"forest": FOREST, "tables": 1},
+    "forest.check_forest": {"forest": FOREST, "tables": 1},
     "forest.from_parents": {
         "starts": np.array([0, 2, 3]),
         "parent": np.array([1, -1, -1]),
@@ -119,8 +119,8 @@ SAMPLES = {
     },
     "dual_state.start": {"arcs": BARE, "bounds": np.zeros((3, 3)), "entering": np.zeros((3, 3))},
     "min_cut.violated_cuts": {"weights": ARCS, "tolerance": 1e-6},
-    "persistency.persistent": {"scores": PAIRS, "kicks": 1},
-    "persistency.contracted": {"scores": PAIRS, "kicks": 1},
+    "persistency.find_persistent": {"scores": PAIRS, "kicks": 1},
+    "persistency.contract_only": {"scores": PAIRS, "kicks": 1},
     "steps.positive_sum": {"scores": PAIRS},
     "rank_one.memories_needed": VISITS | {"weights": np.array([[1, 1, 0]]), "divisors": np.array([2])},
     "rank_one.violated_rank_one": {
@@ -158,15 +158,15 @@ SAMPLES = {
     "roots.roots_beyond": {"forest": FOREST, "shares": np.ones(3)},
     "tree_pruning.prune_by_bounds": {"forest": FOREST, "scores": THETA, "tables": TAU},
     "tree_starts.margins": {"arc": ARCS},
-    "triangle_packing.packed_triangles": CLUSTERS,
+    "triangle_packing.pack_triangles": CLUSTERS,
     "triangle_dual.triangle_bound": CLUSTERS | {"visits": 10},
-    "triangle_dual.kept_apart": {"scores": PAIRS, "apart": np.eye(3, dtype=bool)},
+    "triangle_dual.keep_apart": {"scores": PAIRS, "apart": np.eye(3, dtype=bool)},
     "mixed_radix.radix_of": {"templates": [[0, 1]], "sizes": np.array([4, 4]), "relations": 2},
-    "sparse_rows.checked": {"numbers": np.array([0, 2]), "values": np.array([1.0, 2.0]), "size": 3},
+    "sparse_rows.check_vector": {"numbers": np.array([0, 2]), "values": np.array([1.0, 2.0]), "size": 3},
     "tuple_index.index_of": {"radix": RADIX, "keys": np.array([3, 5])},
     "tuple_scores.table_of": {"radix": RADIX, "keys": np.array([3, 5]), "weights": np.ones((2, 1), np.float32)},
     "two_partition.violated_stars": {"x": np.eye(3), "size": 3, "tolerance": 1e-6, "starts": 1},
-    "viterbi.checked": CHAINS,
+    "viterbi.check_chains": CHAINS,
     "viterbi.viterbi": CHAINS,
     "viterbi.plain": CHAINS,
     "viterbi.two_best": CHAINS,
@@ -193,123 +193,121 @@ INDICES = {
 
 TRUSTING = {
     "bits": "takes what kernels hold",
-    "bases": "takes what backends hold",
-    "interior": "takes programs, which check themselves",
-    "retries": "takes backends, which check themselves",
+    "bases": "takes data of backends",
+    "interior": "takes validated programs",
+    "retries": "takes validated backends",
     "kernels": "how kernels are compiled",
-    "kinds": "takes what a vocabulary has numbered",
-    "compressed": "kernels, which refuse other types of arguments",
-    "identity": "kernels, which refuse other types of arguments",
-    "units": "kernels, which refuse other types of arguments",
-    "arrays": "the door itself",
+    "kinds": "takes numbers of a vocabulary",
+    "compressed": "kernels, which reject other types of arguments",
+    "identity": "kernels, which reject other types of arguments",
+    "units": "kernels, which reject other types of arguments",
+    "arrays": "the validation itself",
     "stopping": "nothing to check",
-    "compiling": "a clock, which takes nothing",
+    "compiling": "a clock without arguments",
     "vectors": "intrinsics of compiled code",
     "knapsack": "tests of its own",
-    "arc_values": "takes networks, which check themselves",
-    "listing": "takes networks, which check themselves",
+    "arc_values": "takes validated networks",
+    "listing": "takes validated networks",
     "network": "tests of its own",
     "counted_network": "takes networks; tests of its own",
     "network_arguments": "the arguments of the packings",
-    "subsets": "takes searches, which check themselves",
-    "highs": "the engine's: models are checked where they are made",
-    "mip": "the engine's: models are checked where they are made",
+    "subsets": "takes validated searches",
+    "highs": "models are validated by the engine",
+    "mip": "models are validated by the engine",
     "options": "tests of its own",
-    "scaling": "the engine's: models are checked where they are made",
-    "exchanges": "the engine's: columns are checked where they are made",
+    "scaling": "models are validated by the engine",
+    "exchanges": "columns are validated by the engine",
     "walks": "tests of its own",
     "elementary_path": "tests of its own",
     "colour_coding": "tests of its own",
     "path_beam": "tests of its own",
-    "lp": "the engine's: models are checked where they are made",
-    "eisner": "takes Parts, which check themselves",
-    "eisner_hypergraph": "takes Parts, which check themselves",
-    "eisner_k_best": "kernels' arguments, made from Parts",
+    "lp": "models are validated by the engine",
+    "eisner": "takes validated Parts",
+    "eisner_hypergraph": "takes validated Parts",
+    "eisner_k_best": "takes arguments of kernels, made from Parts",
     "kernel_cache": "takes kernels",
 }
-"""Modules whose functions take named tuples and objects alone, or are tested for this elsewhere."""
+"""Modules whose functions take only named tuples and objects, or whose validation is tested elsewhere."""
 
-KNOWN_BY_ITS_CLASSES = "colgen.solvers.paths.labelling.", "colgen.solvers.linear.backends."
-"""Rooms whose doors are their classes: a network, resources and cuts check themselves, as backends do, in their tests.
-
-What a backend imports may not be installed.
-"""
+VALIDATED_BY_CLASSES = "colgen.solvers.paths.labelling.", "colgen.solvers.linear.backends."
+"""Packages whose classes validate their arguments, in their own tests; packages of backends may not be installed."""
 
 STRUCTURES = {
     "stable_search.lists_of",
     "stable_set.begin",
     "stable_set.run",
+    "clustering.clustering_score",
     "contraction.passes",
-    "persistency.undecided",
-    "steps.beginning",
-    "steps.overpriced",
-    "steps.part",
-    "steps.renumbered",
-    "steps.take",
-    "steps.take_in_time",
-    "probing.enough",
-    "probing.in_one",
-    "probing.joins",
-    "probing.parted",
-    "star_dual.evaluated",
-    "star_dual.proved_by",
-    "star_dual.with_violated",
+    "persistency.leave_undecided",
+    "steps.initial_state",
+    "steps.price_packing",
+    "steps.restrict",
+    "steps.renumber",
+    "steps.apply_step",
+    "steps.apply_steps",
+    "probing.required_bound",
+    "probing.join_numbers",
+    "probing.find_joins",
+    "probing.part_pair",
+    "star_dual.evaluate",
+    "star_dual.recompute_bound",
+    "star_dual.add_violated",
     "triangle_dual.step_sizes",
     "tree_bound.bound_at",
     "exchange_bounds.room_for",
     "pair_prices.room_for_pairs",
     "pair_prices.room_for_side",
     "hashed_keys.room_for_keys",
-    "growing_arcs.least_kept",  # averages of what it learns
-    "growing_arcs.lengthen",  # arrays of its caller's
+    "growing_arcs.least_kept",  # takes averages of weights
+    "growing_arcs.lengthen",  # takes arrays of its caller
     "growing_arcs.owned",
     "label_scores.rows_of",  # takes the keys of a model
     "tree_prices.scratch_for",
-    "triangle_dual.near_clustering",
-    "triangle_dual.proved_by",
+    "triangle_dual.find_near_clustering",
+    "triangle_dual.recompute_bound",
     "arc_scores.arc_index",  # takes the table of a model
     "blocks.blocks_of",  # takes the keys of a model
-    "joined_keys.joined_of",  # takes what a vocabulary has numbered
+    "joined_keys.joined_of",  # takes numbers of a vocabulary
     "label_scores.label_index",  # takes the scores of a model
     "relation_scores.relation_index",  # likewise
     "reserved.sparse_zeros",  # takes a shape
     "score_bounds.bound_table",
     "grandparent_dual.descend",
     "tree_messages.no_messages",
-    "tree_labels.best_flips",  # writes to an array of its caller's
-    "magnitudes.low_step",  # takes what an instance has looked at
-    "magnitudes.largest",  # looks at every number itself: NaN is an answer
+    "tree_labels.best_flips",  # writes to an array of its caller
+    "magnitudes.low_step",  # takes validated instances
+    "magnitudes.largest",  # checks every number itself: NaN is a valid result
     "token_bounds.token_bounds",
     "screening.bound_many",
     "tree_bound.bound_node",
-    "tree_bound.drop_arcs",  # writes to an array of its caller's
-    "subset_ascent.worthwhile",  # takes what searches have found
+    "tree_bound.drop_arcs",  # writes to an array of its caller
+    "subset_ascent.select_best",  # takes results of searches
     "tree_bound.meets",
     "tree_parts.all_parts",
     "tree_parts.lazy_parts",
     "triple_lists.lists_of",  # takes the table of a model
     "roots.root_shares",
-    "eisner_grandsibling.best_of_parts",  # takes what parsers have looked at
-    "eisner_sums.projective_sums",  # takes parts, which check themselves
-    "matrix_tree.sample_trees",  # by a generator, of scores that tree_sums looks at
-    "shortest_paths.in_order",  # takes arcs of a block
-    "weak_duality.least_by_duals",  # takes what programs hold
-    "whole_labels.best_scores",  # takes forests, which check themselves
+    "eisner_grandsibling.best_of_parts",  # takes validated scores
+    "eisner_sums.projective_sums",  # takes validated parts
+    "matrix_tree.sample_trees",  # takes a generator; tree_sums validates the scores
+    "shortest_paths.find_order",  # takes arcs of a block
+    "weak_duality.least_by_duals",  # takes data of programs
+    "whole_labels.best_scores",  # takes validated forests
     "deadlines.watching",  # takes a budget
 }
-"""Functions that take what other functions here have made."""
+"""Functions that take results of other functions here."""
 
 
 def modules():
-    """All modules of solvers, and the kernels and features that problems keep to themselves."""
-    rooms = ["colgen.solvers", "colgen.problems.dependency.features"]
-    rooms += [
+    """Yield all modules of solvers, and the private kernels and features of problems."""
+    packages = ["colgen.solvers", "colgen.problems.dependency.features"]
+    packages += [
         f"colgen.problems.{problem}.kernels" for problem in ("chain_map", "grandparent_parsing", "nonlocal_parsing")
     ]
-    for room in rooms:
-        package = importlib.import_module(room)
-        for module in pkgutil.walk_packages(package.__path__, f"{room}."):
-            if not module.ispkg and not module.name.startswith(KNOWN_BY_ITS_CLASSES):
+    for name in packages:
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not module.ispkg and not module.name.startswith(VALIDATED_BY_CLASSES):
                 yield module.name
 
 
@@ -320,7 +318,7 @@ def public_functions():
             continue
         loaded = importlib.import_module(path)
         for name, function in vars(loaded).items():
-            # compiled kernels are dispatchers, no functions; what is imported belongs to its own module
+            # compiled kernels are dispatchers, not functions; imported functions belong to their own modules
             if isinstance(function, FunctionType) and function.__module__ == loaded.__name__ and name[0] != "_":
                 yield f"{module}.{name}", function
 
@@ -334,7 +332,7 @@ def test_every_public_function_has_a_line():
 
 
 def spoilt(name, value):
-    """Other values of an argument, none of which can be meant."""
+    """Yield invalid values of an argument."""
     array = np.asarray(value)
     if not isinstance(value, (np.ndarray, list)):
         yield "a fraction", 1.5 if array.dtype.kind == "i" else np.nan
@@ -378,13 +376,13 @@ CASES = [
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_the_call_is_right(name):
+def test_the_sample_call_is_valid(name):
     arguments = {key: value.copy() if isinstance(value, np.ndarray) else value for key, value in SAMPLES[name].items()}
     FUNCTIONS[name](**arguments)
 
 
 @pytest.mark.parametrize(("name", "argument", "what", "value"), CASES, ids=lambda v: v if isinstance(v, str) else "")
-def test_what_a_cast_would_change_is_refused(name, argument, what, value):
+def test_invalid_arguments_are_rejected(name, argument, what, value):
     arguments = {key: one.copy() if isinstance(one, np.ndarray) else one for key, one in SAMPLES[name].items()}
     with pytest.raises((ValueError, TypeError), match=r"expected|must be") as caught:
         FUNCTIONS[name](**arguments | {argument: value})
@@ -392,11 +390,11 @@ def test_what_a_cast_would_change_is_refused(name, argument, what, value):
     assert len(str(caught.value)) < 300
 
 
-def test_the_door_is_open_to_what_can_be_converted():
-    """Lists, other integers and floats, arrays that are not contiguous: the same results."""
+def test_convertible_arguments_give_the_same_results():
+    """Lists, and arrays that are not contiguous."""
     for name, sample in SAMPLES.items():
         if name in ("clustering.search", "dual_state.start", "tree_pruning.prune_by_bounds"):
-            continue  # a generator that has moved on; memory that has not been written to
+            continue  # a used generator; uninitialised memory
         expected = FUNCTIONS[name](**sample)
         lists = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in sample.items()}
         strided = {k: np.repeat(v, 2, -1)[..., ::2] if isinstance(v, np.ndarray) else v for k, v in sample.items()}
