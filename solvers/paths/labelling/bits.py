@@ -1,4 +1,4 @@
-"""Words of 64 bits, and addresses of numbers, for the kernels."""
+"""Operations on 64-bit words, and addresses of array entries, for kernels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ONE = _ONE
 
 @inner
 def count(word: np.uint64) -> int:
-    """How many bits are set."""
+    """Return the number of set bits."""
     word = word - ((word >> _ONE) & _PAIRS)
     word = (word & _FOURS) + ((word >> _TWO) & _FOURS)
     word = (word + (word >> _FOUR)) & _EIGHTS
@@ -29,12 +29,12 @@ def count(word: np.uint64) -> int:
 
 @inner
 def lowest(word: np.uint64) -> int:
-    """Number of the lowest bit that is set; 64 if none is."""
+    """Return the position of the lowest set bit; 64 for the word 0."""
     return count((word & (~word + _ONE)) - _ONE)
 
 
 def _address(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
-    """Address of an entry of a contiguous array of floats with two axes, as the pointer that user functions index."""
+    """Return the address of an entry of a contiguous two-dimensional float array, for user functions."""
     signature = types.CPointer(types.float64)(array, types.intp, types.intp)
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
