@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -38,9 +38,6 @@ from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.proof import ColouringCertifier
 from colgen.problems.colouring.reduction import Reduced, reduce_graph
 from colgen.problems.colouring.zykov import VERTEX, maximal
-
-if TYPE_CHECKING:
-    pass
 
 _MOVES = 2_000
 """Moves per vertex of the first tabu searches."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from colgen import (
     BranchingRule,
@@ -33,9 +33,6 @@ from colgen.problems.vehicle_routing.model import master
 from colgen.problems.vehicle_routing.pricing import RouteOracle
 from colgen.problems.vehicle_routing.proof import RoutesCertifier
 from colgen.problems.vehicle_routing.separation import capacity_then_rank_one
-
-if TYPE_CHECKING:
-    pass
 
 
 class VehicleRouting(Problem[list[Route]]):
@@ -88,15 +85,13 @@ class VehicleRouting(Problem[list[Route]]):
     def warm_start(self, budget: Budget) -> WarmStart:
         # Local search sums times in both directions: rounding errors may let a late route pass.
         routes = [route for route in first_routes(self.instance, budget, self.pyvrp) if not self.instance.fault(route)]
-        columns = [self.oracle.encode(route) for route in dict.fromkeys(map(tuple, [*routes, *self._alone()]))]
+        alone = [(i,) for i in self.instance.customers]
+        columns = [self.oracle.encode(route) for route in dict.fromkeys(map(tuple, [*routes, *alone]))]
         answers: tuple[Solution, ...] = ()
         if len(routes) <= self.instance.most and sum(map(len, routes)) == self.instance.num_customers:
             own = tuple((self.oracle.encode(route), 1.0) for route in routes)
             answers = (Solution(self.instance.total(routes), own),)
         return WarmStart(answers=answers, columns=columns)
-
-    def _alone(self) -> list[Route]:
-        return [(i,) for i in self.instance.customers]
 
     def certifier(self) -> Certifier:
         if self.instance.decimals is None:  # certificates need integer ticks

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -16,8 +15,6 @@ from colgen.solvers.kernels import kernel
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 _BITS = np.uint64(63)
 _ONE = np.uint64(1)

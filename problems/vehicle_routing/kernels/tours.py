@@ -141,19 +141,6 @@ def fits(data: Data, tours: Tours, i: int, before: int, after: int) -> bool:
     return bool(arrival + data.service[i] + data.distance[i, after] <= end)
 
 
-@njit(cache=True, borrows=True)
-def total(data: Data, tours: Tours) -> float:
-    """Return the distance of all routes."""
-    found = 0.0
-    for r in range(len(tours.first)):
-        at, i = 0, tours.first[r]
-        while i != 0:
-            found += data.distance[at, i]
-            at, i = i, tours.succ[i]
-        found += data.distance[at, 0]
-    return found
-
-
 @njit(cache=True, no_cpython_wrapper=True)
 def build(data: Data, routes: Ints, ends: Ints) -> Tours:
     """Return the state of routes given by concatenated customers and ends."""

@@ -10,18 +10,17 @@ from numba.extending import intrinsic
 
 from colgen.solvers.kernels import inner
 
-_ONE, _TWO, _FOUR, _FIFTY_SIX = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+ONE, _TWO, _FOUR, _FIFTY_SIX = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 _EIGHTS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 NOTHING = np.uint64(0)
-ONE = _ONE
 
 
 @inner
 def count(word: np.uint64) -> int:
     """Return the number of set bits."""
-    word = word - ((word >> _ONE) & _PAIRS)
+    word = word - ((word >> ONE) & _PAIRS)
     word = (word & _FOURS) + ((word >> _TWO) & _FOURS)
     word = (word + (word >> _FOUR)) & _EIGHTS
     return np.int64((word * _BYTES) >> _FIFTY_SIX)  # type: ignore[return-value]
@@ -30,7 +29,7 @@ def count(word: np.uint64) -> int:
 @inner
 def lowest(word: np.uint64) -> int:
     """Return the position of the lowest set bit; 64 for the word 0."""
-    return count((word & (~word + _ONE)) - _ONE)
+    return count((word & (~word + ONE)) - ONE)
 
 
 def _address(typing_context: Any, array: Any, row: Any, column: Any) -> Any:

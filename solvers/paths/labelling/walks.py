@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.paths.labelling.directions import tails_of
 from colgen.solvers.paths.labelling.layout import EDGE, Floats, Ints, Side
 from colgen.solvers.paths.labelling.neighbourhoods import Mask
 
@@ -24,8 +25,7 @@ def walk_bounds(side: Side, neighbourhoods: Mask, end: int) -> Floats | None:
     """
     if side.order >= 0 or side.buckets * len(side.heads) > LARGEST:
         return None
-    tails = np.repeat(np.arange(len(side.first)), np.diff(np.append(side.first, len(side.heads))))
-    c = side.critical
+    tails, c = tails_of(side), side.critical
     # For integers the bucket of a sum is at least the sum of the buckets; other numbers are rounded down.
     edge = EDGE if side.slack[c] == 0 else -EDGE
     steps = np.maximum(np.floor(side.consumption[:, c] / side.width + edge), 0).astype(np.int64)
