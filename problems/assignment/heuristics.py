@@ -49,12 +49,11 @@ class AscentLimits:
 class Ascent:
     """The result of an ascent.
 
-    * ``value``, ``duals``: the best bound, and the tasks' dual values there
+    * ``duals``: the tasks' dual values with the best bound
     * ``mean``: recent frequency of each assignment, shape (machines, tasks)
     * ``sets``: the machines' sets in the last rounds, shape (sets, machines, tasks)
     """
 
-    value: float
     duals: Floats
     mean: Floats
     sets: Mask
@@ -74,7 +73,7 @@ def maximise_bound(
             instance.costs, closed, sizes, room, duals, target, limits.rounds, step, limits.patience
         )
         value, sets = max(value, float(here)), np.concatenate([sets, found])[-_KEPT:]
-    return Ascent(value, duals, mean, sets)
+    return Ascent(duals, mean, sets)
 
 
 def search_assignment(
