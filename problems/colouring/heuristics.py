@@ -47,10 +47,10 @@ def colourings(
 def drop_smallest(adjacency: NDArray[np.bool_], colours: Ints) -> Ints:
     """Return a colouring without the smallest class: its vertices move where conflicts are fewest."""
     sizes = np.bincount(colours)
-    gone = int(np.argmin(sizes))
-    left = np.where(colours > gone, colours - 1, colours)
-    for v in np.flatnonzero(colours == gone).tolist():
-        around = np.bincount(left[adjacency[v] & (colours != gone)], minlength=len(sizes) - 1)
+    smallest = int(np.argmin(sizes))
+    left = np.where(colours > smallest, colours - 1, colours)
+    for v in np.flatnonzero(colours == smallest).tolist():
+        around = np.bincount(left[adjacency[v] & (colours != smallest)], minlength=len(sizes) - 1)
         left[v] = int(np.argmin(around))
     return left
 

@@ -218,14 +218,14 @@ class RoutesCertifier(Certifier):
         """Return the bound of a node over listed columns, from a linear program with cuts."""
         own, ticks = self._instance, self._checked.ticks
         n, count = own.num_customers, len(costs)
-        dear = 10.0 * float(goal) * ticks + 1.0  # cost of an unserved customer or a missing route
+        penalty = 10.0 * float(goal) * ticks + 1.0  # cost of an unserved customer or a missing route
         matrix = np.eye(n + 1, count + n + 1, count, dtype=np.int64)
         matrix[:n, :count], matrix[n, :count] = sets.T, 1
         program = LinearProgram(
             Program(
                 False,
                 sparse.csc_array(matrix.astype(np.float64)),
-                np.append(costs.astype(np.float64), np.full(n + 1, dear)),
+                np.append(costs.astype(np.float64), np.full(n + 1, penalty)),
                 np.zeros(count + n + 1),
                 np.full(count + n + 1, np.inf),
                 np.append(np.ones(n), 0.0),

@@ -81,7 +81,7 @@ class _Search(NamedTuple):
     * ``bounds``: bounds on the profit from each position of a list on
     * ``rooms``, ``values``, ``chosen``: for each level: remaining capacity, profit of the items above, and the chosen
       item
-    * ``dearest``, ``touched``: buffers: the largest profit of each clique, and the cliques in a list
+    * ``largest``, ``touched``: buffers: the largest profit of each clique, and the cliques in a list
     * ``best``, ``sets``, ``lengths``: for each first item: the best value, its set, and the number of its items
     * ``state``: level, nodes for this first item, all nodes
     * ``most``: the best value so far, and the value to exceed

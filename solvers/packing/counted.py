@@ -241,8 +241,8 @@ def _items(
     mine = inside[:, order].T  # items in turn, counts
     rests = mine.sum(axis=0) - np.cumsum(mine, axis=0)
     owners, counts = np.nonzero(mine)
-    begun = np.cumsum(mine, axis=0) > 0
-    open_owners, open_counts = np.nonzero(begun & (rests > 0))
+    opened = np.cumsum(mine, axis=0) > 0
+    open_owners, open_counts = np.nonzero(opened & (rests > 0))
     bounds = np.arange(len(order) + 1)
     return _Items(
         gains[order],
@@ -293,7 +293,7 @@ def _enlarge(search: _Search) -> _Search:
 def _order_items(member: Mask) -> Ints:
     """Return an order with few open counts: the next item opens fewest and closes most."""
     items, counts = member.shape
-    left, begun = np.zeros(counts, dtype=np.int64), np.zeros(counts, dtype=np.bool_)
+    left, opened = np.zeros(counts, dtype=np.int64), np.zeros(counts, dtype=np.bool_)
     for i in range(items):
         for c in range(counts):
             left[c] += member[i, c]
@@ -306,13 +306,13 @@ def _order_items(member: Mask) -> Ints:
             opens = 0
             for c in range(counts):
                 if member[i, c]:
-                    opens += (0 if begun[c] else 1) - (1 if left[c] == 1 else 0)
+                    opens += (0 if opened[c] else 1) - (1 if left[c] == 1 else 0)
             if best < 0 or opens < least:
                 best, least = i, opens
         order[t], taken[best] = best, True
         for c in range(counts):
             if member[best, c]:
-                begun[c] = True
+                opened[c] = True
                 left[c] -= 1
     return order
 

@@ -88,8 +88,8 @@ class ChargedCounts(NamedTuple):
 class _Labels(NamedTuple):
     """Labels and state of the search.
 
-    * ``ends``, ``earned``, ``left``, ``laid``, ``begun``: for each label: state, profit, remainders of the counts as
-      bits, last piece, and first item (-1: none)
+    * ``ends``, ``earned``, ``left``, ``last_piece``, ``first_item``: for each label: state, profit, remainders of the
+      counts as bits, last piece, and first item (-1: none)
     * ``items``, ``before``: for each piece: its item, and the previous piece
     * ``first``, ``following``: linked lists of the labels of each state
     * ``heads``: for each state, where a piece of the current item leads; -1 without an arc
@@ -100,8 +100,8 @@ class _Labels(NamedTuple):
     ends: NDArray[np.int32]
     earned: Floats
     left: NDArray[np.uint64]
-    laid: Ints
-    begun: NDArray[np.int32]
+    last_piece: Ints
+    first_item: NDArray[np.int32]
     items: NDArray[np.int32]
     before: Ints
     first: Ints
@@ -261,7 +261,7 @@ def _begin(net: PackingNetwork, words: int, labels: int) -> _Labels:
         np.full(max(net.num_items, 1), -1),
         np.array([0, 1, 0, 0]),
     )
-    search.ends[0], search.earned[0], search.left[0], search.laid[0], search.begun[0] = 0, 0.0, 0, -1, -1
+    search.ends[0], search.earned[0], search.left[0], search.last_piece[0], search.first_item[0] = 0, 0.0, 0, -1, -1
     return search
 
 
@@ -362,9 +362,9 @@ def _lay(counts: _Counts, search: _Labels, a: int, head: int, value: float) -> N
             rest -= counts.divisors[c]
         w, shift = counts.words[c], counts.shifts[c]
         left[n, w] = (left[n, w] & ~(counts.masks[c] << shift)) | (np.uint64(rest) << shift)
-    search.items[piece], search.before[piece] = i, search.laid[a]
-    search.ends[n], search.earned[n], search.laid[n] = head, value, piece
-    search.begun[n] = search.begun[a] if search.begun[a] >= 0 else i
+    search.items[piece], search.before[piece] = i, search.last_piece[a]
+    search.ends[n], search.earned[n], search.last_piece[n] = head, value, piece
+    search.first_item[n] = search.first_item[a] if search.first_item[a] >= 0 else i
     state[_NUMBER], state[_PIECES] = n + 1, piece + 1
 
 
@@ -372,9 +372,9 @@ def _lay(counts: _Counts, search: _Labels, a: int, head: int, value: float) -> N
 def _keep_best(search: _Labels) -> None:
     """Store the last label's packing if it is best for its first item."""
     n = search.state[_NUMBER] - 1
-    first = search.begun[n]
+    first = search.first_item[n]
     if search.earned[n] > search.best[first]:
-        search.best[first], search.best_piece[first] = search.earned[n], search.laid[n]
+        search.best[first], search.best_piece[first] = search.earned[n], search.last_piece[n]
 
 
 @inner
@@ -391,7 +391,8 @@ def _drop_labels(values: Floats, threshold: float, counts: _Counts, search: _Lab
             left[a, w] &= open_bits[w]
         if _is_dominated(counts, search, a):
             continue
-        ends[kept], earned[kept], search.laid[kept], search.begun[kept] = at, earned[a], search.laid[a], search.begun[a]
+        ends[kept], earned[kept] = at, earned[a]
+        search.last_piece[kept], search.first_item[kept] = search.last_piece[a], search.first_item[a]
         overwrite(left[kept], left[a])
         search.following[kept] = search.first[at]
         search.first[at] = kept

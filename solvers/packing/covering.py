@@ -67,7 +67,7 @@ class CoverSearch(NamedTuple):
       level)
     * ``chosen``: the set included at each level
     * ``state``: the level, whether a cover was found, and the number of examined entries
-    * ``first``, ``sets``, ``order``: buffers: the fitting sets of each item, and items by their number
+    * ``first``, ``sets``, ``held``: buffers: the fitting sets of each item, and their number
     """
 
     starts: Ints

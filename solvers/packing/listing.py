@@ -86,7 +86,7 @@ def _continue(
     while depth >= 0 and steps > 0 and count < len(rows):
         i, state, v = stack[depth, 0], stack[depth, 1], profit[depth]
         further, head = v, state
-        laid = False
+        placed = False
         while i < m and v + values[i, state] >= threshold:
             steps -= 1
             if packing[i] < copies[i]:
@@ -94,10 +94,10 @@ def _continue(
                 if k >= 0:
                     further, head = v + profits[k], heads[k]
                     if further + values[i, head] >= threshold:
-                        laid = True
+                        placed = True
                         break
             i += 1
-        if not laid:
+        if not placed:
             if depth > 0:
                 packing[stack[depth, 2]] -= 1
             depth -= 1

@@ -193,21 +193,21 @@ def _build(widths: Ints, copies: Ints, capacity: int, cells: int, look: Look) ->
     largest = int(copies.max(initial=0))  # one item alone reaches this many sums
     while done < m:
         look()
-        begun = done
+        begin = done
         if largest <= most:
             done, states, positions = _lay_items(
-                widths, copies, capacity, begun, states, most, first_arc, PORTION // 128
+                widths, copies, capacity, begin, states, most, first_arc, PORTION // 128
             )
-            parts.append((begun, done, positions))
+            parts.append((begin, done, positions))
         if largest > most or len(states) > most:
             raise NetworkTooLargeError(
                 f"a knapsack of {m} items and capacity {capacity} has more than {most} reachable sums of widths, "
                 "the most that its memory limit permits"
             )
     tails, heads = np.empty(first_arc[m], np.int32), np.empty(first_arc[m], np.int32)
-    for begun, done, positions in parts:
+    for begin, done, positions in parts:
         look()
-        _locate(widths, states, first_arc, begun, done, positions, tails, heads)
+        _locate(widths, states, first_arc, begin, done, positions, tails, heads)
     return PackingNetwork(capacity, widths, copies, states, first_arc, tails, heads)
 
 
@@ -246,21 +246,21 @@ def filled(net: PackingNetwork, least: int) -> PackingNetwork:
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
 @njit(cache=True, nogil=True)
-def _lay_items(widths, copies, capacity, begun, states, most, first_arc, portion):  # type: ignore[no-untyped-def]
-    """Add items from ``begun`` on until a portion is used up.  Return (items done, states, arc positions).
+def _lay_items(widths, copies, capacity, begin, states, most, first_arc, portion):  # type: ignore[no-untyped-def]
+    """Add items from ``begin`` on until a portion is used up.  Return (items done, states, arc positions).
 
     The states reached before an item, and by its own pieces, are merged in increasing order.
     """
     positions = np.empty(1024, np.int64)
     count, spent = 0, 0
-    i = begun
+    i = begin
     while i < len(widths) and spent <= portion:
         w, b = widths[i], copies[i]
         first_arc[i + 1] = first_arc[i]
         if b > 0:
             n, first = len(states), count
-            grown = np.empty(2 * n + 16, np.int64)
-            laid = np.empty(2 * n + 16, np.int64)  # number of the item's pieces up to each arc's end
+            merged = np.empty(2 * n + 16, np.int64)
+            num_pieces = np.empty(2 * n + 16, np.int64)  # number of the item's pieces up to each arc's end
             size, a, q = 0, 0, first
             while a < n or q < count:
                 copies_here = 0
@@ -271,23 +271,23 @@ def _lay_items(widths, copies, capacity, begun, states, most, first_arc, portion
                     a += 1
                 else:
                     p = positions[q] + w
-                    copies_here = laid[q - first]
+                    copies_here = num_pieces[q - first]
                     q += 1
-                if size == len(grown):
-                    grown = _enlarge(grown)
+                if size == len(merged):
+                    merged = _enlarge(merged)
                     if size > most:
                         break
-                grown[size] = p
+                merged[size] = p
                 size += 1
                 if copies_here < b and p + w <= capacity:
                     if count == len(positions):
                         positions = _enlarge(positions)
-                    if count - first == len(laid):
-                        laid = _enlarge(laid)
+                    if count - first == len(num_pieces):
+                        num_pieces = _enlarge(num_pieces)
                     positions[count] = p
-                    laid[count - first] = copies_here + 1
+                    num_pieces[count - first] = copies_here + 1
                     count += 1
-            states = grown[:size].copy()
+            states = merged[:size].copy()
             spent += size
             first_arc[i + 1] = first_arc[i] + count - first
             if size > most:
@@ -304,10 +304,10 @@ def _enlarge(array):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _locate(widths, states, first_arc, begun, done, positions, tails, heads):  # type: ignore[no-untyped-def]
-    """Write tails and heads of the arcs of items ``begun`` to ``done``."""
-    offset = first_arc[begun]
-    for i in range(begun, done):
+def _locate(widths, states, first_arc, begin, done, positions, tails, heads):  # type: ignore[no-untyped-def]
+    """Write tails and heads of the arcs of items ``begin`` to ``done``."""
+    offset = first_arc[begin]
+    for i in range(begin, done):
         tail, head = 0, 0
         for k in range(first_arc[i], first_arc[i + 1]):
             p = positions[k - offset]
@@ -325,7 +325,7 @@ def _reachable(copies, first_arc, tails, heads, allowed, num_states):  # type: i
     reached = np.zeros(num_states, np.bool_)
     reached[0] = True
     owner = np.full(num_states, -1, np.int64)  # the item that reached a state first
-    laid = np.zeros(num_states, np.int64)
+    num_pieces = np.zeros(num_states, np.int64)
     first = np.zeros(m + 1, np.int64)
     kept = np.empty(len(tails), np.int64)
     count = 0
@@ -334,13 +334,13 @@ def _reachable(copies, first_arc, tails, heads, allowed, num_states):  # type: i
             tail, head = tails[k], heads[k]
             if not allowed[k] or not reached[tail]:
                 continue
-            pieces = laid[tail] if owner[tail] == i else 0
+            pieces = num_pieces[tail] if owner[tail] == i else 0
             if pieces < copies[i]:
                 kept[count] = k
                 count += 1
                 if not reached[head]:
                     reached[head] = True
-                    owner[head], laid[head] = i, pieces + 1
+                    owner[head], num_pieces[head] = i, pieces + 1
         first[i + 1] = count
     return reached, first, kept[:count].copy()
 
