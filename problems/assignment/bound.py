@@ -1,4 +1,4 @@
-"""Nodes bounded by an ascent inside one kernel: a few milliseconds each, and no linear program."""
+"""Bound nodes by a dual ascent inside one kernel: a few milliseconds per node, without a linear program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from colgen import ColumnGeneration, Solution
 from colgen.bounding.protocol import Bounded, Bounding, NodeState, Outcome, Parts
 from colgen.core.tolerances import ROUNDING, TOLERANCES, fractionality
 from colgen.problems.assignment.decisions import ASSIGN, USE
-from colgen.problems.assignment.heuristics import Way
+from colgen.problems.assignment.heuristics import AscentLimits
 from colgen.problems.assignment.kernels.ascent import ascend, distinct
 from colgen.problems.assignment.pricing import KnapsackOracle
 
@@ -20,25 +20,26 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _REMEMBERED, _FADING = 64, 0.95
-"""The relaxation's solution is the mean of what knapsacks took in so many last rounds, the last ones most of all."""
+"""Number of last rounds, and weight factor per round, of the mean of the knapsack solutions."""
 
 _SELDOM = 0.02
-"""What has less of the mean is left out of it."""
+"""Sets with a smaller weight are left out of the mean."""
 
 
 class KnapsackAscent(Bounding):
-    """The Lagrangian bound near its maximum, and what the knapsacks took on the way as the relaxation's solution.
+    """Bounds nodes by the Lagrangian bound near its maximum.
 
-    The engine prices at the dual values once, and believes that.  Where there is no answer yet, where the relaxation
-    itself is wanted, or where the mean is whole, which leaves nothing to branch on, column generation has the word.
+    The mean of the knapsack solutions approximates the relaxation.  The engine verifies the dual values by pricing
+    once.  Column generation bounds the node instead in three cases: there is no incumbent, the relaxation itself is
+    requested, or the mean is integral and leaves nothing to branch on.
 
     Parameters
     ----------
     root, below
-        How far the ascent goes where it starts from nothing, and where it starts from dual values that are known.
+        Limits of the ascent from scratch, and from known dual values.
     """
 
-    def __init__(self, oracle: KnapsackOracle, root: Way, below: Way) -> None:
+    def __init__(self, oracle: KnapsackOracle, root: AscentLimits, below: AscentLimits) -> None:
         self.oracle, self.root, self.below = oracle, root, below
         self._exact = ColumnGeneration()
 
@@ -48,16 +49,16 @@ class KnapsackAscent(Bounding):
             return self._exact.bound(node, parts)
         closed = self.oracle.closed(parts.context(node))
         duals = self._start(node, parts, closed)
-        way = self.root if node.duals is None and node.start is None else self.below
-        step, value, last = way.step, -math.inf, np.zeros((0, *closed.shape), dtype=np.bool_)
-        for _ in range(way.portions):
+        limits = self.root if node.duals is None and node.start is None else self.below
+        step, value, last = limits.step, -math.inf, np.zeros((0, *closed.shape), dtype=np.bool_)
+        for _ in range(limits.portions):
             if run.budget.expired or run.prunes(value):
                 break
-            here, sets, _, step = self._ascend(closed, duals, run.objective, way.rounds, step, way.patience)
+            here, sets, _, step = self._ascend(closed, duals, run.objective, limits.rounds, step, limits.patience)
             value, last = max(value, here), np.concatenate([last, sets])[-_REMEMBERED:]
         guess = {ASSIGN: duals, USE: -self.oracle.best(duals, closed)[0]}
         rounded = ROUNDING * sum(float(np.abs(values).sum()) for values in guess.values())
-        if rounded > TOLERANCES.optimality * run.scale:  # a penalty has driven them so far that they cancel out
+        if rounded > TOLERANCES.optimality * run.scale:  # penalties made duals so large that their sum is inexact
             return self._exact.bound(node, parts)
         if run.prunes(value):
             return Bounded(Outcome.PRUNED, value, duals=guess, start=duals)
@@ -76,16 +77,16 @@ class KnapsackAscent(Bounding):
         return found  # type: ignore[no-any-return]
 
     def _start(self, node: NodeState, parts: Parts, closed: Mask) -> Floats:
-        """The better of the parent's dual values and those of the last relaxation, which may be this node's own."""
-        known = [] if node.start is None else [np.array(node.start)]
+        """Return the better of the parent's dual values and those of the last relaxation, perhaps this node's own."""
+        starts = [] if node.start is None else [np.array(node.start)]
         rows = parts.master.rows
         if node.duals is not None and rows is not None:
-            known.append(np.array(rows.guess(node.duals).array(ASSIGN)))
-        known = known or [self.oracle.instance.costs.min(axis=0)]
-        return max(known, key=lambda duals: float(duals.sum() - self.oracle.best(duals, closed)[0].sum()))
+            starts.append(np.array(rows.guess(node.duals).array(ASSIGN)))
+        starts = starts or [self.oracle.instance.costs.min(axis=0)]
+        return max(starts, key=lambda duals: float(duals.sum() - self.oracle.best(duals, closed)[0].sum()))
 
     def _mean(self, sets: Mask) -> Solution | None:
-        """The mean of what the machines took as a solution of the relaxation; None if machines share no task."""
+        """Return the mean of the knapsack solutions as a relaxation.  None if machines share no task."""
         shares = _FADING ** np.arange(len(sets))[::-1]
         shares = shares / shares.sum()
         machines, rounds, totals = distinct(sets, shares)
@@ -97,5 +98,5 @@ class KnapsackAscent(Bounding):
         split = taken[:, (taken > 0.0).sum(axis=0) > 1]
         if not any(fractionality(value) for value in split.ravel().tolist()):
             return None
-        columns = tuple(zip(self.oracle.encoded(machines, chosen), totals.tolist(), strict=True))
+        columns = tuple(zip(self.oracle.encode_sets(machines, chosen), totals.tolist(), strict=True))
         return Solution(math.fsum(column.cost * share for column, share in columns), columns)

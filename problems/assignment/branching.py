@@ -1,4 +1,4 @@
-"""Branching on whether a machine takes a task, and fixing of those that none of the better answers has there."""
+"""Branching on assignments of tasks to machines, and fixing by reduced cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from colgen.problems.assignment.pricing import KnapsackOracle, takes
 
 
 class OnAssignments(OnOriginalVariable):
-    """A machine takes a task, or does not: neither needs a row, since the other machines then may not take it."""
+    """A machine performs a task, or does not.  No row is needed: the other machines lose the task."""
 
     makes: Sequence[type[Decision]] = (Bound, AssignmentsForbidden)
 
@@ -27,7 +27,7 @@ class OnAssignments(OnOriginalVariable):
         self.shape = shape
 
     def values(self, solution: Solution) -> dict[Hashable, float]:
-        """Of tasks that several machines take: in a mean one may take a task nearly always, and no other ever."""
+        """Return values of tasks that several machines share.  A mean may give a sole taker less than 1."""
         values = super().values(solution)
         takers = Counter(cast(tuple[int, int], pair)[1] for pair in values)
         return {pair: value for pair, value in values.items() if takers[cast(tuple[int, int], pair)[1]] > 1}
@@ -41,7 +41,7 @@ class OnAssignments(OnOriginalVariable):
 
 
 class AssignmentFixing(ReducedCostFixing):
-    """Forbids the assignments that no better answer has: those that the Lagrangian bound rules out."""
+    """Forbids assignments that the Lagrangian bound excludes from improving solutions."""
 
     makes: Sequence[type[Decision]] = (AssignmentsForbidden,)
 

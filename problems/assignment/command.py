@@ -52,8 +52,8 @@ TEMPLATE = Template(
     problem=Assignment,
     read=read,
     options={
-        "problem": Option("which of the problems of a file (1)", number=Number.WHOLE),
-        "sense": Option("min or max: whether the file holds costs, or profits, as gap1 to gap12 do", ("min", "max")),
+        "problem": Option("which problem of a file with several (1)", number=Number.WHOLE),
+        "sense": Option("min for files of costs, max for profits (gap1 to gap12)", ("min", "max")),
     },
     example=lambda path: write(random(3, 8, 0), path),
     reading=lambda instance: instance.reading,

@@ -12,21 +12,15 @@ from numpy.typing import NDArray
 from colgen import Column, Columns, Decision, PricingContext
 
 ASSIGN, USE, TAKES = "assign", "use", "takes"
-"""Rows of tasks, of machines, and of branching, whose index is ``(machine, task)``."""
+"""Blocks of the rows of tasks, of machines, and of branching rows, whose index is ``(machine, task)``."""
 
 
 @dataclass(frozen=True, eq=False)
 class AssignmentsForbidden(Decision):
-    """No machine may take a task where the mask says so.
+    """Forbids the assignments in a mask, shape (machines, tasks).
 
-    A task that must go to a machine is forbidden to the others, for each is done once.
-
-    Attributes
-    ----------
-    block
-        In which oracles and the conformance kit hear of it: names are ``(machine, task)``.
-    closed
-        Shape (machines, tasks).
+    A task that must go to a machine is forbidden to the others, as each is performed once.  The names in ``block`` are
+    pairs ``(machine, task)``.
     """
 
     block: str
@@ -41,7 +35,7 @@ class AssignmentsForbidden(Decision):
         place, (machines, tasks) = columns.row_position, self.closed.shape
         kinds = ((ASSIGN, tasks), (USE, machines))
         rows = [[place.get((block, k), -1) for k in range(count)] for block, count in kinds]
-        if min(map(min, rows)) < 0:  # a batch that no master has seen
+        if min(map(min, rows)) < 0:  # a batch without row positions of a master
             return super().allows_each(columns)
         size = int(max(columns.rows.max(initial=0), *map(max, rows))) + 1
         task_of, machine_of = np.full((2, size), -1)
@@ -63,8 +57,8 @@ class AssignmentsForbidden(Decision):
         return f"{int(self.closed.sum())} assignments forbidden"
 
 
-def closed_by(context: PricingContext, shape: tuple[int, int], block: str) -> NDArray[np.bool_]:
-    """What the decisions of a node forbid."""
+def forbidden_assignments(context: PricingContext, shape: tuple[int, int], block: str) -> NDArray[np.bool_]:
+    """Return the mask of assignments that the node's decisions forbid."""
     closed = np.zeros(shape, dtype=np.bool_)
     for decision in context.decisions:
         if isinstance(decision, AssignmentsForbidden):

@@ -1,4 +1,4 @@
-"""An assignment as loads: a bar for each machine, made of its tasks."""
+"""Draw an assignment: a bar of tasks for each machine."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMED = 0.04
-"""A task's number is written into its part of a bar if that is at least this share of the longest."""
+"""Least size, as a share of the longest bar, at which a task's number is shown."""
 
 
 def draw_assignment(instance: AssignmentInstance, machines: Sequence[int], *, title: str = "") -> Figure:
-    """A bar for each machine: its tasks by their sizes, dear ones dark, and a line where its capacity ends.
+    """Draw a bar for each machine: tasks by size, expensive ones dark, and a line at its capacity.
 
     Parameters
     ----------
     machines
-        Of each task, the answer of a run.
+        The machine of each task, the answer of a run.
     """
     if len(machines) != instance.num_tasks:
         raise InputError(f"expected a machine for each of {instance.num_tasks} tasks, not {len(machines)}")

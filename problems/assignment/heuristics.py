@@ -1,4 +1,4 @@
-"""Assignments without a proof: dual values by an ascent and local search to start from, local search in the tree."""
+"""Heuristics: dual ascent and local search for the warm start, local search in the tree."""
 
 from __future__ import annotations
 
@@ -21,25 +21,22 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _PORTION = 50
-"""Moves of a hundred tasks between two looks at the clock."""
+"""Moves for a hundred tasks between two checks of the clock."""
 
 _KEPT = 200
-"""So many last rounds of an ascent give their sets to the master."""
+"""Number of last rounds of an ascent whose sets become columns."""
 
 _TIE = 1e-3
-"""What the whole range of costs counts for beside one occurrence."""
+"""Weight of the range of costs relative to one occurrence in the mean."""
 
 
 @dataclass(frozen=True)
-class Way:
-    """How far an ascent goes.
+class AscentLimits:
+    """Limits of an ascent.
 
-    Attributes
-    ----------
-    portions, rounds
-        So many portions of so many rounds; in between the clock and the bound are looked at.
-    step, patience
-        The factor of the first step, and after how many rounds without a gain it is halved.
+    * ``portions``, ``rounds``: number of portions, and rounds per portion; clock and bound are checked between portions
+    * ``step``, ``patience``: factor of the first step, and the number of rounds without improvement after which it is
+      halved
     """
 
     portions: int
@@ -49,46 +46,40 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Ascended:
-    """Where an ascent ended.
+class Ascent:
+    """The result of an ascent.
 
-    Attributes
-    ----------
-    value, duals
-        The best bound, and dual values of the tasks there.
-    mean
-        Shape (machines, tasks): how often each machine took each task of late.
-    sets
-        Shape (sets, machines, tasks): what the machines took in the last rounds.
+    * ``duals``: the tasks' dual values with the best bound
+    * ``mean``: recent frequency of each assignment, shape (machines, tasks)
+    * ``sets``: the machines' sets in the last rounds, shape (sets, machines, tasks)
     """
 
-    value: float
     duals: Floats
     mean: Floats
     sets: Mask
 
 
-def ascended(
-    instance: AssignmentInstance, duals: Floats, closed: Mask, target: float, way: Way, budget: Budget
-) -> Ascended:
-    """An ascent of the Lagrangian bound from some dual values of the tasks."""
+def maximise_bound(
+    instance: AssignmentInstance, duals: Floats, closed: Mask, target: float, limits: AscentLimits, budget: Budget
+) -> Ascent:
+    """Maximise the Lagrangian bound from given dual values of the tasks."""
     sizes, room = instance.in_units
-    duals, value, mean, step = duals.copy(), -math.inf, np.zeros(instance.costs.shape), way.step
+    duals, value, mean, step = duals.copy(), -math.inf, np.zeros(instance.costs.shape), limits.step
     sets = np.zeros((0, *instance.costs.shape), dtype=np.bool_)
-    for _ in range(way.portions):
+    for _ in range(limits.portions):
         if budget.expired or value >= target:
             break
         here, found, mean, step = ascend(
-            instance.costs, closed, sizes, room, duals, target, way.rounds, step, way.patience
+            instance.costs, closed, sizes, room, duals, target, limits.rounds, step, limits.patience
         )
         value, sets = max(value, float(here)), np.concatenate([sets, found])[-_KEPT:]
-    return Ascended(value, duals, mean, sets)
+    return Ascent(duals, mean, sets)
 
 
-def searched(
+def search_assignment(
     instance: AssignmentInstance, start: Ints, moves: int, budget: Budget, seed: int = 0, allowed: Mask | None = None
 ) -> tuple[Ints, float]:
-    """The best assignment that local search finds, and what it costs; inf if none that fits was found."""
+    """Return the best assignment found by local search, and its cost; inf if none is feasible."""
     sizes, room = instance.in_units
     allowed = instance.fits() if allowed is None else allowed
     best, cost = start, math.inf
@@ -104,53 +95,53 @@ def searched(
     return best, cost
 
 
-def likely(instance: AssignmentInstance, mean: Floats) -> Ints:
-    """The machine that took each task most often, the cheaper one among equals; it may have no room."""
+def most_frequent(instance: AssignmentInstance, mean: Floats) -> Ints:
+    """Return the machine that took each task most often, the cheapest among ties.  Capacities may be exceeded."""
     fits = instance.fits()
     cheap = -instance.costs / (1.0 + float(np.abs(instance.costs).max()))
-    # Ties alone are decided by costs: what is rare in the mean is a rounding, and no wish.
+    # Costs decide ties only, but outweigh very small means, which come from rounding.
     return np.asarray(np.argmax(np.where(fits, mean + _TIE * cheap, -np.inf), axis=0), dtype=np.int64)
 
 
 def scale_of(instance: AssignmentInstance, moves: int) -> float | None:
-    """What differences of costs are relative to; None: the answers themselves tell.
+    """Return the scale of cost differences.  None if it follows from the solutions.
 
-    Beside a part that all costs have in common nobody sees of a cost alone that it is a penalty.  Of what some
-    assignment leaves room for it is seen.
+    If all costs have a large common part, penalties are not visible in single costs.  They are in comparison with an
+    assignment.
     """
     fits = instance.fits()
     if instance.scale is None or not fits.any(axis=0).all():
         return instance.scale
-    machines, _ = searched(instance, likely(instance, np.zeros(fits.shape)), moves, Budget())
-    return instance.scale_among(fits & ~instance.penalties & ~too_dear(instance, machines))
+    machines, _ = search_assignment(instance, most_frequent(instance, np.zeros(fits.shape)), moves, Budget())
+    return instance.scale_among(fits & ~instance.penalties & ~too_expensive(instance, machines))
 
 
-def too_dear(instance: AssignmentInstance, machines: Ints) -> Mask:
-    """Where a machine charges more for a task than an assignment leaves room for: none that is better has it there."""
+def too_expensive(instance: AssignmentInstance, machines: Ints) -> Mask:
+    """Return the mask of assignments that cost more than any improving assignment can spend on the task."""
     fits, tasks = instance.fits(), np.arange(instance.num_tasks)
     try:
         instance.check(machines.tolist())
     except ValueError:
         return np.zeros_like(fits)
     least = np.where(fits, instance.costs, np.inf).min(axis=0)
-    # Summed up task by task: of a penalty that no assignment escapes nothing is left.
+    # The sum of differences per task cancels penalties that every assignment pays.
     room = float((instance.costs[machines, tasks] - least).sum())
-    dear = instance.costs - least[None, :] > room + TOLERANCES.pruning * (room + float(np.abs(least).sum()))
-    dear[machines, tasks] = False
-    return np.asarray(dear)
+    expensive = instance.costs - least[None, :] > room + TOLERANCES.pruning * (room + float(np.abs(least).sum()))
+    expensive[machines, tasks] = False
+    return np.asarray(expensive)
 
 
 class Shifting(Heuristic):
-    """Each task goes to the machine that the relaxation likes best; local search mends what does not fit.
+    """Assigns each task to its most frequent machine in the relaxation, then repairs by local search.
 
-    The search keeps to assignments that the node allows: those are few once the others are fixed, and the best of them.
+    The search is restricted to assignments that the node allows.
 
     Parameters
     ----------
     moves
-        Of the search.
+        Moves of the search.
     every
-        At each so-manieth level of the tree.
+        Number of tree levels between two calls.
     """
 
     def __init__(self, oracle: KnapsackOracle, moves: int = 1_000, every: int = 6) -> None:
@@ -166,12 +157,12 @@ class Shifting(Heuristic):
             shares[machine, list(tasks)] += value
         if not instance.fits().any(axis=0).all():
             return None
-        best, cost = searched(
+        best, cost = search_assignment(
             instance,
-            likely(instance, shares),
+            most_frequent(instance, shares),
             self.moves,
             run.budget,
             seed=len(run.iterations),
-            allowed=self.oracle.open_lately(),
+            allowed=self.oracle.last_allowed(),
         )
         return self.oracle.as_solution(best) if math.isfinite(cost) and cost < run.objective else None

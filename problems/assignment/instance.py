@@ -1,4 +1,4 @@
-"""Generalized assignment: data that validates itself, files, generators."""
+"""Instances of generalized assignment: validated data, files, generators."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _PENALTY = 1e4
-"""What exceeds the least cost of its task by so many times what is ordinary is a penalty."""
+"""A cost that exceeds the least one of its task by this many times an ordinary difference is a penalty."""
 
 _FIRST = 64
-"""So many costs are looked at before all of them."""
+"""Number of costs that are tried before all of them."""
 
 
 _COMMON = 2.0**10
-"""Costs so many times as large as what the machines of a task differ by have that much in common."""
+"""Costs have a large common part if they exceed the differences between machines by this factor."""
 
 
 @dataclass(frozen=True, eq=False)
 class AssignmentInstance:
-    """Tasks, and machines that do them.
+    """Tasks, and machines of limited capacity.
 
     Parameters
     ----------
     costs
-        Shape (machines, tasks): what a machine charges for a task.
+        Cost of each task on each machine, shape (machines, tasks).
     sizes
-        Likewise: how much of its capacity it needs for it, whole and not negative.
+        Nonnegative integers: capacity that the task needs, shape (machines, tasks).
     capacities
-        Of each machine, whole and not negative.
+        Capacity of each machine, a nonnegative integer.
     reading
-        How a file was read where it could be read otherwise, in a few words.
+        How an ambiguous file was interpreted, in a few words.
 
     Raises
     ------
     InputError
-        If the data is none of this, or capacities are so large that tables over them would not fit into the memory.
+        If the data is invalid, or tables over the capacities would exhaust memory.
     """
 
     costs: Floats
@@ -70,7 +70,7 @@ class AssignmentInstance:
         except ArrayError as error:
             raise InputError(str(error)) from None
         if not costs.size:
-            raise InputError(f"expected a machine and a task at the least, not costs of shape {costs.shape}")
+            raise InputError(f"expected at least one machine and one task, not costs of shape {costs.shape}")
         for name, array in (("costs", costs), ("sizes", sizes), ("capacities", capacities)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -79,37 +79,37 @@ class AssignmentInstance:
         if (int(room.max()) + 1) * (costs.shape[1] + 1) > LARGEST_TABLE:
             largest = LARGEST_TABLE // (costs.shape[1] + 1) - 1
             raise InputError(
-                f"expected capacities of at most {largest:,} for {costs.shape[1]:,} tasks, in units of what all sizes "
-                f"of the machine are multiples of, not {int(room.max()):,}"
+                f"expected capacities of at most {largest:,} for {costs.shape[1]:,} tasks, in units of the sizes' "
+                f"common divisor, not {int(room.max()):,}"
             )
 
     @property
     def num_machines(self) -> int:
-        """Machines have the numbers from 0."""
+        """Number of machines, which are numbered from 0."""
         return len(self.costs)
 
     @property
     def num_tasks(self) -> int:
-        """Tasks have the numbers from 0."""
+        """Number of tasks, which are numbered from 0."""
         return int(self.costs.shape[1])
 
     @cached_property
     def in_units(self) -> tuple[Ints, Ints]:
-        """Sizes and capacities that mean the same, in the units of each machine, and no larger than they need be."""
+        """Equivalent sizes and capacities, divided by the machines' common divisors and as small as possible."""
         units = np.maximum(np.gcd.reduce(self.sizes, axis=1), 1)
         sizes = self.sizes // units[:, None]
         room = self.capacities // units
         fitting = np.where(sizes <= room[:, None], sizes, 0)
-        # More room than all tasks need is no use.
+        # Capacity beyond the total size is useless.
         totals = np.array([sum(row) for row in fitting.tolist()], dtype=object)
         room = np.array([min(int(c), int(t)) for c, t in zip(room, totals, strict=True)], dtype=np.int64)
         return np.ascontiguousarray(np.where(self.sizes <= self.capacities[:, None], sizes, room[:, None] + 1)), room
 
     @cached_property
     def step(self) -> float | None:
-        """What every answer's cost is a multiple of, in any units; None if sums of costs may be rounded."""
+        """A common divisor of the costs of all assignments.  None if sums of costs may be rounded."""
         ratios = [cost.as_integer_ratio() for cost in self.costs.ravel().tolist()]
-        for some in (ratios[:_FIRST], ratios):  # the first ones tell most
+        for some in (ratios[:_FIRST], ratios):  # the first ones usually decide
             unit = max(divisor for _, divisor in some)
             numbers = [number * (unit // divisor) for number, divisor in some]
             common = math.gcd(*numbers) or 1
@@ -119,7 +119,7 @@ class AssignmentInstance:
 
     @cached_property
     def penalties(self) -> NDArray[np.bool_]:
-        """Which costs are so far above the others that they mean: only if it must be; shape (machines, tasks)."""
+        """Mask of costs far above the others, to be paid only if necessary, shape (machines, tasks)."""
         fits = self.fits()
         more = self.costs - np.where(fits, self.costs, np.inf).min(axis=0)
         above = more[fits & (more > 0.0)]
@@ -129,14 +129,11 @@ class AssignmentInstance:
 
     @cached_property
     def scale(self) -> float | None:
-        """What differences of costs are relative to where costs cancel out, or have much in common.
-
-        None: the answers themselves tell.
-        """
+        """Scale of cost differences if costs cancel out or have a large common part; else None."""
         return self.scale_among(self.fits() & ~self.penalties)
 
     def scale_among(self, ordinary: NDArray[np.bool_]) -> float | None:
-        """The same where only some of the costs count, shape (machines, tasks)."""
+        """Return the scale of the costs in a mask, shape (machines, tasks)."""
         costs = self.costs[ordinary]
         more = (self.costs - np.where(ordinary, self.costs, np.inf).min(axis=0))[ordinary]
         cancel = (costs < 0.0).any() and (costs > 0.0).any()
@@ -144,18 +141,18 @@ class AssignmentInstance:
             return None
         if not more.any():
             return power_of_two(costs)
-        return power_of_two(max(float(more.max()), COMMON * float(np.abs(costs).max())))  # rounding is not told apart
+        return power_of_two(max(float(more.max()), COMMON * float(np.abs(costs).max())))  # above rounding errors
 
     def fits(self) -> NDArray[np.bool_]:
-        """Which machine has room for which task by itself, shape (machines, tasks)."""
+        """Return the mask of tasks that fit on a machine alone, shape (machines, tasks)."""
         return np.asarray(self.sizes <= self.capacities[:, None])
 
     def objective(self, answer: Sequence[int]) -> float:
-        """What an answer costs, the machine of each task."""
+        """Return the cost of an assignment."""
         return math.fsum(self.costs[list(answer), range(self.num_tasks)].tolist())
 
     def check(self, answer: Sequence[int]) -> float:
-        """What an answer costs, after checking it from the data alone.
+        """Return the cost of an assignment after validating it against the data.
 
         Parameters
         ----------
@@ -165,7 +162,7 @@ class AssignmentInstance:
         Raises
         ------
         ValueError
-            If it is not an answer; the message says why.
+            If the assignment is infeasible; the message gives the reason.
         """
         machines = numbers_of(answer, "a machine for each task")
         if len(machines) != self.num_tasks:
@@ -185,38 +182,38 @@ class AssignmentInstance:
 
 
 _MAXIMISED = {f"gap{k}" for k in range(1, 13)}
-"""Files of the OR-Library whose numbers are profits; they look like those of costs."""
+"""OR-Library files with profits; they have the same format as files with costs."""
 
 
 def read(path: Path | str, *, problem: int | None = None, sense: str | None = None) -> AssignmentInstance:
-    """Read the format of the OR-Library: machines, tasks; costs and sizes, machine by machine; capacities.
+    """Read the OR-Library format: machines, tasks; costs and sizes, machine by machine; capacities.
 
-    Numbers stand in this order, with any spaces and line breaks between them.  A file may begin with the number of
-    problems that it holds, as those of the OR-Library do.  Profits, which are maximised, become negative costs.
+    The numbers may be separated by any spaces and line breaks.  A file may begin with its number of problems, as the
+    OR-Library's do.  Profits, which are maximised, become negative costs.
 
     Parameters
     ----------
     problem
-        Which of a file's problems, from 1; None: the first.
+        Number of the problem in the file, from 1; None: the first.
     sense
-        ``"min"``: the file holds costs; ``"max"``: profits; None: profits in the OR-Library's gap1 to gap12, by the
-        name of the file, costs in all others.
+        ``"min"``: the file has costs.  ``"max"``: profits.  None: profits if the file is named gap1 to gap12, as in the
+        OR-Library, else costs.
 
     Raises
     ------
     InputError
-        With the file, where it is something else.
+        With the file, if it is malformed.
     """
     path = Path(path)
     if sense not in (None, "min", "max"):
         raise InputError(f"sense: expected 'min' or 'max', not {sense[:20]!r}")
     words = read_text(path).split()
-    starts = _problems(words)
+    starts = _problem_starts(words)
     alone = len(words) >= 2 and _length(words, 0) == len(words)
     if starts and alone:
         raise InputError(
-            f"{path}: these numbers are one problem, and {len(starts)} problems as well: begin a file of one problem "
-            "with a line 1"
+            f"{path}: the numbers can be one problem or {len(starts)} problems: begin a file with one problem with a "
+            "line 1"
         )
     at, reading = 0, []
     if starts:
@@ -228,7 +225,7 @@ def read(path: Path | str, *, problem: int | None = None, sense: str | None = No
             f"problem {number} of {len(starts)}" + (" (--option problem=K for another)" if len(starts) > 1 else "")
         )
     elif problem not in (None, 1):
-        raise InputError(f"{path}: expected problem 1, the file holds no other, not {problem}")
+        raise InputError(f"{path}: expected problem 1, the only one in the file, not {problem}")
     counts = [_number(path, what, word) for what, word in zip(("machines", "tasks"), words[at:], strict=False)]
     if len(counts) < 2 or any(count < 1 or count != int(count) for count in counts):
         raise InputError(f"{path}: expected the numbers of machines and tasks first, not {' '.join(words[:2])[:40]!r}")
@@ -237,7 +234,7 @@ def read(path: Path | str, *, problem: int | None = None, sense: str | None = No
     if not starts and not alone:
         raise InputError(
             f"{path}: expected {expected:,} numbers for {machines} machines and {tasks} tasks (costs, sizes, "
-            f"capacities), or several problems behind their number, not {len(words):,}"
+            f"capacities), or the number of problems and then the problems, not {len(words):,}"
         )
     numbers = [_number(path, "numbers", word) for word in words[at + 2 : at + expected]]
     size = machines * tasks
@@ -261,7 +258,7 @@ def read(path: Path | str, *, problem: int | None = None, sense: str | None = No
 
 
 def _length(words: Sequence[str], at: int) -> int:
-    """How many numbers a problem has that begins at a place; 0 where none can."""
+    """Return how many numbers the problem at a position has; 0 if no problem can begin there."""
     pair = words[at : at + 2]
     if len(pair) < 2 or not all(re.fullmatch("0*[1-9][0-9]{0,8}", word) for word in pair):
         return 0
@@ -269,8 +266,8 @@ def _length(words: Sequence[str], at: int) -> int:
     return 2 + 2 * machines * tasks + machines
 
 
-def _problems(words: Sequence[str]) -> list[int]:
-    """Where each problem of a file begins whose first number is how many there are; none if it is no such file."""
+def _problem_starts(words: Sequence[str]) -> list[int]:
+    """Return where each problem begins in a file that starts with their number; empty if it does not."""
     if not words or not re.fullmatch("0*[1-9][0-9]{0,5}", words[0]):
         return []
     starts, at = [], 1
@@ -297,11 +294,11 @@ def write(instance: AssignmentInstance, path: Path | str) -> None:
     """Write the format that :func:`read` reads."""
     lines = [f"{instance.num_machines} {instance.num_tasks}"]
     for rows in (instance.costs, instance.sizes, instance.capacities[None, :]):
-        lines += [" ".join(_written(number) for number in row) for row in rows.tolist()]
+        lines += [" ".join(_format(number) for number in row) for row in rows.tolist()]
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _written(number: Any) -> str:
+def _format(number: Any) -> str:
     return str(int(number)) if number == int(number) and abs(number) < EXACT else repr(number)
 
 
@@ -309,12 +306,12 @@ def _written(number: Any) -> str:
 
 
 def random(num_machines: int, num_tasks: int, seed: int, *, kind: str = "D") -> AssignmentInstance:
-    """Random numbers as in the literature (Chu and Beasley, 1997).
+    """Return a random instance as in the literature (Chu and Beasley, 1997).
 
     Parameters
     ----------
     kind
-        ``"C"``: costs have nothing to do with sizes; ``"D"``: large tasks are cheap, which is hard.
+        ``"C"``: costs are independent of sizes.  ``"D"``: large tasks are cheap, which is hard.
     """
     rng = np.random.default_rng(seed)
     shape = (num_machines, num_tasks)

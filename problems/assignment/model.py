@@ -1,4 +1,4 @@
-"""Generalized assignment as programs: the rows of column generation, and a complete formulation in Pyomo."""
+"""The master of column generation, and a compact Pyomo model for comparison."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ else:
 
 
 def master(instance: AssignmentInstance) -> Rows:
-    """Return the rows of the formulation by sets of tasks: ``undone`` stands in for the sets to come."""
+    """Return the rows of the formulation by sets of tasks, with artificial variables ``undone``."""
     tasks, machines = range(instance.num_tasks), range(instance.num_machines)
     rows = Rows(Sense.MINIMIZE, objective="cost")
     undone = rows.add_variables("undone", tasks, artificial=True)
@@ -26,7 +26,7 @@ def master(instance: AssignmentInstance) -> Rows:
 
 
 def full(instance: AssignmentInstance, formulation: str = "compact") -> pyo.ConcreteModel:
-    """A complete model of the problem, for any solver that Pyomo knows: ``takes[j, t]``, and a row a machine.
+    """Return a compact model of the problem, with ``takes[j, t]`` and a capacity row per machine.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The oracle: a knapsack for each machine, all of them in one call of a kernel."""
+"""The oracle: a knapsack for each machine, all solved in one kernel call."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from colgen.core.columns import Key
 from colgen.core.terms import Count
 from colgen.core.workers import shares
 from colgen.pricing.oracles import PricedMarginals
-from colgen.problems.assignment.decisions import ASSIGN, TAKES, USE, closed_by
+from colgen.problems.assignment.decisions import ASSIGN, TAKES, USE, forbidden_assignments
 from colgen.problems.assignment.instance import AssignmentInstance
 from colgen.solvers.packing.counted import best_counted
 from colgen.solvers.packing.zero_one import best_sets, best_with_each
 
 _SHARES = 2
-"""So many shares of the machines a worker, so that one that was held up holds the others up little."""
+"""Shares of the machines per worker: more than one balances delays."""
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
 class KnapsackOracle(Pricing):
-    """The best set of tasks for each machine: knapsacks without copies.
+    """Finds the best set of tasks for each machine by zero-one knapsacks.
 
-    The machines' pricing problems are different ones, and a machine has one set: the sum of their best reduced costs,
-    where those are negative, bounds the total of an answer.  Where a set pays for cuts, labels find the best one.
+    Each machine has one set: the sum of the machines' least reduced costs, if negative, gives a bound.  With cuts,
+    labels find the best sets.
     """
 
     prices = frozenset({Count})
@@ -65,10 +65,10 @@ class KnapsackOracle(Pricing):
         )
 
     def _best(self, gains: Floats, own: Floats, duals: Duals, context: PricingContext) -> tuple[Floats, Mask, Floats]:
-        """What the best sets gain, the sets, and what no set gains more than, unless that is too little to matter."""
+        """Return the best gains, their sets, and upper bounds on the gains.  Unprofitable sets may be missed."""
         look, cuts = context.budget.require, duals.terms(Count)
         if not cuts:
-            values, chosen = self._by_machines(best_sets, gains, context)
+            values, chosen = self._solve_all(best_sets, gains, context)
             return values, chosen, values
         terms = cuts.arrays({task: task for task in range(self.instance.num_tasks)})
         weights = np.zeros((len(cuts), self.instance.num_tasks), dtype=np.int64)
@@ -77,8 +77,8 @@ class KnapsackOracle(Pricing):
         found = best_counted(gains, self._sizes, self._room, weights, terms.divisors, charges, worth, look=look)
         return found.values, found.chosen, found.bounds
 
-    def _by_machines(self, solve: Callable[..., Any], gains: Floats, context: PricingContext) -> tuple[Any, ...]:
-        """What a solver of knapsacks says of all machines, which the run's workers share."""
+    def _solve_all(self, solve: Callable[..., Any], gains: Floats, context: PricingContext) -> tuple[Any, ...]:
+        """Solve the knapsacks of all machines, shared among the run's workers."""
         workers, look = context.budget.workers, context.budget.require
 
         def some(machines: slice) -> tuple[Any, ...]:
@@ -89,11 +89,11 @@ class KnapsackOracle(Pricing):
         return found[0] if len(found) == 1 else tuple(map(np.concatenate, zip(*found, strict=True)))
 
     def best(self, duals: Floats, closed: Mask) -> tuple[Floats, Mask]:
-        """What the best sets gain at dual values of the tasks, and the sets."""
+        """Return the best gains at dual values of the tasks, and the sets."""
         return best_sets(np.where(closed, -np.inf, duals[None, :] - self.instance.costs), self._sizes, self._room)
 
     def gains(self, duals: Duals, context: PricingContext) -> Floats:
-        """What each machine gains by each task, -inf where it may not have it; shape (machines, tasks)."""
+        """Return each machine's gain from each task, -inf if forbidden, shape (machines, tasks)."""
         gains = duals.array(ASSIGN)[None, :] - context.cost_weight * self.instance.costs
         for pair, dual in duals.items(TAKES):
             gains[cast(tuple[int, int], pair)] += dual
@@ -101,24 +101,24 @@ class KnapsackOracle(Pricing):
         return np.asarray(gains)
 
     def closed(self, context: PricingContext) -> Mask:
-        """What the node forbids, kept for the next call."""
+        """Return the mask that the node forbids, cached for the next call."""
         known, mask = self._closed
         if mask is None or known is not context.decisions:
-            mask = closed_by(context, self.instance.costs.shape, TAKES)
+            mask = forbidden_assignments(context, self.instance.costs.shape, TAKES)
             self._closed = context.decisions, mask
         return mask
 
-    def open_lately(self) -> Mask:
-        """What the node allows that was priced last: where to look for answers."""
+    def last_allowed(self) -> Mask:
+        """Return the mask of assignments that the last priced node allows."""
         mask = self._closed[1]
         fits = self.instance.fits()
         return fits if mask is None else fits & ~mask
 
     def _marginals(self, gains: Floats, own: Floats, least: Floats, context: PricingContext) -> PricedMarginals:
-        """The best total with a task on a machine, and therefore on no other; cuts are paid for by ``least`` alone."""
-        _, inside, outside = self._by_machines(best_with_each, gains, context)
+        """Return the best total with each task on each machine, and on no other; ``least`` alone includes cuts."""
+        _, inside, outside = self._solve_all(best_with_each, gains, context)
         without = np.maximum(np.minimum(-outside - own[:, None], 0.0), least[:, None])
-        # Of each task: the total if no machine has it, less what the one would be worth that does.
+        # For each task: the total if no machine has it; then exchange one machine's term.
         nowhere = least.sum() + (without - least[:, None]).sum(axis=0)
         totals = nowhere[None, :] - without + np.maximum(-inside - own[:, None], least[:, None])
         return PricedMarginals(totals.ravel(), _Pairs(*gains.shape))
@@ -126,7 +126,7 @@ class KnapsackOracle(Pricing):
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def batch(self, machines: Sequence[int] | NDArray[np.intp], chosen: Mask, duals: Duals) -> Columns:
-        """The columns of sets of tasks, one a row of the mask, each on its machine."""
+        """Return the columns of sets of tasks, one per row of the mask and machine."""
         machines = np.asarray(machines, dtype=np.int64)
         tasks = np.nonzero(chosen)[1]
         sizes = chosen.sum(axis=1) + 1
@@ -143,14 +143,14 @@ class KnapsackOracle(Pricing):
         return Columns(costs, starts, rows, np.ones(len(rows)), structure)
 
     def encode(self, machine: int, tasks: Sequence[int]) -> Column:
-        """The column of a set of tasks on a machine."""
+        """Return the column of a set of tasks on a machine."""
         chosen = np.zeros((1, self.instance.num_tasks), dtype=np.bool_)
         chosen[0, list(tasks)] = True
-        return self.encoded(np.array([machine]), chosen)[0]
+        return self.encode_sets(np.array([machine]), chosen)[0]
 
-    def encoded(self, machines: NDArray[np.int64], chosen: Mask) -> list[Column]:
-        """The columns of sets of tasks, one a row of the mask, each on its machine."""
-        # Summed up as in a batch, so that the same column has the same cost to the last bit.
+    def encode_sets(self, machines: NDArray[np.int64], chosen: Mask) -> list[Column]:
+        """Return the columns of sets of tasks, one per row of the mask and machine."""
+        # Sum as in ``batch``: the same column must have exactly the same cost.
         costs = np.where(chosen, self.instance.costs[machines], 0.0).sum(axis=1).tolist()
         ends = np.cumsum(chosen.sum(axis=1)).tolist()
         tasks, begin, found = np.nonzero(chosen)[1].tolist(), 0, []
@@ -163,18 +163,18 @@ class KnapsackOracle(Pricing):
         return found
 
     def columns(self, sets: Mask) -> list[Column]:
-        """The columns of sets of tasks, shape (sets, machines, tasks), each once; an idle machine has the empty set."""
+        """Return the distinct columns of sets, shape (sets, machines, tasks).  An idle machine has the empty set."""
         each = [np.unique(sets[:, machine], axis=0) for machine in range(self.instance.num_machines)]
-        return self.encoded(np.repeat(np.arange(len(each)), list(map(len, each))), np.concatenate(each))
+        return self.encode_sets(np.repeat(np.arange(len(each)), list(map(len, each))), np.concatenate(each))
 
     def as_solution(self, machines: NDArray[np.int64]) -> Solution:
-        """An answer, the machine of each task, as a solution of the master."""
+        """Return an assignment as a solution of the master."""
         columns = self.columns((np.arange(self.instance.num_machines)[:, None] == machines[None, :])[None])
         return Solution(math.fsum(column.cost for column in columns), tuple((column, 1.0) for column in columns))
 
 
 class _Pairs(Sequence[Hashable]):
-    """The names of all assignments, machine by machine, each made when it is asked for."""
+    """The pairs ``(machine, task)`` in order, without storing them."""
 
     def __init__(self, machines: int, tasks: int) -> None:
         self._machines, self._tasks = machines, tasks
@@ -187,6 +187,6 @@ class _Pairs(Sequence[Hashable]):
 
 
 def takes(column: Column) -> Mapping[Hashable, float]:
-    """Which machine takes which tasks in a column: the original variables."""
+    """Return the original variables of a column: the assignments it makes."""
     machine, tasks = column.structure
     return {(machine, task): 1.0 for task in tasks}

@@ -1,4 +1,4 @@
-"""Certificates of assignments: each task once, and a machine's set of tasks is a knapsack."""
+"""Certificates of assignments: each task once, and a knapsack for each machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from colgen.problems.assignment.instance import AssignmentInstance
 
 
 class AssignmentCertifier(KnapsackCertifier):
-    """Of instances whose costs are whole and whose tasks all take room."""
+    """Certifies instances with integer costs and positive sizes."""
 
     def __init__(self, instance: AssignmentInstance) -> None:
         super().__init__(Sense.MINIMIZE, instance.name, self._program_of, "items")
@@ -63,7 +63,7 @@ class AssignmentCertifier(KnapsackCertifier):
         return Fraction(sum(int(self._instance.costs[machine, list(tasks)].sum()) for machine, tasks in sets))
 
     def values(self, duals: Duals) -> tuple[NDArray[np.float64], Mapping[Place, float]] | None:
-        # What a machine is worth is found out again; branching needs no rows.
+        # The checker recomputes the machines' duals; branching needs no rows.
         return None if len(duals.members(TAKES)) else (np.asarray(duals[ASSIGN]), {})
 
     def pieces(self, children: Sequence[Sequence[Decision]]) -> tuple[Place, int, Sequence[int]] | None:

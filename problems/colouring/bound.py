@@ -1,4 +1,4 @@
-"""Exact checks: bounds and fractional chromatic numbers in whole numbers and fractions, without a tolerance."""
+"""Exact bounds and fractional chromatic numbers, in integers and fractions."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from colgen import InputError, TimeLimit, solve
 from colgen.core.result import Certificate
 from colgen.problems.colouring.instance import ColouringInstance
 from colgen.problems.colouring.template import Colouring
-from colgen.problems.colouring.zykov import VERTEX, whole_numbers
+from colgen.problems.colouring.zykov import VERTEX, round_up
 from colgen.solvers.graphs.stable_set import heaviest
 
 _DENOMINATORS = (10, 100, 1_000, 10_000, 100_000)
-"""Dual values are tried as fractions with denominators up to these."""
+"""Largest denominators for rounding dual values, tried in order."""
 
 
 def exact_bound(instance: ColouringInstance, duals: Mapping[int, float | Fraction]) -> Fraction:
-    """The bound on the number of colours that dual values prove, in exact arithmetic.
+    """Return the bound on the number of colours that dual values prove, in exact arithmetic.
 
-    With whole numbers w_v, of which no stable set holds more than W, Σ_v w_v / W colours are needed.
+    With integers w_v and at most W in every stable set, Σ_v w_v / W colours are needed.
 
     Parameters
     ----------
     duals
-        A value for each vertex; negative ones and missing ones count as zero.
+        A value for each vertex.  Negative and missing values count as 0.
     """
     given = [duals.get(v, 0) for v in range(instance.num_vertices)]
     if all(isinstance(value, (int, Fraction)) for value in given):
@@ -37,13 +37,13 @@ def exact_bound(instance: ColouringInstance, duals: Mapping[int, float | Fractio
         values = np.array([max(float(value), 0.0) for value in given])
         if not np.isfinite(values).all():
             return Fraction(0)
-        whole = whole_numbers(values)[0]
+        whole = round_up(values)[0]
     most = heaviest(instance.adjacency, whole).bound
     return Fraction(int(whole.sum()), most) if most else Fraction(0)
 
 
 def verify(instance: ColouringInstance, certificate: Certificate | None) -> int:
-    """The number of colours that a certificate of the root proves to be needed, exactly; 1 without a certificate."""
+    """Return the number of colours that a root certificate proves exactly, at least 1."""
     if certificate is None:
         return 1
     duals = {index: value for (block, index), value in certificate.duals.items() if block == VERTEX}
@@ -51,36 +51,36 @@ def verify(instance: ColouringInstance, certificate: Certificate | None) -> int:
 
 
 def fractional_chromatic_number(instance: ColouringInstance, seconds: float = math.inf) -> Fraction:
-    """The value of the relaxation as a fraction, proved from both sides.
+    """Return the optimum of the relaxation as a fraction, proved from both sides.
 
-    The dual values that column generation ends with are rounded to fractions of small denominators, which prove a
-    bound; the values of the stable sets are, which are made to cover every vertex.  Where both come to the same number,
-    that is it.
+    Final dual values and column values are rounded to fractions with small denominators.  The duals give a lower
+    bound.  The columns, scaled so that every vertex is covered, give an upper bound.  If both are equal, the value is
+    proved.
 
     Raises
     ------
     InputError
-        If they do not, or the time is over: the denominators are too large for that.
+        If the time is too short, or the denominators are too large for a proof.
     """
     result = solve(Colouring(instance), relaxation=True, stop=TimeLimit(seconds) if seconds < math.inf else ())
     if result.certificate is None or result.solution is None:
-        raise InputError("the relaxation has not been solved: expected more time")
+        raise InputError("the relaxation was not solved in time: increase seconds")
     duals = {index: value for (block, index), value in result.certificate.duals.items() if block == VERTEX}
     sets = [(column.structure, value) for column, value in result.solution.columns]
     for most in _DENOMINATORS:
-        # Vertices that were left out of the program have no dual value: their colours are there anyway.
+        # Vertices removed by the reduction have no dual value; they need no additional colours.
         lower = exact_bound(instance, {v: Fraction(x).limit_denominator(most) for v, x in duals.items()})
         upper = _covering([(s, Fraction(x).limit_denominator(most)) for s, x in sets], list(duals))
         if lower == upper:
             return lower
     raise InputError(
-        f"the fractional chromatic number is near {float(result.objective):.9g}, but expected a fraction of a "
-        "smaller denominator to prove it by"
+        f"the fractional chromatic number is near {float(result.objective):.9g}: expected a fraction with a "
+        f"denominator up to {_DENOMINATORS[-1]:,} to prove it"
     )
 
 
 def _covering(sets: Sequence[tuple[Sequence[int], Fraction]], vertices: Sequence[int]) -> Fraction:
-    """What the values sum to, once they are multiplied so that each vertex is covered."""
+    """Return the sum of the values, scaled so that each vertex is covered; -1 if a vertex is in no set."""
     covered = {v: Fraction(0) for v in vertices}
     for members, value in sets:
         for v in members:

@@ -1,4 +1,4 @@
-"""Branching on two vertices: one colour, or two."""
+"""Branching on pairs of vertices: same colour or different colours."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from colgen.problems.colouring.zykov import VERTEX
 
 
 class OnPairs(RyanFoster):
-    """Ryan and Foster's rule on rows ``≥ 1`` whose columns may lose vertices.
+    """Ryan and Foster's rule for rows ``≥ 1`` whose columns may lose vertices.
 
-    Every part of a stable set is one, and is allowed if the set is and merged vertices are lost together; so every
-    answer has one of the same number of colours that covers each vertex once, and that one lies in one of the children.
-    The pair is chosen among those that some column of the relaxation has in common and some column has one of alone, so
-    that both children cut it off.  Where there is none, columns that share a vertex are the same, and the best
-    relaxation is whole.
+    Subsets of a stable set are stable.  They are allowed if they contain all or none of each merged group.  Every
+    solution can therefore be reduced to one that covers each vertex once and lies in one of the children.  A pair
+    qualifies if some column of the relaxation contains both vertices and each of them is also in a column without the
+    other.  Both children then cut the relaxation off.  Without such a pair, columns that share a vertex are equal, and
+    the best relaxation is integral.
 
     Parameters
     ----------
     block
-        Of the rows.
+        Block of the rows.
     members
-        The indices of the rows that a column covers.
+        Return the indices of the rows that a column covers.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class OnPairs(RyanFoster):
         self.members = members
 
     def suit(self, master: RestrictedMaster) -> None:
-        pass  # what the parent refuses, rows that may be covered twice, is what this one is for
+        pass  # the parent rejects rows that may be covered twice; this rule supports them
 
     def branch(self, solution: Solution) -> Sequence[Sequence[Decision]]:
         found = self.candidates(solution)
@@ -52,17 +52,17 @@ class OnPairs(RyanFoster):
                 alone[u] += value
                 for v in rows[k + 1 :]:
                     both[u, v] += value
-        # Of what covers u or v: how much holds both, as a share of what has to.
+        # Fractionality of the weight of columns that contain both vertices.
         found = [
             (min(value, 1.0 - value) if value < 1.0 else 0.0, pair)
             for pair, value in both.items()
             if all(alone[v] - value > TOLERANCES.pruning for v in pair)
         ]
-        return [_split(self.block, pair, both[pair]) for _, pair in sorted(found, reverse=True)]
+        return [_candidate(self.block, pair, both[pair]) for _, pair in sorted(found, reverse=True)]
 
 
-def _split(block: str, pair: tuple[int, int], value: float) -> Candidate:
-    """The ways to split a node by a pair, of which columns of this value in all hold both."""
+def _candidate(block: str, pair: tuple[int, int], value: float) -> Candidate:
+    """Return the children of a pair; ``value`` is the total value of columns that contain both vertices."""
     first, second = (block, pair[0]), (block, pair[1])
     children: list[Sequence[Decision]] = [(Together(first, second),), (Apart(first, second),)]
     moves = [(UP, 1.0 - value), (DOWN, value)] if value < 1.0 else []

@@ -42,7 +42,7 @@ DEMO = demonstrations(
 
 TEMPLATE = Template(
     name="colouring",
-    title="Graph colouring: as few colours as possible, no two neighbours of one",
+    title="Graph colouring: the fewest colours, different ones for neighbours",
     source="Mehrotra and Trick (1996), Held, Cook and Sewell (2012)",
     problem=Colouring,
     read=read,

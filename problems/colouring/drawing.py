@@ -1,4 +1,4 @@
-"""A coloured graph: vertices on a circle, those of one colour side by side."""
+"""Draw a coloured graph on a circle."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMED = 60
-"""Vertices of a graph whose names can still be read."""
+"""Most vertices whose names are readable."""
 
 
 def draw_colouring(instance: ColouringInstance, colours: Sequence[int], *, title: str = "") -> Figure:
-    """The vertices on a circle, in the order of their colours, with all edges.
+    """Draw the vertices on a circle, grouped by colour, with all edges.
 
     Parameters
     ----------
     colours
-        Of each vertex, the answer of a run.
+        The colour of each vertex, the answer of a run.
     """
     if len(colours) != instance.num_vertices:
         raise InputError(f"expected a colour for each of {instance.num_vertices} vertices, not {len(colours)}")
@@ -50,5 +50,5 @@ def draw_colouring(instance: ColouringInstance, colours: Sequence[int], *, title
     ax.set_xlim(-1.2, 1.2)
     ax.set_ylim(-1.2, 1.2)
     ax.set_axis_off()
-    ax.set_title(title or f"{len(numbers)} colours, those of one colour side by side", loc="left")
+    ax.set_title(title or f"{len(numbers)} colours, vertices grouped by colour", loc="left")
     return figure

@@ -1,4 +1,4 @@
-"""Graphs to be coloured: data that validates itself, files, generators."""
+"""Instances of graph colouring: validated data, files, generators."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from colgen.core.files import read_bytes, read_text, write_text
 from colgen.core.numbers import as_whole, numbers_of
 
 LARGEST = 20_000
-"""Vertices of a graph: with more, a matrix of who is whose neighbour fills the memory."""
+"""Most vertices: the adjacency matrix of more would exhaust memory."""
 
 
 @dataclass(frozen=True)
 class ColouringInstance:
-    """A graph.
+    """A graph to be coloured.
 
     Parameters
     ----------
     num_vertices
-        Vertices have the numbers from 0.
+        Vertices are numbered from 0.
     edges
-        Pairs of numbers.  Which comes first is all one, and a pair may be given twice.
+        Pairs of vertices in any order; duplicates are merged.
     labels
-        What the vertices are called, one each; their numbers if there are none.
+        A distinct name for each vertex; by default its number.
     reading
-        How a file was read where it could be read otherwise, in a few words.
+        How an ambiguous file was interpreted, in a few words.
 
     Raises
     ------
     InputError
-        If the data is none of this, or an edge joins a vertex to itself.
+        If the data is invalid, or an edge is a loop.
     """
 
     num_vertices: int
@@ -60,13 +60,13 @@ class ColouringInstance:
                 raise InputError(f"an edge must be a pair of vertices, not {str(edge)[:40]!r}") from None
             u, v = as_whole(u, "each end of an edge"), as_whole(v, "each end of an edge")
             if not (0 <= u < count and 0 <= v < count):
-                raise InputError(f"the edge ({u}, {v}) has an end that is no vertex, expected 0 to {count - 1}")
+                raise InputError(f"the edge ({u}, {v}) has an end outside the vertices 0 to {count - 1}")
             if u == v:
                 raise InputError(f"vertex {u} is its own neighbour, which no colouring allows")
             distinct.add((min(u, v), max(u, v)))
         labels = tuple(self.labels) or tuple(range(count))
         if len(labels) != count or len(set(labels)) != count:
-            raise InputError(f"as many different labels as vertices are expected, {count}")
+            raise InputError(f"expected {count} different labels, one per vertex")
         object.__setattr__(self, "num_vertices", count)
         object.__setattr__(self, "edges", tuple(sorted(distinct)))
         object.__setattr__(self, "labels", labels)
@@ -74,7 +74,7 @@ class ColouringInstance:
 
     @cached_property
     def adjacency(self) -> NDArray[np.bool_]:
-        """Who is whose neighbour: a symmetric mask of shape (vertices, vertices)."""
+        """The adjacency matrix, a symmetric mask of shape (vertices, vertices)."""
         mask = np.zeros((self.num_vertices, self.num_vertices), dtype=np.bool_)
         if self.edges:
             ends = np.array(self.edges)
@@ -83,39 +83,39 @@ class ColouringInstance:
         return mask
 
     def objective(self, answer: Sequence[int]) -> int:
-        """Number of colours of an answer, one colour a vertex."""
+        """Return the number of colours."""
         return len(set(answer))
 
     def check(self, answer: Sequence[int]) -> int:
-        """Number of colours of an answer, after checking every edge from the data alone.
+        """Return the number of colours after validating every edge against the data.
 
         Parameters
         ----------
         answer
-            The colour of each vertex, whole numbers.
+            The colour of each vertex, an integer.
 
         Raises
         ------
         ValueError
-            If it is not an answer; the message says why.
+            If the colouring is not proper or incomplete.  The message gives the reason.
         """
         colours = numbers_of(answer, "a colour for each vertex")
         if len(colours) != self.num_vertices:
-            raise ValueError(f"{len(colours)} vertices have a colour, the graph has {self.num_vertices}")
+            raise ValueError(f"{len(colours)} vertices have a colour, the graph has {self.num_vertices} vertices")
         for u, v in self.edges:
             if colours[u] == colours[v]:
-                raise ValueError(f"the neighbours {self.labels[u]!r} and {self.labels[v]!r} have one colour")
+                raise ValueError(f"the neighbours {self.labels[u]!r} and {self.labels[v]!r} have the same colour")
         return len(set(colours))
 
     def by_label(self, answer: Sequence[int]) -> dict[Hashable, int]:
-        """The colour of each vertex by what it is called."""
+        """Return the colour of each vertex by its label."""
         return dict(zip(self.labels, answer, strict=True))
 
 
 def from_networkx(graph: Any, name: str = "") -> ColouringInstance:
-    """An instance from an undirected graph of networkx; its nodes become the labels."""
+    """Return the instance of an undirected networkx graph, with its nodes as labels."""
     if not isinstance(graph, nx.Graph) or graph.is_directed():
-        raise InputError(f"expected an undirected graph of networkx, not a {type(graph).__name__}")
+        raise InputError(f"expected an undirected networkx graph, not a {type(graph).__name__}")
     labels = tuple(graph.nodes)
     number = {label: k for k, label in enumerate(labels)}
     return ColouringInstance(len(labels), tuple((number[u], number[v]) for u, v in graph.edges()), labels, name)
@@ -124,22 +124,22 @@ def from_networkx(graph: Any, name: str = "") -> ColouringInstance:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 _GEOMETRY = ("d", "v", "x")
-"""Lines that say where the vertices of a geometric graph lie."""
+"""Lines with coordinates of geometric graphs."""
 
 
 def read(path: Path | str) -> ColouringInstance:
-    """Read the DIMACS format of colouring: ``p edge VERTICES EDGES``, then ``e U V`` for each edge, vertices from 1.
+    """Read DIMACS's colouring format: ``p edge VERTICES EDGES``, then ``e U V`` for each edge, vertices from 1.
 
-    Lines that begin with c are comments.  An edge may be given in both directions.  Values of vertices, ``n V VALUE``,
-    are no part of the problem.
+    Lines that begin with c are comments.  Edges may be given in both directions.  Vertex values, ``n V VALUE``, are
+    ignored.
 
     Raises
     ------
     InputError
-        With file and line, where the file is something else.
+        With file and line, if the file is malformed.
     """
     path = Path(path)
-    _refuse_binary(path)
+    _reject_binary(path)
     count = announced = given = values = 0
     edges: set[tuple[int, int]] = set()
     for number, line in enumerate(read_text(path).splitlines(), 1):
@@ -160,29 +160,26 @@ def read(path: Path | str) -> ColouringInstance:
             _number(path, number, words[1], 1, count)
             values += 1
         elif words[0] in ("e", "n") and not count:
-            raise InputError(
-                f"{path}, line {number}: expected the line 'p edge VERTICES EDGES' before {line[:40]!r}, which names a "
-                "vertex"
-            )
+            raise InputError(f"{path}, line {number}: expected the line 'p edge VERTICES EDGES' before {line[:40]!r}")
         else:
             expected = "'e U V', an edge" if count else "'p edge VERTICES EDGES'"
             raise InputError(f"{path}, line {number}: expected {expected}, not {line[:40]!r}")
     if not count:
-        raise InputError(f"{path}: expected a line 'p edge VERTICES EDGES', there is none")
+        raise InputError(f"{path}: expected a line 'p edge VERTICES EDGES', found none")
     reading = []
     if announced not in (given, len(edges), 2 * len(edges)):
-        reading.append(f"{len(edges):,} different edges, where the line p announces {announced:,}")
+        reading.append(f"{len(edges):,} different edges, line p announces {announced:,}")
     if values:
         reading.append(f"without the values of vertices ({values:,} lines n)")
     return ColouringInstance(count, tuple(edges), tuple(range(1, count + 1)), path.stem, "; ".join(reading))
 
 
-def _refuse_binary(path: Path) -> None:
-    """Refuse DIMACS's binary format by its name: a preamble in text, led by its length, and a matrix of bits."""
+def _reject_binary(path: Path) -> None:
+    """Reject DIMACS's binary format: a preamble preceded by its length, and a bit matrix."""
     if path.name.endswith(".b") or (
         re.match(rb"\d+\s*\n[cp]", content := read_bytes(path)) and (b"\0" in content or not _is_text(content))
     ):
-        raise InputError(f"{path}: expected a graph in text, this is DIMACS's binary format: convert it with bin2asc")
+        raise InputError(f"{path}: this is DIMACS's binary format: convert it with bin2asc")
 
 
 def _is_text(content: bytes) -> bool:
@@ -195,12 +192,12 @@ def _is_text(content: bytes) -> bool:
 
 def _number(path: Path, line: int, word: str, low: int, high: int) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= 20) or not low <= int(word) <= high:
-        raise InputError(f"{path}, line {line}: expected a whole number from {low} to {high}, not {word[:20]!r}")
+        raise InputError(f"{path}, line {line}: expected an integer from {low} to {high}, not {word[:20]!r}")
     return int(word)
 
 
 def write(instance: ColouringInstance, path: Path | str) -> None:
-    """Write the DIMACS format that :func:`read` reads, vertices by their numbers from 1."""
+    """Write the DIMACS format that :func:`read` reads."""
     lines = [f"p edge {instance.num_vertices} {len(instance.edges)}"]
     lines += [f"e {u + 1} {v + 1}" for u, v in instance.edges]
     write_text(path, "\n".join(lines) + "\n")
@@ -210,7 +207,7 @@ def write(instance: ColouringInstance, path: Path | str) -> None:
 
 
 def random(num_vertices: int, seed: int, *, density: float = 0.5) -> ColouringInstance:
-    """A random graph G(n, p): every pair is an edge with probability ``density``."""
+    """Return a random graph G(n, p): every pair is an edge with probability ``density``."""
     rng = np.random.default_rng(seed)
     chosen = np.triu(rng.random((num_vertices, num_vertices)) < density, 1)
     edges = tuple((int(u), int(v)) for u, v in np.argwhere(chosen))
@@ -218,7 +215,7 @@ def random(num_vertices: int, seed: int, *, density: float = 0.5) -> ColouringIn
 
 
 def queens(rows: int, columns: int | None = None) -> ColouringInstance:
-    """The squares of a board; those from which queens attack each other are neighbours."""
+    """Return the queen graph of a board: squares one queen's move apart are neighbours."""
     columns = rows if columns is None else columns
     squares = [(i, j) for i in range(rows) for j in range(columns)]
     edges = tuple(
@@ -231,6 +228,6 @@ def queens(rows: int, columns: int | None = None) -> ColouringInstance:
 
 
 def mycielski(colours: int) -> ColouringInstance:
-    """Mycielski's graph that needs so many colours (2 or more) and has no triangle."""
+    """Return the triangle-free Mycielski graph with the given chromatic number, at least 2."""
     graph = nx.mycielski_graph(colours)
     return ColouringInstance(graph.number_of_nodes(), tuple(graph.edges()), name=f"myciel{colours - 1}")

@@ -1,4 +1,4 @@
-"""Colouring as programs: the rows of column generation, and complete formulations in Pyomo to compare with."""
+"""The master of column generation, and compact Pyomo models for comparison."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from colgen import InputError, Rows, Sense
 from colgen.core.lazy_imports import Late
 from colgen.problems.colouring.instance import ColouringInstance
-from colgen.solvers.graphs.colouring import saturated_first
+from colgen.solvers.graphs.colouring import dsatur
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -18,9 +18,9 @@ else:
 
 
 def master(vertices: Sequence[int], *, once: bool = False) -> Rows:
-    """Return the rows of the formulation by stable sets: ``uncoloured`` stands in for the sets to come.
+    """Return the rows of the stable set formulation, with artificial variables ``uncoloured``.
 
-    ``once``: each vertex has one colour, and no second one.
+    ``once``: each vertex is covered exactly once.
     """
     rows = Rows(Sense.MINIMIZE, objective="colours")
     uncoloured = rows.add_variables("uncoloured", vertices, artificial=True)
@@ -29,15 +29,15 @@ def master(vertices: Sequence[int], *, once: bool = False) -> Rows:
 
 
 def full(instance: ColouringInstance, formulation: str = "assignment", colours: int | None = None) -> pyo.ConcreteModel:
-    """A complete model of the problem, for any solver that Pyomo knows.
+    """Return a compact model of the problem.
 
     Parameters
     ----------
     formulation
-        ``"assignment"``, a variable for each vertex and colour; or ``"representatives"`` (Campêlo, Corrêa and Frota,
-        2004), where each colour is named after its first vertex, free of the symmetry of colours.
+        ``"assignment"``: a variable for each vertex and colour.  ``"representatives"`` (Campêlo, Corrêa and Frota,
+        2004): each colour is named after its first vertex, which removes the symmetry of colours.
     colours
-        For ``"assignment"``: how many there are; by default as many as DSATUR needs.
+        Number of colours of ``"assignment"``; by default that of DSATUR.
     """
     if formulation == "assignment":
         return assignment(instance, colours)
@@ -47,9 +47,9 @@ def full(instance: ColouringInstance, formulation: str = "assignment", colours: 
 
 
 def assignment(instance: ColouringInstance, colours: int | None = None) -> pyo.ConcreteModel:
-    """``has[v, c]`` whether vertex v has colour c, and whether a colour is ``used``, the first ones first."""
+    """Return the model with ``has[v, c]`` (vertex v has colour c) and ``used[c]``, nonincreasing in c."""
     if colours is None:
-        colours = int(saturated_first(instance.adjacency).max()) + 1
+        colours = int(dsatur(instance.adjacency).max()) + 1
     m = pyo.ConcreteModel()
     m.v, m.c = pyo.RangeSet(0, instance.num_vertices - 1), pyo.RangeSet(0, colours - 1)
     m.edge = pyo.Set(initialize=instance.edges, dimen=2)
@@ -64,7 +64,7 @@ def assignment(instance: ColouringInstance, colours: int | None = None) -> pyo.C
 
 
 def representatives(instance: ColouringInstance) -> pyo.ConcreteModel:
-    """``of[u, v]`` whether v has the colour that is named after u ≤ v, ``of[u, u]`` whether u names one."""
+    """Return the model with ``of[u, v]`` (v has the colour named after u ≤ v); ``of[u, u]`` means that u names one."""
     n, near = instance.num_vertices, instance.adjacency
     pairs = [(u, v) for u in range(n) for v in range(u, n) if not near[u, v]]
     held = set(pairs)

@@ -1,4 +1,4 @@
-"""Certificates of colourings: vertex weights of which no stable set has more than so much, and pairs of vertices."""
+"""Certificates of colourings: vertex weights with a bound, and branching on pairs of vertices."""
 
 from __future__ import annotations
 
@@ -21,30 +21,28 @@ from colgen.problems.colouring.zykov import VERTEX, zykov
 from colgen.solvers.graphs.stable_set import heaviest
 
 _DIGITS = (2.0**8, 2.0**16, 2.0**40)
-"""The largest dual value becomes a whole number of about this size: tried in order, for short ones are checked soon."""
+"""Sizes of the largest scaled dual value, tried in order: short integers are checked faster."""
 
 
 @dataclass(frozen=True)
 class State:
-    """What is decided at a node."""
+    """The branching decisions of a node."""
 
     decisions: tuple[Decision, ...] = ()
 
 
 class ColouringCertifier(Certifier):
-    """The formulation over all vertices, each covered once: one that is left out of the program weighs nothing.
+    """Certifies colourings over all vertices, each covered once.  Removed vertices have weight 0.
 
-    With whole numbers w_v, of which no stable set holds more than W, Σ_v w_v / W colours are needed.  W is chosen as
-    large as the bound allows: so the checker's search ends soonest.
+    With integers w_v and at most W in every stable set, Σ_v w_v / W colours are needed.  W is as large as the bound
+    permits, which shortens the checker's search.
 
     Parameters
     ----------
-    instance
-        The graph.
     kept
-        The vertices that have a row.
+        Return the vertices that have a row.
     colours
-        The colour of each vertex of an answer.
+        Return the colour of each vertex of a solution.
     """
 
     checks_nodes = True
@@ -91,12 +89,12 @@ class ColouringCertifier(Certifier):
         if goal is None or not point.costs_count:
             return None
         kept, adjacency = self._kept(), self._instance.adjacency
-        told = PricingContext(self.sense, decisions=state.decisions)
-        graph = zykov(kept.tolist(), adjacency[np.ix_(kept, kept)], told)
-        for whole in _whole_numbers(np.asarray(point.duals.array(VERTEX), dtype=np.float64)):
+        pricing = PricingContext(self.sense, decisions=state.decisions)
+        graph = zykov(kept.tolist(), adjacency[np.ix_(kept, kept)], pricing)
+        for whole in _scale(np.asarray(point.duals.array(VERTEX), dtype=np.float64)):
             weights, total = graph.weights(whole), int(whole.sum())
             if goal > 1:
-                # The largest W with Σ w / W > goal - 1, which is rounded up.
+                # The largest W with Σ w / W > goal - 1, which rounds up to the goal.
                 most = math.ceil(total / (goal - 1)) - 1
                 enough = most > 0 and not len(heaviest(graph.adjacency, weights, above=most, most=0).members)
             else:
@@ -123,8 +121,8 @@ class ColouringCertifier(Certifier):
         return Split({"pair": pair}, order, states)
 
 
-def _whole_numbers(duals: NDArray[np.float64]) -> Iterator[NDArray[np.int64]]:
-    """Dual values times a number, rounded; those below zero speak of a side that a colouring does not need."""
+def _scale(duals: NDArray[np.float64]) -> Iterator[NDArray[np.int64]]:
+    """Yield scaled and rounded dual values.  Negative ones become 0, as colourings may cover a vertex twice."""
     largest = float(duals.max(initial=0.0))
     if math.isfinite(largest) and largest > 0.0:
         for digits in _DIGITS:

@@ -1,9 +1,8 @@
-"""What of a graph has to be looked at: vertices that can be coloured afterwards are left out.
+"""Reduction of a graph: remove vertices that can be coloured afterwards.
 
-With a clique of k vertices known, at least k colours are used anyway.  A vertex outside it with fewer than k neighbours
-finds a colour whatever those have; and a vertex u whose neighbours are all neighbours of another one, v, that is none
-of its own neighbours (v *dominates* u) can have v's colour.  Vertices of the clique are kept, so that what is left
-needs as many colours as the graph.
+A known clique with k vertices needs k colours.  A vertex outside it with fewer than k neighbours always finds a
+colour.  Vertex v *dominates* a vertex u that is not its neighbour if all neighbours of u are neighbours of v; then u
+can take v's colour.  The clique is kept, so the reduced graph needs as many colours as the graph.
 """
 
 from __future__ import annotations
@@ -18,29 +17,29 @@ from colgen.solvers.graphs.stable_set import heaviest
 from colgen.solvers.stopping import Expired, never
 
 _NODES = 200_000
-"""Of the search for a large clique."""
+"""Node limit of the search for a large clique."""
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """A graph without the vertices that can be coloured afterwards.
+    """A reduced graph.
 
     Attributes
     ----------
     kept
-        The vertices that are left, increasing.
+        The remaining vertices, increasing.
     clique
-        Vertices that are all neighbours of each other, among them.
+        A clique among them.
     removed
-        The others in the order in which they were left out, each with the vertex that dominates it, or -1.
+        The removed vertices in order, each with the vertex that dominates it, or -1.
     """
 
     kept: NDArray[np.int64]
     clique: NDArray[np.int64]
     removed: tuple[tuple[int, int], ...]
 
-    def completed(self, adjacency: NDArray[np.bool_], colours: Sequence[int]) -> list[int]:
-        """Colours of all vertices from those of the vertices that are left, no more than they have."""
+    def extend(self, adjacency: NDArray[np.bool_], colours: Sequence[int]) -> list[int]:
+        """Return colours of all vertices from colours of the remaining ones, without new colours."""
         found = np.full(len(adjacency), -1, dtype=np.int64)
         found[self.kept] = colours
         for vertex, dominating in reversed(self.removed):
@@ -52,8 +51,8 @@ class Reduced:
         return found.tolist()
 
 
-def reduced(adjacency: NDArray[np.bool_], expired: Expired = never) -> Reduced:
-    """Leave out vertices of few neighbours and dominated ones, until there are none."""
+def reduce_graph(adjacency: NDArray[np.bool_], expired: Expired = never) -> Reduced:
+    """Remove vertices of small degree and dominated vertices until none is left."""
     n = len(adjacency)
     clique = large_clique(adjacency, expired)
     left, removed = np.ones(n, dtype=np.bool_), list[tuple[int, int]]()
@@ -71,7 +70,7 @@ def reduced(adjacency: NDArray[np.bool_], expired: Expired = never) -> Reduced:
             left[few[0]] = False
         for u in np.flatnonzero(left & ~fixed).tolist():
             around = adjacency[u] & left
-            # v dominates u if no neighbour of u is a stranger to v.
+            # v dominates u if every neighbour of u is a neighbour of v.
             others = left & ~adjacency[u] & ~(~adjacency[:, around]).any(axis=1)
             others[u] = False
             if others.any():
@@ -82,8 +81,8 @@ def reduced(adjacency: NDArray[np.bool_], expired: Expired = never) -> Reduced:
 
 
 def large_clique(adjacency: NDArray[np.bool_], expired: Expired = never) -> NDArray[np.int64]:
-    """A clique, the largest where that is found soon: a stable set of the complement."""
-    strangers = ~adjacency
-    np.fill_diagonal(strangers, False)
-    found = heaviest(strangers, np.ones(len(adjacency), dtype=np.int64), most=_NODES, expired=expired)
+    """Return a clique, the largest if the node limit suffices: a stable set of the complement."""
+    complement = ~adjacency
+    np.fill_diagonal(complement, False)
+    found = heaviest(complement, np.ones(len(adjacency), dtype=np.int64), most=_NODES, expired=expired)
     return np.flatnonzero(found.members[-1]) if len(found.members) else np.zeros(1, dtype=np.int64)

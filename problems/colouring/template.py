@@ -1,10 +1,10 @@
-"""Colouring on the engine: what a researcher copies or subclasses."""
+"""The colouring template, to copy or subclass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,43 +29,40 @@ from colgen.core.budget import Budget
 from colgen.core.columns import Codec
 from colgen.core.errors import InfeasibleAnswerError
 from colgen.problems.colouring.branching import OnPairs
-from colgen.problems.colouring.critical import critical
+from colgen.problems.colouring.critical import find_critical
 from colgen.problems.colouring.enumeration import StableSetEnumeration
 from colgen.problems.colouring.heuristics import Recolouring, as_solution, classes, colourings
 from colgen.problems.colouring.instance import ColouringInstance
 from colgen.problems.colouring.model import master
 from colgen.problems.colouring.pricing import StableSetOracle
 from colgen.problems.colouring.proof import ColouringCertifier
-from colgen.problems.colouring.reduction import Reduced, reduced
+from colgen.problems.colouring.reduction import Reduced, reduce_graph
 from colgen.problems.colouring.zykov import VERTEX, maximal
 
-if TYPE_CHECKING:
-    pass
-
 _MOVES = 2_000
-"""Of the first tabu searches, a vertex."""
+"""Moves per vertex of the first tabu searches."""
 
 
 _SPARSE = 0.2
 """Below this density stable sets are large and hard to bound, and few vertices may need all colours."""
 
 _PART = 0.5
-"""A part of the graph is looked at on its own if it has at most this share of the vertices."""
+"""Largest critical part that is used, as a share of the vertices."""
 
 
 class Colouring(Problem[list[int]]):
     """Colouring by column generation over stable sets, and branching on pairs of vertices.
 
-    The answer is the colour of each vertex, a list of numbers from 0.
+    The answer is the colour of each vertex, a list of integers from 0.
 
     Parameters
     ----------
     cuts
-        Whether to separate rank-1 cuts over the vertices' rows.  Those are equations then, and stable sets are not
-        listed: a colouring is made of sets that share no vertex, of which there are many more than maximal ones.
+        Whether to separate rank-1 cuts over the vertices' rows.  The rows are then equations, and stable sets are not
+        enumerated: partitions use many more sets than covers by maximal ones.
     """
 
-    objective_step = 1.0  # colours are whole: a bound of 15.2 proves 16
+    objective_step = 1.0  # the number of colours is an integer: a bound of 15.2 proves 16
 
     def __init__(self, instance: ColouringInstance, *, cuts: bool = False) -> None:
         self.instance = instance
@@ -73,12 +70,10 @@ class Colouring(Problem[list[int]]):
 
     @cached_property
     def reduced(self) -> Reduced:
-        """The vertices that have to be looked at."""
-        return reduced(self.instance.adjacency)
+        return reduce_graph(self.instance.adjacency)
 
     @cached_property
     def oracle(self) -> StableSetOracle:
-        """Of these vertices."""
         kept = self.reduced.kept
         return StableSetOracle(kept.tolist(), self.instance.adjacency[np.ix_(kept, kept)], closed=not self.cuts)
 
@@ -102,22 +97,22 @@ class Colouring(Problem[list[int]]):
         )
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        # Reducing the graph is work, which no constructor does; without time for it the whole graph is left.
-        self.__dict__["reduced"] = reduced(self.instance.adjacency, lambda: budget.expired)
+        # Reduce here rather than in the constructor, under the time limit: it may remove no vertices.
+        self.__dict__["reduced"] = reduce_graph(self.instance.adjacency, lambda: budget.expired)
         oracle, clique = self.oracle, set(self.reduced.clique.tolist())
         moves = _MOVES * len(oracle.vertices)
         found = list(colourings(oracle.adjacency, len(clique), moves, lambda: budget.expired))
         oracle.known = float(found[-1].max()) + 1.0
-        # A vertex of the clique is worth a colour, and the others nothing: that proves the size of the clique.
+        # Duals of 1 on a clique, and 0 elsewhere, prove the size of the clique as a bound.
         duals = {VERTEX: [float(v in clique) for v in oracle.vertices]}
         if oracle.known > len(clique) and oracle.adjacency.mean() < _SPARSE:
-            duals = self._of_a_part(budget) or duals
+            duals = self._critical_duals(budget) or duals
         return WarmStart(duals, (as_solution(found[-1], oracle),), self._columns(found))
 
-    def _of_a_part(self, budget: Budget) -> dict[str, list[float]] | None:
-        """Dual values of a critical part of the graph, zero elsewhere; None if there is no small one."""
+    def _critical_duals(self, budget: Budget) -> dict[str, list[float]] | None:
+        """Return dual values of a small critical part of the graph, zero elsewhere; None if not found."""
         oracle = self.oracle
-        part = critical(oracle.adjacency, int(oracle.known), lambda: budget.expired)
+        part = find_critical(oracle.adjacency, int(oracle.known), lambda: budget.expired)
         if len(part) > _PART * len(oracle.vertices) or budget.expired:
             return None
         edges = np.argwhere(np.triu(oracle.adjacency[np.ix_(part, part)]))
@@ -133,7 +128,7 @@ class Colouring(Problem[list[int]]):
         return {VERTEX: values}
 
     def _columns(self, found: Sequence[np.ndarray]) -> list[Column]:
-        """Stable sets around the colours of colourings, maximal ones where those are as good."""
+        """Return colour classes as columns, extended to maximal stable sets if rows are ≥."""
         oracle = self.oracle
         sets = np.concatenate([classes(colours) for colours in found])
         members = np.unique(maximal(oracle.adjacency, sets) if oracle.closed else sets, axis=0)
@@ -147,12 +142,12 @@ class Colouring(Problem[list[int]]):
         vertices, graph = sorted({int(v) for v in data}), self.instance.adjacency
         if not vertices or vertices[0] < 0 or vertices[-1] >= len(graph) or graph[np.ix_(vertices, vertices)].any():
             return None
-        looked_at = set(self.reduced.kept.tolist())
-        return self.oracle.encode([v for v in vertices if v in looked_at]) if looked_at.intersection(vertices) else None
+        remaining = set(self.reduced.kept.tolist())
+        return self.oracle.encode([v for v in vertices if v in remaining]) if remaining.intersection(vertices) else None
 
     def certifier(self) -> Certifier:
         if type(self).master is not Colouring.master:
-            return super().certifier()  # a subclass has rows of its own
+            return super().certifier()  # a subclass may change the rows
         return ColouringCertifier(self.instance, lambda: self.reduced.kept, self.answer)
 
     def answer(self, solution: Solution) -> list[int]:
@@ -162,7 +157,7 @@ class Colouring(Problem[list[int]]):
             for vertex in column.structure:
                 colours.setdefault(vertex, number)
         given = [colours.get(vertex, -1) for vertex in kept.tolist()]
-        return self.reduced.completed(self.instance.adjacency, given)
+        return self.reduced.extend(self.instance.adjacency, given)
 
     def check(self, answer: Iterable[int]) -> float:
         try:

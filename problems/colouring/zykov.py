@@ -1,4 +1,4 @@
-"""The graph of a node: vertices that have one colour merged, vertices that have two made neighbours."""
+"""The graph of a node: vertices with the same colour merged, vertices with different colours made neighbours."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from colgen import PricingContext
 from colgen.solvers.scaling import integer_scale
 
 VERTEX = "vertex"
-"""Block of the rows; their indices are the numbers of the vertices."""
+"""Block of the rows; row indices are vertex numbers."""
 
 EXPONENT = 40
-"""Dual values are rounded up to multiples of 2 to the minus this, relative to the largest of them."""
+"""Dual values are rounded up to multiples of 2^-40 relative to the largest one."""
 
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -24,16 +24,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Zykov:
-    """Stable sets of the graph that decisions leave.
+    """The graph that branching decisions define.
 
     Attributes
     ----------
     groups
-        Which place (of a vertex among those that are left) belongs to which merged vertex: shape (merged, places).
+        Mask of the original vertices of each merged vertex, shape (merged, vertices).
     adjacency
-        Of the merged vertices.  One that holds neighbours can be in no stable set.
+        Adjacency matrix of the merged vertices.
     possible
-        Which merged vertices hold no neighbours.
+        Whether a merged vertex contains no neighbours; otherwise it is in no stable set.
     """
 
     groups: Mask
@@ -41,25 +41,25 @@ class Zykov:
     possible: Mask
 
     def weights(self, whole: Ints) -> Ints:
-        """Of the merged vertices, from whole numbers for each place: zero where it is better to leave one out."""
+        """Return the weights of the merged vertices; negative ones become 0."""
         return np.where(self.possible, np.maximum(self.groups @ whole, 0), 0)
 
     def places(self, members: Mask) -> Mask:
-        """Sets of merged vertices as sets of places: shape (sets, places)."""
+        """Return sets of merged vertices as sets of original vertices, shape (sets, vertices)."""
         return members @ self.groups
 
     def maximal(self, members: Mask) -> Mask:
-        """Stable sets with whatever can be added to them."""
+        """Return stable sets extended to maximal ones."""
         return maximal(self.adjacency, members, self.possible)
 
 
 def zykov(vertices: Sequence[int], adjacency: Mask, context: PricingContext) -> Zykov:
-    """The graph of a node.
+    """Return the graph of a node.
 
     Parameters
     ----------
     vertices
-        Numbers of the vertices that are left, in the order of ``adjacency``.
+        Numbers of the vertices in the order of ``adjacency``.
     """
     n, place = len(vertices), {vertex: k for k, vertex in enumerate(vertices)}
     first = np.arange(n)
@@ -83,7 +83,7 @@ def zykov(vertices: Sequence[int], adjacency: Mask, context: PricingContext) -> 
 
 
 def maximal(adjacency: Mask, members: Mask, possible: Mask | None = None) -> Mask:
-    """Stable sets with whatever can be added to them, vertices of few neighbours first: shape (sets, vertices)."""
+    """Return stable sets extended to maximal ones, vertices of small degree first."""
     members = members.copy()
     for v in np.argsort(adjacency.sum(axis=1), kind="stable").tolist():
         if possible is None or possible[v]:
@@ -91,8 +91,8 @@ def maximal(adjacency: Mask, members: Mask, possible: Mask | None = None) -> Mas
     return members
 
 
-def whole_numbers(duals: NDArray[np.float64]) -> tuple[Ints, float]:
-    """Dual values as whole numbers w, rounded up, and a power of two s: w / s is no less than the dual value."""
+def round_up(duals: NDArray[np.float64]) -> tuple[Ints, float]:
+    """Return dual values scaled and rounded up to integers w, and a power of two s: w / s ≥ the dual value."""
     largest = float(np.max(np.abs(duals), initial=0.0))
     scale = integer_scale(largest, EXPONENT) if largest else 1.0
     return np.ceil(duals * scale).astype(np.int64), scale

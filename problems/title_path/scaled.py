@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen.core.tolerances import TOLERANCES
 from colgen.solvers.paths.path_beam import beam
-from colgen.solvers.paths.walks import Floats, Graph, checked, scale_of
+from colgen.solvers.paths.walks import Floats, Graph, scale_of, validate
 
 _WIDTH = 4
 """Of the beam that looks for any path at all."""
@@ -61,7 +61,7 @@ def scaled(of: Graph) -> Scaled:
     first, off_first = _losses(of.first)
     last, off_last = _losses(of.last)
     weights, off_weights = _losses(of.weights)
-    graph = checked(of._replace(weights=weights, first=first, last=last))  # the arrays stay those below
+    graph = validate(of._replace(weights=weights, first=first, last=last))  # the arrays stay those below
     lost = _lost(graph, (weights, first, last)) if of.length <= len(first) else -math.inf
     if lost > -math.inf:
         for array in (weights, first, last):
@@ -79,7 +79,7 @@ def _lost(graph: Graph, arrays: tuple[Floats, Floats, Floats]) -> float:
     while 0.0 < least * _FAR < -lost < math.inf:  # among penalties a beam may be led astray: once more without them
         least *= _FAR
         weights, first, last = (np.where(array < -least, -np.inf, array) for array in arrays)
-        found, _ = beam(checked(graph._replace(weights=weights, first=first, last=last)), _WIDER)
+        found, _ = beam(validate(graph._replace(weights=weights, first=first, last=last)), _WIDER)
         lost = max(lost, found)
     return lost
 

@@ -1,24 +1,23 @@
 r"""Vehicle routing: serve all customers from one depot by routes of least total distance (Dantzig and Ramser, 1959).
 
-Data: distances d_ij between the depot 0 and customers 1, ..., n, demands q_i, at most K vehicles of capacity Q; perhaps
-time windows and service times.  A *route* r starts and ends at the depot, carries at most Q and is in time everywhere
-(a vehicle that comes early waits); it costs its distance c_r and visits customer i a_ir times.  With x_r saying whether
-a route is driven,
+Data: distances d_ij between the depot 0 and customers 1, ..., n, demands q_i, at most K vehicles of capacity Q. Time
+windows and service times are optional.  A *route* r starts and ends at the depot and carries at most Q.  Each service
+begins within its time window; early vehicles wait.  Route r has cost c_r, its distance, and visits customer i a_ir
+times.  With x_r = 1 if it is used:
 
     min Σ_r c_r x_r
     subject to  Σ_r a_ir x_r = 1       for each customer i     [π_i]
                 k ≤ Σ_r x_r ≤ K                                [π_0]     k = ⌈Σ_i q_i / Q⌉
                 x_r ∈ {0, 1}.
 
-The reduced cost of a route is c_r - Σ_i π_i a_ir - π_0, so the pricing problem is an elementary shortest path problem
-with resource constraints: each arc costs d_ij - π_j.  It is relaxed to *ng-routes* (Baldacci, Mingozzi and Roberti,
-2011), which may return to a customer once they have left those near to it, and solved by labelling
-(:mod:`colgen.solvers.paths.labelling`).  Rank-1 cuts over the customers' rows have dual values that routes pay for on
-the way.
+The reduced cost of a route is c_r - Σ_i π_i a_ir - π_0.  The pricing problem is an elementary shortest path problem
+with resource constraints and arc costs d_ij - π_j.  It is relaxed to *ng-routes* (Baldacci, Mingozzi and Roberti,
+2011), which may revisit a customer after leaving its neighbourhood.  Labelling solves it
+(:mod:`colgen.solvers.paths.labelling`); labels pay the dual values of rank-1 cuts over the customers' rows.
 
-Branching is on the number of routes, then on arcs.  An arc that no better answer drives is forbidden by its reduced
-cost; where few routes are left within the gap, all of them are listed and the node is closed by a mixed-integer program
-(Baldacci, Christofides and Mingozzi, 2008).
+Branching is on the number of routes, then on arcs.  Reduced costs forbid arcs that no better solution uses.  If few
+routes remain within the gap, they are enumerated and a mixed-integer program closes the node (Baldacci, Christofides
+and Mingozzi, 2008).
 
 Sources: the above, and D. Pecin, A. Pessoa, M. Poggi, E. Uchoa, *Improved branch-cut-and-price for capacitated vehicle
 routing*, Mathematical Programming Computation 9 (2017); M. Desrochers, J. Desrosiers, M. Solomon, *A new optimization

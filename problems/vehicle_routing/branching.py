@@ -18,13 +18,13 @@ from colgen.problems.vehicle_routing.pricing import ARC, EDGE, VEHICLES, RouteAr
 
 
 def arcs_of(column: Column) -> Mapping[Hashable, float]:
-    """How often a route drives each arc ``(tail, head)``, 0 the depot."""
+    """Return how often a route uses each arc ``(tail, head)``; 0 is the depot."""
     route: Route = column.structure
     return {arc: float(times) for arc, times in Counter(itertools.pairwise((0, *route, 0))).items()}
 
 
 def edges_of(column: Column) -> Mapping[Hashable, float]:
-    """How often a route drives each edge ``(smaller, larger)``, in any direction."""
+    """Return how often a route uses each edge ``(smaller, larger)`` in either direction."""
     route: Route = column.structure
     edges = Counter((min(arc), max(arc)) for arc in itertools.pairwise((0, *route, 0)))
     return {edge: float(times) for edge, times in edges.items()}
@@ -38,9 +38,9 @@ class OnVehicles(OnOriginalVariable):
 
 
 class OnRouteArcs(OnOriginalVariable):
-    """Branch on whether an arc is driven; on edges where a route is the same in both directions.
+    """Branch on arcs, or on edges if routes can be reversed.
 
-    An arc that must be driven forbids all others that leave its tail or enter its head, which needs no row.
+    A required arc needs no row: the other arcs leaving its tail or entering its head are forbidden.
     """
 
     makes: Sequence[type[Decision]] = (Bound, RouteArcsForbidden)
@@ -64,17 +64,17 @@ class OnRouteArcs(OnOriginalVariable):
         return RouteArcsForbidden(self.layout, ~closed)
 
     def recover(self, solution: Solution) -> Solution | None:
-        """Routes from whole edges, where the routes that make them are fractional."""
+        """Return routes made of integer edges.  The routes of ``solution`` may be fractional."""
         edges = {edge: round(value) for edge, value in self.values(solution).items() if round(value)}
-        routes = _followed(edges)  # type: ignore[arg-type]
+        routes = _trace_routes(edges)  # type: ignore[arg-type]
         if not self.symmetric or any(self.layout.instance.fault(route) for route in routes):
             return None
         columns = [self.oracle.encode(route) for route in routes]
         return Solution(sum(column.cost for column in columns), tuple((column, 1.0) for column in columns))
 
 
-def _followed(edges: dict[tuple[int, int], int]) -> list[list[int]]:
-    """The routes that edges make, each used as often as it says."""
+def _trace_routes(edges: dict[tuple[int, int], int]) -> list[list[int]]:
+    """Return the routes formed by edges with multiplicities."""
     left = Counter(edges)
     routes: list[list[int]] = []
     route: list[int]
@@ -95,7 +95,7 @@ def _followed(edges: dict[tuple[int, int], int]) -> list[list[int]]:
 
 
 class RouteArcFixing(ReducedCostFixing):
-    """Forbids arcs that no better answer drives: those whose best route costs more than the gap."""
+    """Forbid arcs in no improving solution: the best route over them has a reduced cost above the gap."""
 
     makes: Sequence[type[Decision]] = (RouteArcsForbidden,)
 

@@ -35,7 +35,7 @@ def _route(instance: RoutingInstance, route: Route) -> dict[str, Any]:
 
 
 class _FromScratch(VehicleRouting):
-    """Starts without any route, so that every column shown is a generated one."""
+    """Starts without routes, so that all columns shown are generated."""
 
     def warm_start(self, budget: Budget) -> WarmStart:
         return WarmStart()
@@ -66,12 +66,12 @@ TEMPLATE = Template(
     read=read,
     options={
         "vehicles": Option(
-            "the most routes: file (where it states them), name (the 5 of A-n32-k5), or a number",
+            "the most routes: file (if the file gives a limit), name (5 in A-n32-k5), or a number",
             ("file", "name"),
             Number.WHOLE,
         ),
-        "customers": Option("only the first so many", number=Number.WHOLE),
-        "distances": Option("how EUC_2D and Solomon's are rounded: whole, truncated or exact", CONVENTIONS),
+        "customers": Option("only the first customers, this many", number=Number.WHOLE),
+        "distances": Option("how EUC_2D and Solomon's distances are rounded: whole, truncated or exact", CONVENTIONS),
     },
     example=lambda path: write(random(3, customers=8), path),
     reading=lambda instance: instance.reading,

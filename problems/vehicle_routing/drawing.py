@@ -1,4 +1,4 @@
-"""Routes on a map: a line for each vehicle, the depot a square."""
+"""Draw routes on a map."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from colgen.reporting.axes import new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_STYLES = ("-", "--", "-.", ":")
-"""Of lines whose colours are alike."""
+_STYLES = ("-", "--", "-.", ":")  # distinguish routes with the same colour
 
 
 def draw_routes(instance: RoutingInstance, routes: Sequence[Sequence[int]], *, title: str = "") -> Figure:
-    """The routes of an answer where their customers lie; the way from and to the depot is thin.
+    """Draw the routes through the customers' coordinates.  Legs from and to the depot are thin.
 
     Parameters
     ----------
@@ -29,12 +28,12 @@ def draw_routes(instance: RoutingInstance, routes: Sequence[Sequence[int]], *, t
     Raises
     ------
     InputError
-        If there is no route, or the instance does not say where its customers lie.
+        If there are no routes, or the instance has no coordinates.
     """
     if not routes:
-        raise InputError("expected a route or more to draw, there is none")
+        raise InputError("there are no routes to draw: expected at least one")
     if instance.places is None:
-        raise InputError("expected an instance with coordinates to draw its routes, there are distances alone")
+        raise InputError("drawing routes needs an instance with coordinates; this one has only distances")
     places = np.array(instance.places)
     figure = new_figure((7.5, 7.0))
     from matplotlib import colormaps

@@ -1,4 +1,4 @@
-"""Listing all routes that a better answer can use."""
+"""Enumeration of all routes that an improving solution can use."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from colgen.problems.vehicle_routing.pricing import EDGE, RouteOracle
 
 
 class RouteEnumeration(Enumeration):
-    """All elementary routes within the gap, of those that visit the same customers the shortest.
+    """Enumerate the elementary routes within the gap, only the shortest for each set of customers.
 
-    A route can be replaced by a shorter one over the same customers, in any answer.  Rows on edges may not survive
-    that: they are left out of the program, whose answers are then answers of the whole problem, and as good as the
-    node's best at least.
+    A shorter route over the same customers can replace a route in any solution.  It may violate rows on edges, so the
+    program leaves these out.  Its solutions are feasible for the whole problem, and the best is no worse than the
+    node's.
 
     Parameters
     ----------
     limit
-        At most so many routes.
+        Most routes to enumerate.
     seconds
-        For the program over the list.
+        Time limit of the mixed-integer program.
     effort
-        For the list: see :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`.
+        Limit of the enumeration: see :meth:`colgen.solvers.paths.labelling.Labelling.enumerate`.
     """
 
     def __init__(self, oracle: RouteOracle, limit: int = 20_000, seconds: float = 30.0, effort: float = 5e9) -> None:
@@ -36,10 +36,10 @@ class RouteEnumeration(Enumeration):
         self.effort = effort
 
     def enumerate(self, context: ReductionContext) -> Enumerated | None:
-        oracle, told = self.oracle, context.pricing
+        oracle, pricing = self.oracle, context.pricing
         layout = oracle.layout
-        costs = oracle.arc_costs(context.duals, told)
-        forbidden, rank_one = oracle.forbidden(told), oracle.rank_one(context.duals)
+        costs = oracle.arc_costs(context.duals, pricing)
+        forbidden, rank_one = oracle.forbidden(pricing), oracle.rank_one(context.duals)
 
         def expired() -> bool:
             return context.budget.expired
@@ -47,7 +47,7 @@ class RouteEnumeration(Enumeration):
         best = layout.solver.price(costs, rank_one=rank_one, forbidden=forbidden, expired=expired)
         if best.bound is None:
             return None
-        # An answer's other routes may have the best reduced cost, which is negative where duals are not optimal.
+        # A solution's other routes may have the best reduced cost, which is negative if duals are not optimal.
         rounding = TOLERANCES.optimality * size(context.scale, context.bound)
         gap = context.slack + min(best.bound, 0.0) + rounding
         found = layout.solver.enumerate(

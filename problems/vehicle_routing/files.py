@@ -1,4 +1,4 @@
-"""Files of vehicle routing: Solomon's text, TSPLIB's ``.vrp``, and answers as ``.sol``."""
+"""Read and write Solomon's text format, TSPLIB's ``.vrp`` files, and ``.sol`` files of routes."""
 
 from __future__ import annotations
 
@@ -13,38 +13,37 @@ from colgen.core.files import read_text, write_text
 from colgen.problems.vehicle_routing.instance import Route, RoutingInstance, euclidean
 
 Line = tuple[int, str]
-"""Its number in the file, and its text."""
+"""Line number and text."""
 
 
 def read(
     path: Path | str, *, distances: str | None = None, customers: int | None = None, vehicles: str | int = "file"
 ) -> RoutingInstance:
-    """Read Solomon's text format, or TSPLIB's with time windows and service times or without.
+    """Read a file in Solomon's text format or in TSPLIB's, with or without time windows and service times.
 
-    Sections and fields of a TSPLIB file that are not used are refused.
+    TSPLIB sections and fields that are not supported are rejected.
 
     Parameters
     ----------
     distances
-        How the Euclidean distances of Solomon's text, or of TSPLIB's EUC_2D, are rounded
-        (:data:`~colgen.problems.vehicle_routing.instance.CONVENTIONS`); None: as the literature does, Solomon's
-        truncated to one decimal, TSPLIB's to whole numbers.
+        Rounding of Solomon's distances or of EUC_2D (:data:`~colgen.problems.vehicle_routing.instance.CONVENTIONS`).
+        None: Solomon's are truncated to one decimal, TSPLIB's rounded to integers, as in the literature.
     customers
-        Only the first so many: Solomon's instances of 25 and 50 customers are made so.
+        Number of customers to keep, from the first; Solomon's instances with 25 and 50 customers are built this way.
     vehicles
-        The most routes: ``"file"``, where the file states them, any number otherwise; ``"name"``, the number in a name
-        like A-n32-k5; or a number.  TSPLIB's sets A, B, E, F, M and P mean the number in the name as a limit, set X
-        means the least number of routes that the demands need.
+        The most routes: ``"file"``, the limit in the file if any; ``"name"``, the number in a name like A-n32-k5; or a
+        number.  In the names of sets A, B, E, F, M and P it is a limit.  In set X it is the fewest routes that the
+        demands need.
 
     Raises
     ------
     InputError
-        With file and line, where the file is something else.
+        With file and line, if the file is malformed.
     """
     path = Path(path)
     lines = [(number, line.strip()) for number, line in enumerate(read_text(path).splitlines(), 1) if line.strip()]
     if not lines:
-        raise InputError(f"{path}: expected Solomon's text or TSPLIB's, the file is empty")
+        raise InputError(f"{path}: the file is empty: expected Solomon's text or TSPLIB's")
     is_tsplib = any(re.match(_KEY + r"\s*:|" + _SECTION, line, re.IGNORECASE) for _, line in lines[:10])
     try:
         found = _tsplib(path, lines, distances) if is_tsplib else _solomon(path, lines, distances)
@@ -52,13 +51,13 @@ def read(
         if customers is not None:
             found = found.first(customers)
             found = replace(found, reading=f"{found.reading}; the first {customers} of {count} customers")
-        return _limited(found, vehicles)
+        return _limit_vehicles(found, vehicles)
     except InputError as error:
         raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from None
 
 
-def _limited(instance: RoutingInstance, vehicles: str | int) -> RoutingInstance:
-    """The instance with its number of vehicles as asked for, and a note on where that comes from."""
+def _limit_vehicles(instance: RoutingInstance, vehicles: str | int) -> RoutingInstance:
+    """Return the instance with the requested vehicle limit and a note on where the limit comes from."""
     stated, name = instance.vehicles, re.sub(r"\.\d+$", "", instance.name)
     named = re.search(r"-k([1-9][0-9]*)$", name)
     if vehicles == "file":
@@ -95,7 +94,7 @@ def _solomon(path: Path, lines: Sequence[Line], convention: str | None) -> Routi
         )
     vehicles, capacity = records[0][1]
     first = records[1][0] if len(records) > 1 else math.inf
-    rows = [(number, row) for number, row in numbers if number >= first]  # what is above are names of columns
+    rows = [(number, row) for number, row in numbers if number >= first]  # lines above are column headings
     for number, row in rows:
         if not row:
             raise InputError(f"{path}, line {number}: expected the 7 numbers of a location, not words")
@@ -110,19 +109,19 @@ def _solomon(path: Path, lines: Sequence[Line], convention: str | None) -> Routi
     places = tuple((row[1], row[2]) for _, row in rows)
     return RoutingInstance(
         euclidean(places, convention or "truncated"),
-        tuple(row[3] for _, row in rows),  # type: ignore[misc]  # whole numbers, which the instance looks at
+        tuple(row[3] for _, row in rows),  # type: ignore[misc]  # the instance checks that they are integers
         capacity,  # type: ignore[arg-type]
         tuple((row[4], row[5]) for _, row in rows),
         tuple(row[6] for _, row in rows),
         vehicles,  # type: ignore[arg-type]
         places,
         lines[0][1] if not numbers[0][1] else path.stem,
-        reading=f"{_ROUNDED[convention or 'truncated']} distances",
+        reading=f"{_ROUNDING_WORDS[convention or 'truncated']} distances",
     )
 
 
 def _numbers(line: str) -> list[float]:
-    """The numbers of a line; none if there is anything else in it."""
+    """Return the numbers of a line; empty if the line holds anything else."""
     try:
         return [float(word) for word in line.split()]
     except ValueError:
@@ -143,11 +142,11 @@ _SECTIONS = (
     *("NODE_COORD_SECTION", "EDGE_WEIGHT_SECTION", "DEMAND_SECTION", "DEPOT_SECTION"),
     *("TIME_WINDOW_SECTION", "SERVICE_TIME_SECTION", "DISPLAY_DATA_SECTION"),
 )
-"""What is used, and what is about pictures; whatever else there is would change the problem."""
+"""Supported sections; any other would change the problem."""
 
 
 class _File:
-    """A TSPLIB file in its parts: fields ``KEY : VALUE`` with their lines, and the lines of each section."""
+    """A TSPLIB file: fields ``KEY : VALUE`` with their line numbers, and the lines of each section."""
 
     def __init__(self, path: Path, lines: Sequence[Line]) -> None:
         self.path = path
@@ -164,41 +163,40 @@ class _File:
                 ended = True
             elif re.fullmatch(_SECTION, word) and line.rstrip(": ").upper() == word:
                 if word not in _SECTIONS:
-                    raise self.fault(number, f"{word} is not supported, and without it this is another problem")
+                    raise self.fault(number, f"{word} is not supported; ignoring it would change the problem")
                 if word in self.sections:
-                    raise self.fault(number, f"expected {word} once, it is there twice")
+                    raise self.fault(number, f"expected {word} once, it appears twice")
                 current = self.sections[word] = []
             elif current is not None and not line[0].isalpha():
                 current.append((number, line))
             elif ":" in line:
                 if word not in _FIELDS:
-                    raise self.fault(number, f"{word[:40]} is not supported, and without it this is another problem")
+                    raise self.fault(number, f"{word[:40]} is not supported; ignoring it would change the problem")
                 if word in self.fields:
-                    raise self.fault(number, f"expected {word} once, it is there twice")
+                    raise self.fault(number, f"expected {word} once, it appears twice")
                 self.fields[word] = line.partition(":")[2].strip(), number
                 current = None
             else:
                 raise self.fault(number, f"expected KEY : VALUE or a section, not {line[:40]!r}")
 
     def fault(self, line: int, what: str) -> InputError:
-        """An error with file and line."""
         return InputError(f"{self.path}, line {line}: {what}")
 
     def word(self, key: str, default: str) -> str:
-        """The value of a field that is a word."""
+        """Return a field's value in upper case."""
         return self.fields[key][0].upper() if key in self.fields else default
 
     def whole(self, key: str) -> int:
-        """The value of a field that is a whole number from 1."""
+        """Return a field's value, a positive integer."""
         if key not in self.fields:
-            raise InputError(f"{self.path}: expected a line {key} : a whole number")
+            raise InputError(f"{self.path}: expected a line {key} : a positive integer")
         value, number = self.fields[key]
         if not re.fullmatch(r"0*[1-9][0-9]{0,12}(\.0*)?", value):
-            raise self.fault(number, f"expected {key} : a whole number from 1, not {value[:40]!r}")
+            raise self.fault(number, f"expected {key} : a positive integer, not {value[:40]!r}")
         return int(float(value))
 
     def rows(self, section: str, length: int) -> list[list[float]]:
-        """The lines of a section, one per location, without the locations' numbers; these count from 1, or from 0."""
+        """Return a section's lines, one per location, without the location numbers (from 1, or from 0)."""
         lines = self.sections.get(section, [])
         if len(lines) != self.count:
             raise InputError(f"{self.path}: expected {self.count} lines (DIMENSION) in {section}, not {len(lines)}")
@@ -235,7 +233,7 @@ def _tsplib(path: Path, lines: Sequence[Line], convention: str | None) -> Routin
         reading += "; locations are numbered from 0"
     return RoutingInstance(
         tuple(tuple(distances[i][j] for j in order) for i in order),
-        tuple(loads[i] for i in order),  # type: ignore[misc]  # whole numbers, which the instance looks at
+        tuple(loads[i] for i in order),  # type: ignore[misc]  # the instance checks that they are integers
         file.whole("CAPACITY"),
         None if windows is None else tuple(windows[i] for i in order),
         None if service is None else tuple(service[i] for i in order),
@@ -247,7 +245,7 @@ def _tsplib(path: Path, lines: Sequence[Line], convention: str | None) -> Routin
 
 
 def _depot(file: _File) -> int:
-    """The place of the depot among the locations."""
+    """Return the depot's position among the locations."""
     section = file.sections.get("DEPOT_SECTION", [])
     depots = [value for _, line in section for value in _numbers(line) or [math.nan]]
     if len(depots) > 1 and depots[-1] == -1.0:
@@ -263,14 +261,14 @@ def _depot(file: _File) -> int:
 
 
 def _times(file: _File, kind: str) -> tuple[list[tuple[float, float]] | None, list[float] | None]:
-    """Time windows and service times; None without windows, where no time matters."""
+    """Return time windows and service times; None for both if there are no windows."""
     stated = [word for word in ("SERVICE_TIME", "SERVICE_TIME_SECTION") if word in (*file.fields, *file.sections)]
     if "TIME_WINDOW_SECTION" not in file.sections:
         if kind in ("CVRPTW", "VRPTW"):
             raise InputError(f"{file.path}: expected a TIME_WINDOW_SECTION in a file of TYPE : {kind}")
         if stated:
             raise InputError(
-                f"{file.path}: {stated[0]} limits nothing without a TIME_WINDOW_SECTION: take it out if none is missing"
+                f"{file.path}: {stated[0]} has no effect without a TIME_WINDOW_SECTION: remove it or add the section"
             )
         return None, None
     windows = [(row[0], row[1]) for row in file.rows("TIME_WINDOW_SECTION", 2)]
@@ -292,24 +290,24 @@ def _times(file: _File, kind: str) -> tuple[list[tuple[float, float]] | None, li
 
 # --- distances of TSPLIB ---------------------------------------------------------------------------------------------
 
-_ROUNDED = {"truncated": "truncated", "whole": "rounded", "exact": "unrounded"}
-"""Of each convention, a word for its distances."""
+_ROUNDING_WORDS = {"truncated": "truncated", "whole": "rounded", "exact": "unrounded"}
+"""How distances of each convention are described."""
 
 Point = Sequence[float]
 
 
-def _nearest(value: float) -> float:
+def _round(value: float) -> float:
     return math.floor(value + 0.5)
 
 
 def _pseudo_euclidean(one: Point, other: Point) -> float:
-    """TSPLIB's ATT."""
+    """Return TSPLIB's ATT distance."""
     exact = math.sqrt(sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) / 10.0)
-    return _nearest(exact) + (_nearest(exact) < exact)
+    return _round(exact) + (_round(exact) < exact)
 
 
 def _geographical(one: Point, other: Point) -> float:
-    """TSPLIB's GEO: coordinates in degrees and minutes, distances in kilometres on a sphere, with its own π."""
+    """Return TSPLIB's GEO distance in kilometres on a sphere, from degrees and minutes; TSPLIB prescribes its π."""
 
     def radians(value: float) -> float:
         degrees = math.trunc(value)
@@ -325,29 +323,29 @@ def _geographical(one: Point, other: Point) -> float:
 _WEIGHTS: dict[str, tuple[int, Callable[[Point, Point], float]]] = {
     "CEIL_2D": (2, lambda one, other: math.ceil(math.dist(one, other))),
     "FLOOR_2D": (2, lambda one, other: math.floor(math.dist(one, other))),
-    "EUC_3D": (3, lambda one, other: _nearest(math.dist(one, other))),
+    "EUC_3D": (3, lambda one, other: _round(math.dist(one, other))),
     **{
-        f"MAN_{k}D": (k, lambda one, other: _nearest(sum(abs(a - b) for a, b in zip(one, other, strict=True))))
+        f"MAN_{k}D": (k, lambda one, other: _round(sum(abs(a - b) for a, b in zip(one, other, strict=True))))
         for k in (2, 3)
     },
     **{
-        f"MAX_{k}D": (k, lambda one, other: max(_nearest(abs(a - b)) for a, b in zip(one, other, strict=True)))
+        f"MAX_{k}D": (k, lambda one, other: max(_round(abs(a - b)) for a, b in zip(one, other, strict=True)))
         for k in (2, 3)
     },
     "ATT": (2, _pseudo_euclidean),
     "GEO": (2, _geographical),
 }
-"""By EDGE_WEIGHT_TYPE: coordinates of a location, and the distance of two, as TSPLIB defines them."""
+"""By EDGE_WEIGHT_TYPE: number of coordinates, and the distance of two points, as TSPLIB defines them."""
 
 Matrix = tuple[tuple[float, ...], ...]
 Places = tuple[tuple[float, float], ...]
 
 
 def _distances(file: _File, convention: str | None) -> tuple[Matrix, Places | None, str]:
-    """Distances between locations, their places in the plane, and a word for how they are rounded."""
+    """Return the distances, the planar coordinates if any, and a word for the rounding."""
     kind = file.word("EDGE_WEIGHT_TYPE", "EXPLICIT" if "EDGE_WEIGHT_SECTION" in file.sections else "EUC_2D")
     if convention is not None and kind != "EUC_2D":
-        raise InputError(f"distances: {convention} is for files of EDGE_WEIGHT_TYPE EUC_2D, not {kind[:40]}")
+        raise InputError(f"distances={convention} needs EDGE_WEIGHT_TYPE EUC_2D, the file has {kind[:40]}")
     if kind != "EXPLICIT" and kind != "EUC_2D" and kind not in _WEIGHTS:
         raise InputError(
             f"{file.path}: expected EDGE_WEIGHT_TYPE EUC_2D, EXPLICIT, {', '.join(_WEIGHTS)}, not {kind[:40]}"
@@ -365,18 +363,18 @@ def _distances(file: _File, convention: str | None) -> tuple[Matrix, Places | No
     if "EDGE_WEIGHT_SECTION" in file.sections:
         raise InputError(f"{file.path}: expected EDGE_WEIGHT_TYPE EXPLICIT with EDGE_WEIGHT_SECTION, not {kind}")
     if points is None:
-        raise InputError(f"{file.path}: expected a NODE_COORD_SECTION for EDGE_WEIGHT_TYPE {kind}, there is none")
+        raise InputError(f"{file.path}: expected a NODE_COORD_SECTION, as EDGE_WEIGHT_TYPE is {kind}")
     if kind == "EUC_2D":
         assert places is not None
         convention = convention or "whole"
-        return euclidean(places, convention), places, f"{_ROUNDED[convention]} EUC_2D"
-    euclidean([(point[0], point[-1]) for point in points])  # looks at the numbers
+        return euclidean(places, convention), places, f"{_ROUNDING_WORDS[convention]} EUC_2D"
+    euclidean([(point[0], point[-1]) for point in points])  # checks the range of the coordinates
     weight = _WEIGHTS[kind][1]
     return tuple(tuple(float(weight(a, b)) for b in points) for a in points), places, kind
 
 
 def _explicit(file: _File) -> Matrix:
-    """A matrix of distances in one of TSPLIB's formats."""
+    """Return the distance matrix of an EDGE_WEIGHT_SECTION."""
     count, shape = file.count, file.word("EDGE_WEIGHT_FORMAT", "FULL_MATRIX")
     upper = [(i, j) for i in range(count) for j in range(i, count)]
     lower = [(i, j) for i in range(count) for j in range(i + 1)]
@@ -386,7 +384,7 @@ def _explicit(file: _File) -> Matrix:
         "LOWER_DIAG_ROW": lower,
         "UPPER_ROW": [(i, j) for i, j in upper if i != j],
         "UPPER_DIAG_ROW": upper,
-        # By columns, a triangle is the other one by rows.
+        # The column order of a triangle is the row order of the other triangle.
         "LOWER_COL": [(i, j) for i, j in upper if i != j],
         "LOWER_DIAG_COL": upper,
         "UPPER_COL": [(i, j) for i, j in lower if i != j],
@@ -394,7 +392,7 @@ def _explicit(file: _File) -> Matrix:
     }
     if shape not in places:
         raise InputError(
-            f"{file.path}: EDGE_WEIGHT_FORMAT {shape[:40]} is not read: expected one of {', '.join(places)}"
+            f"{file.path}: EDGE_WEIGHT_FORMAT {shape[:40]} is not supported: expected one of {', '.join(places)}"
         )
     numbers: list[float] = []
     for number, line in file.sections.get("EDGE_WEIGHT_SECTION", []):
@@ -413,15 +411,15 @@ def _explicit(file: _File) -> Matrix:
 
 
 def write(instance: RoutingInstance, path: Path | str) -> None:
-    """Write Solomon's text where there are time windows and coordinates, else TSPLIB's.
+    """Write Solomon's text if there are time windows and coordinates, else TSPLIB's format.
 
-    Coordinates are read again as distances are rounded by convention: an instance of other distances is written with
-    all of them.
+    Coordinates are written alone only if the format's convention reproduces the distances.  TSPLIB files otherwise hold
+    the full distance matrix.
 
     Raises
     ------
     InputError
-        If there are time windows, and distances that the coordinates do not give.
+        If there are time windows and the coordinates do not reproduce the distances.
     """
     write_text(path, "\n".join(_as_tsplib(instance) if instance.windows is None else _as_solomon(instance)) + "\n")
 
@@ -430,7 +428,9 @@ def _as_solomon(instance: RoutingInstance) -> Iterator[str]:
     assert instance.windows is not None
     assert instance.service is not None
     if instance.places is None or euclidean(instance.places, "truncated") != instance.distances:
-        raise InputError("Solomon's text holds coordinates whose distances are truncated to one decimal, no others")
+        raise InputError(
+            "Solomon's text needs distances that are coordinates' distances truncated to one decimal; these are not"
+        )
     yield from (instance.name or "unnamed", "", "VEHICLE", "NUMBER     CAPACITY")
     yield f"{instance.most:4} {instance.capacity:11}"
     yield from ("", "CUSTOMER", "CUST NO.  XCOORD.  YCOORD.  DEMAND  READY TIME  DUE DATE  SERVICE TIME", "")
@@ -466,24 +466,24 @@ def _number(value: float) -> str:
 
 
 def solution_lines(instance: RoutingInstance, routes: Iterable[Sequence[int]]) -> list[str]:
-    """An answer as ``.sol`` files hold it: ``Route #1: 5 2 7`` and the cost."""
+    """Return the lines of a ``.sol`` file: ``Route #1: 5 2 7`` and the cost."""
     routes = list(routes)
     lines = [f"Route #{k}: {' '.join(map(str, route))}" for k, route in enumerate(routes, 1)]
     return [*lines, f"Cost {_number(instance.total(routes))}"]
 
 
 def write_solution(instance: RoutingInstance, routes: Iterable[Sequence[int]], path: Path | str) -> None:
-    """Write an answer as a ``.sol`` file."""
+    """Write routes as a ``.sol`` file."""
     write_text(path, "\n".join(solution_lines(instance, routes)) + "\n")
 
 
 def read_solution(path: Path | str) -> list[Route]:
-    """The routes of a ``.sol`` file; :meth:`RoutingInstance.check` says what they are worth.
+    """Return the routes of a ``.sol`` file; :meth:`RoutingInstance.check` validates them.
 
     Raises
     ------
     InputError
-        With file and line, where the file is something else.
+        With file and line, if the file is malformed.
     """
     routes: list[Route] = []
     for number, line in enumerate(read_text(path).splitlines(), 1):

@@ -1,4 +1,4 @@
-"""Routes without a proof, to start a run from: savings, local search, ruin and recreate; PyVRP where it is there."""
+"""Heuristic routes for a warm start: savings, local search, ruin and recreate, and PyVRP if installed."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from colgen.problems.vehicle_routing.kernels.tours import Data
 from colgen.solvers.stopping import Expired, never
 
 _COOLING = 100.0
-"""Times that ruin and recreate ends colder than it begins."""
+"""Initial temperature of ruin and recreate divided by the final one."""
 
 _ROUND = 50_000
-"""Steps of ruin and recreate between two looks at the clock, times locations: a step takes longer the more there are.
+"""Steps between two checks of the clock, times the number of locations: steps take longer on larger instances.
 
-Each round begins with the best routes so far.
+Each round starts from the best routes so far.
 """
 
 
 def by_savings(instance: RoutingInstance) -> list[Route]:
-    """The parallel savings algorithm, then local search; there may be more routes than vehicles."""
+    """Return routes from the parallel savings algorithm and local search, perhaps more than there are vehicles."""
     data = _arrays(instance)
     return _as_routes(*improve(data, *savings(data), instance.most))
 
 
-def improved(
+def improve_routes(
     instance: RoutingInstance,
     routes: Iterable[Sequence[int]],
     *,
@@ -44,18 +44,18 @@ def improved(
     hot: float = 0.1,
     expired: Expired = never,
 ) -> list[Route]:
-    """Better routes than those given, by ruin and recreate and then local search.
+    """Return routes improved by ruin and recreate, then local search.
 
     Parameters
     ----------
     routes
-        Every customer once, each route one that a vehicle can drive; more of them than vehicles will do.
+        Feasible routes that visit each customer once, perhaps more than there are vehicles.
     steps
-        How often strings of customers are taken out of their routes.
+        Number of removals by ruin and recreate.
     hot
-        The temperature that ruin and recreate begins at, as a share of the mean distance.
+        Its initial temperature, as a share of the mean distance.
     expired
-        Asked now and then whether to end early.
+        Called between rounds; True stops the search.
     """
     listed = [list(route) for route in routes if len(route)]
     data = _arrays(instance)
@@ -80,7 +80,7 @@ def _arrays(instance: RoutingInstance) -> Data:
         float(instance.capacity),
         np.ascontiguousarray(windows[:, 0]),
         instance.latest,
-        np.require(instance.service_array, requirements="W"),  # zeros may be written to, given times may not
+        np.require(instance.service_array, requirements="W"),  # kernels are compiled for writable arrays
     )
 
 
@@ -92,22 +92,22 @@ def _as_routes(flat: NDArray[np.int64], ends: NDArray[np.int64]) -> list[Route]:
 
 
 def has_pyvrp() -> bool:
-    """Whether PyVRP is installed (the extra ``routing``)."""
+    """Return whether PyVRP is installed (the extra ``routing``)."""
     return importlib.util.find_spec("pyvrp") is not None
 
 
 def by_pyvrp(instance: RoutingInstance, seconds: float, *, seed: int = 0) -> list[Route] | None:
-    """What PyVRP's hybrid genetic search finds in so many seconds; None if that is not feasible.
+    """Return the best routes of PyVRP's hybrid genetic search.  None if they are infeasible.
 
     Raises
     ------
     InputError
-        If PyVRP is not installed, or the data cannot be told to it: it takes whole numbers.
+        If PyVRP is not installed, or distances have too many decimals: PyVRP needs integers.
     """
     if not has_pyvrp():
         raise InputError("PyVRP is not installed: pip install colgen[routing]")
     if instance.decimals is None:
-        raise InputError("PyVRP takes whole numbers: round the distances (convention 'truncated' or 'whole')")
+        raise InputError("PyVRP needs integer distances: round them (convention 'truncated' or 'whole')")
     import pyvrp
     from pyvrp.stop import MaxRuntime
 
@@ -132,43 +132,45 @@ def by_pyvrp(instance: RoutingInstance, seconds: float, *, seed: int = 0) -> lis
 
 
 def _visits(route: Any) -> list[int]:
-    """The customers of one of PyVRP's routes: it numbers its clients from 0."""
+    """Return the customers of a PyVRP route; PyVRP numbers clients from 0."""
     return [int(visit.idx) + 1 for visit in route.schedule() if visit.is_client()]
 
 
 _STEPS = 8
-"""Times the square of the number of customers: steps of ruin and recreate."""
+"""Steps of ruin and recreate, divided by the square of the number of customers."""
 
 _TEMPERATURES = (0.1, 0.3, 1.0, 0.3)
-"""Of runs of ruin and recreate from the same routes, as shares of the mean distance."""
+"""Initial temperatures of the runs of ruin and recreate, as shares of the mean distance."""
 
 _SETTLED = 50
-"""Up to so many customers, and wherever windows say in which order they are served, the first run finds good routes;
-beyond, it ends a percent off in one instance of three."""
+"""Customers up to which one run finds good routes.  With time windows one run always does.
+
+In larger instances without windows, one run ends 1% above the best in one instance of three.
+"""
 
 _MOST = 30_000
-"""But no more of them than these, a few seconds."""
+"""Most steps of a run: a few seconds."""
 
 
 def first_routes(instance: RoutingInstance, budget: Budget, pyvrp: float = 0.0) -> list[Route]:
-    """Good routes within a second or a few; more of them than vehicles where fewer are not found.
+    """Return good routes after at most a few seconds.  They may be more than there are vehicles.
 
     Parameters
     ----------
     pyvrp
-        So many seconds are given to PyVRP, and the better routes are taken.
+        Seconds for PyVRP; the better routes are returned.
 
     Raises
     ------
     InputError
-        If PyVRP is wanted and not installed.
+        If PyVRP is requested and not installed.
     """
     steps = min(_STEPS * instance.num_customers**2, _MOST)
     crowded = instance.windows is None and instance.num_customers > _SETTLED
     savings = by_savings(instance)
     routes = savings
     for seed, hot in enumerate(_TEMPERATURES if crowded else _TEMPERATURES[:1]):
-        found = improved(instance, savings, steps=steps, seed=seed, hot=hot, expired=lambda: budget.expired)
+        found = improve_routes(instance, savings, steps=steps, seed=seed, hot=hot, expired=lambda: budget.expired)
         routes = min(routes, found, key=lambda some: (max(len(some), instance.most), instance.total(some)))
     if pyvrp > 0.0 and not budget.expired:
         others = by_pyvrp(instance, min(pyvrp, budget.seconds_left))

@@ -18,45 +18,45 @@ from colgen.core.numbers import as_whole
 from colgen.core.tolerances import ROUNDING
 
 Route: TypeAlias = tuple[int, ...]
-"""The customers of one vehicle in the order of its visits; it starts and ends at the depot, which is not named."""
+"""The customers of one vehicle in visiting order, without the depot at both ends."""
 
 LARGEST = 2**40
-"""Of distances, times and demands: sums over a route stay whole numbers that floats hold."""
+"""Limit on distances, times and demands; floats represent sums over a route exactly."""
 
 _DECIMALS = 4
-"""Data with more decimals than this is taken for unrounded."""
+"""Data with more decimals is treated as unrounded."""
 
 
 @dataclass(frozen=True)
 class RoutingInstance:
-    """A vehicle routing problem with one depot and equal vehicles, with time windows or without.
+    """A vehicle routing problem with one depot and identical vehicles, with or without time windows.
 
     Locations are numbered from 0, the depot, to n.
 
     Parameters
     ----------
     distances
-        d_ij ≥ 0 from location i to j, one row a location; with time windows it is the time of travel as well.
+        d_ij ≥ 0 from location i to j, one row per location; also the travel times if there are time windows.
     demands
-        q_i, whole: 0 for the depot, 0 to the capacity for a customer.
+        Integers q_i: 0 for the depot, 0 to the capacity for a customer.
     capacity
-        Of each vehicle, whole.
+        Capacity of each vehicle, an integer.
     windows
-        ``(ready, due)`` for each location: service begins in between, a vehicle that comes early waits.  The depot's
-        are the earliest departure and the latest return.  None: there are no times.
+        ``(ready, due)`` for each location: service begins in this interval, early vehicles wait.  The depot's window
+        gives the earliest departure and the latest return.  None: no time windows.
     service
-        How long the service at each location takes; None: no time.
+        Service time at each location; None: all are 0.
     vehicles
-        At most so many routes; None: as many as there are customers.
+        Most routes; None: the number of customers.
     places
-        Coordinates, for pictures.
+        Coordinates, used for pictures.
     reading
-        How a file was read where it could be read otherwise, in a few words.
+        How an ambiguous file was interpreted, in a few words.
 
     Raises
     ------
     InputError
-        If the data is none of this, or a customer cannot be reached in time.
+        If the data is invalid, or a customer cannot be served in time.
     """
 
     distances: tuple[tuple[float, ...], ...]
@@ -72,7 +72,7 @@ class RoutingInstance:
     def __post_init__(self) -> None:
         self._check_matrix()
         count = len(self.distances)
-        demands = tuple(as_whole(q, "each of the demands") for q in self._listed("demands", count))
+        demands = tuple(as_whole(q, "each of the demands") for q in self._per_location("demands", count))
         object.__setattr__(self, "demands", demands)
         object.__setattr__(self, "capacity", as_whole(self.capacity, "the capacity"))
         if not 1 <= self.capacity <= LARGEST:
@@ -87,23 +87,23 @@ class RoutingInstance:
             if self.vehicles < 1:
                 raise InputError(f"the number of vehicles must be at least 1, not {self.vehicles}")
         if self.places is not None:
-            places = tuple(_pair(place, "each of the places") for place in self._listed("places", count))
+            places = tuple(_pair(place, "each of the places") for place in self._per_location("places", count))
             object.__setattr__(self, "places", places)
         self._check_times(count)
 
-    def _listed(self, field: str, count: int) -> list[Any]:
+    def _per_location(self, field: str, count: int) -> list[Any]:
         values = list(getattr(self, field))
         if len(values) != count:
-            raise InputError(f"as many {field} as locations are expected, {count}, not {len(values)}")
+            raise InputError(f"expected {count} {field}, one per location, not {len(values)}")
         return values
 
     def _check_matrix(self) -> None:
         try:
             array = np.array(self.distances, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InputError("the distances must be numbers, one row a location, all rows of one length") from None
+            raise InputError("the distances must be numbers, one row per location, rows of equal length") from None
         if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
-            raise InputError(f"the distances must be a square of 2 locations or more, not of shape {array.shape}")
+            raise InputError(f"the distances must be a square matrix over at least 2 locations, not {array.shape}")
         if not (np.isfinite(array).all() and (array >= 0.0).all() and (array <= LARGEST).all()):
             raise InputError("each of the distances must be a number from 0 to 2^40")
         np.fill_diagonal(array, 0.0)
@@ -112,11 +112,11 @@ class RoutingInstance:
     def _check_times(self, count: int) -> None:
         if self.windows is None:
             if self.service is not None:
-                raise InputError("service times without time windows change nothing: leave them out")
+                raise InputError("service times have no effect without time windows: remove them or add windows")
             return
-        windows = tuple(_pair(window, "each of the time windows") for window in self._listed("windows", count))
+        windows = tuple(_pair(window, "each of the time windows") for window in self._per_location("windows", count))
         object.__setattr__(self, "windows", windows)
-        service = (0.0,) * count if self.service is None else tuple(map(float, self._listed("service", count)))
+        service = (0.0,) * count if self.service is None else tuple(map(float, self._per_location("service", count)))
         object.__setattr__(self, "service", service)
         for i, (ready, due) in enumerate(windows):
             if not 0.0 <= ready <= due <= LARGEST:
@@ -124,56 +124,56 @@ class RoutingInstance:
             if not 0.0 <= service[i] <= LARGEST:
                 raise InputError(f"the service time of location {i} must be a number from 0 to 2^40")
         for i in self.customers:
-            if self._late((i,)) is not None:
-                raise InputError(f"customer {i} cannot be served in time by any vehicle: {self._late((i,))}")
+            if self._lateness((i,)) is not None:
+                raise InputError(f"customer {i} cannot be served in time by any vehicle: {self._lateness((i,))}")
 
-    # --- what is in it -----------------------------------------------------------------------------------------------
+    # --- properties --------------------------------------------------------------------------------------------------
 
     @property
     def num_customers(self) -> int:
-        """Customers, numbered from 1 to this."""
+        """Number of customers."""
         return len(self.demands) - 1
 
     @property
     def customers(self) -> range:
-        """Their numbers."""
+        """The customers' numbers, from 1."""
         return range(1, len(self.demands))
 
     @cached_property
     def decimals(self) -> int | None:
-        """Decimals of all distances and times, so that sums can be taken in whole numbers; None if they have many."""
+        """Decimals of distances and times, so that sums can use integers.  None if there are more than 4."""
         numbers = np.concatenate([np.ravel(self.distances), np.ravel(self.windows or 0.0), np.ravel(self.service or 0)])
         return next((k for k in range(_DECIMALS + 1) if np.array_equal(np.round(numbers, k), numbers)), None)
 
     @cached_property
     def ticks(self) -> float:
-        """How many parts a unit has: distances and times times this are whole, where they have few decimals."""
+        """Factor that makes distances and times integers; 1 for unrounded data."""
         return 1.0 if self.decimals is None else float(10**self.decimals)
 
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
-        """Distances in ticks, by tail and head."""
+        """Distances in ticks, shape (locations, locations)."""
         return self._in_ticks(self.distances)
 
     @cached_property
     def window_array(self) -> NDArray[np.float64]:
-        """Time windows in ticks, shape (locations, 2); without any, all are from 0 to infinity."""
+        """Time windows in ticks, shape (locations, 2); [0, infinity] without windows."""
         if self.windows is None:
             return np.tile([0.0, math.inf], (len(self.demands), 1))
         return self._in_ticks(self.windows)
 
     @cached_property
     def latest(self) -> NDArray[np.float64]:
-        """By when service must begin, in ticks, shape (locations,).
+        """Latest start of service in ticks, shape (locations,).
 
-        Half of what is allowed for rounding is in it: a route that is in time by sums in one order is so in another.
+        Half of the tolerance for rounding is included, so that the order of summation does not change feasibility.
         """
         due: NDArray[np.float64] = self.window_array[:, 1] + 0.5 * self.rounding * self.ticks
         return due
 
     @cached_property
     def service_array(self) -> NDArray[np.float64]:
-        """Service times in ticks."""
+        """Service times in ticks, shape (locations,)."""
         return np.zeros(len(self.demands)) if self.service is None else self._in_ticks(self.service)
 
     def _in_ticks(self, values: Any) -> NDArray[np.float64]:
@@ -184,21 +184,21 @@ class RoutingInstance:
 
     @cached_property
     def is_symmetric(self) -> bool:
-        """Whether a route costs and may do the same backwards."""
+        """Whether each route has the same cost and feasibility in both directions."""
         return self.windows is None and bool(np.array_equal(self.matrix, self.matrix.T))
 
     @property
     def fewest(self) -> int:
-        """So many vehicles hold all demands, at the least, and one."""
+        """The fewest vehicles whose capacities cover all demands; at least 1."""
         return max(-(-sum(self.demands) // self.capacity), 1)
 
     @property
     def most(self) -> int:
-        """At most so many vehicles."""
+        """The most routes of a solution."""
         return min(self.num_customers, self.vehicles or self.num_customers)
 
     def first(self, customers: int) -> RoutingInstance:
-        """The instance of the first so many customers."""
+        """Return the instance restricted to the first ``customers`` customers."""
         if not 1 <= customers <= self.num_customers:
             raise InputError(f"expected 1 to {self.num_customers} customers, not {customers}")
         end = customers + 1
@@ -217,18 +217,18 @@ class RoutingInstance:
     # --- routes ------------------------------------------------------------------------------------------------------
 
     def length(self, route: Sequence[int]) -> float:
-        """Distance of a route, visits in any number, from the depot back to it."""
+        """Return the distance of a route, including the legs from and to the depot."""
         return self.total([route])
 
     def total(self, routes: Iterable[Sequence[int]]) -> float:
-        """Distance of several routes, without a rounding error where the data has few decimals."""
+        """Return the total distance of routes, exact if the data has few decimals."""
         steps = (pair for route in routes for pair in itertools.pairwise((0, *route, 0)))
         if self.decimals is None:
             return math.fsum(self.distances[i][j] for i, j in steps)
         return sum(round(self.distances[i][j] * self.ticks) for i, j in steps) / self.ticks
 
     def times(self, route: Sequence[int]) -> list[float]:
-        """When service begins at each customer, and the return: as early as can be, whether in time or not."""
+        """Return the earliest starts of service and the return time, ignoring the ends of time windows."""
         windows, service, now, at, found = self.window_array, self.service_array, self.window_array[0, 0], 0, []
         for i in (*route, 0):
             now = max(now + service[at] + self.matrix[at, i], windows[i, 0])
@@ -238,16 +238,16 @@ class RoutingInstance:
 
     @property
     def rounding(self) -> float:
-        """What is late by no more than this is in time: numbers that are not rounded are added up in any order.
+        """Lateness that is tolerated: sums of unrounded numbers depend on the order of summation.
 
-        What sums may be wrong by, and no more: beside a horizon of 1e8, a billionth of that is an hour.
+        It covers rounding errors only: 1e-9 times the horizon would be 0.1 for a horizon of 1e8.
         """
         if self.decimals is not None or self.windows is None:
             return 0.0
         return ROUNDING * len(self.demands) * self.windows[0][1]
 
-    def _late(self, route: Sequence[int]) -> str | None:
-        """Where a route is late, in words; None if it is in time everywhere."""
+    def _lateness(self, route: Sequence[int]) -> str | None:
+        """Return a message about the first violated time window, or None."""
         if self.windows is None:
             return None
         rounding = self.rounding
@@ -258,19 +258,19 @@ class RoutingInstance:
         return None
 
     def fault(self, route: Sequence[int]) -> str | None:
-        """Why a vehicle cannot drive a route, which may visit a customer twice; None if it can."""
+        """Return why a route is infeasible (load or time), or None; customers may repeat."""
         load = sum(self.demands[i] for i in route)
         if load > self.capacity:
             return f"the load is {load}, the capacity {self.capacity}"
-        return self._late(route)
+        return self._lateness(route)
 
     def check(self, answer: Iterable[Sequence[int]]) -> float:
-        """Total distance of an answer, after checking every route and customer from the data alone.
+        """Return the total distance of routes after validating them against the data.
 
         Raises
         ------
         ValueError
-            If it is not an answer; the message says why.
+            If the routes are infeasible; the message gives the reason.
         """
         try:
             routes = [tuple(operator.index(i) for i in route) for route in answer]
@@ -278,13 +278,13 @@ class RoutingInstance:
             raise ValueError(f"expected routes of customers: {error}") from None
         for route in routes:
             if not route:
-                raise ValueError("expected routes with a customer or more, one has none")
+                raise ValueError("expected routes with at least one customer, one is empty")
             for i in route:
                 if not 1 <= i <= self.num_customers:
                     raise ValueError(f"route {route} visits {i}, expected customers 1 to {self.num_customers}")
             fault = self.fault(route)
             if fault is not None:
-                raise ValueError(f"route {route} cannot be driven: {fault}")
+                raise ValueError(f"route {route} is infeasible: {fault}")
         visits = np.bincount([i for route in routes for i in route], minlength=self.num_customers + 1)
         for i in self.customers:
             if visits[i] != 1:
@@ -308,27 +308,26 @@ def _pair(value: object, what: str) -> tuple[float, float]:
 # --- distances -------------------------------------------------------------------------------------------------------
 
 CONVENTIONS = ("truncated", "whole", "exact")
-"""How Euclidean distances are rounded: to one decimal, downwards (Solomon's instances); to the nearest whole number
-(TSPLIB); not at all."""
+"""Rounding of Euclidean distances: down to one decimal (Solomon's instances); to the nearest integer (TSPLIB); none."""
 
 
 def euclidean(places: Sequence[tuple[float, float]], convention: str = "exact") -> tuple[tuple[float, ...], ...]:
-    """Distances between places, by one of :data:`CONVENTIONS`."""
+    """Return the matrix of distances between places, rounded by one of :data:`CONVENTIONS`."""
     if convention not in CONVENTIONS:
         raise InputError(f"distances: expected one of {', '.join(CONVENTIONS)}, not {convention!r}")
     for i, place in enumerate(places):
-        if not all(abs(coordinate) <= LARGEST for coordinate in place):  # nor a distance that is no number
+        if not all(abs(coordinate) <= LARGEST for coordinate in place):  # NaN fails too
             raise InputError(f"the coordinates of location {i} must be numbers of at most 2^40, not {repr(place)[:40]}")
-    return tuple(tuple(_rounded(a, b, convention) for b in places) for a in places)
+    return tuple(tuple(_distance(a, b, convention) for b in places) for a in places)
 
 
-def _rounded(one: tuple[float, float], other: tuple[float, float], convention: str) -> float:
+def _distance(one: tuple[float, float], other: tuple[float, float], convention: str) -> float:
     dx, dy = one[0] - other[0], one[1] - other[1]
     if convention == "whole":
         return float(math.floor(math.hypot(dx, dy) + 0.5))
     if convention == "exact":
         return math.hypot(dx, dy)
-    if dx.is_integer() and dy.is_integer():  # a distance of exactly 5.1 stays 5.1
+    if dx.is_integer() and dy.is_integer():  # integer arithmetic: 10 · 5.1 is below 51 in floating point
         return math.isqrt(100 * (int(dx) ** 2 + int(dy) ** 2)) / 10.0
     return math.floor(10.0 * math.hypot(dx, dy)) / 10.0
 
@@ -346,14 +345,14 @@ def random(
     side: int = 100,
     horizon: int = 400,
 ) -> RoutingInstance:
-    """Customers uniform in a square around a depot in its middle.
+    """Return a random instance: customers uniform in a square, the depot in its centre.
 
     Parameters
     ----------
     stops
-        About so many customers a route by capacity.
+        Approximate number of customers per route that the capacity allows.
     windows
-        Whether there are time windows: each wide enough for a vehicle that comes for this customer alone.
+        Whether to draw time windows.  Each can be met by a vehicle that serves no other customer.
     """
     rng = np.random.default_rng(seed)
     places = [(side / 2.0, side / 2.0), *map(tuple, rng.integers(0, side + 1, (customers, 2)).astype(float).tolist())]

@@ -1,4 +1,4 @@
-"""What all pricing problems of an instance share: its network, laid out for labelling, and routes in its numbers."""
+"""The network that all pricing problems of an instance share, and the arcs of routes in it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from colgen.problems.vehicle_routing.instance import Route, RoutingInstance
 from colgen.solvers.paths.labelling import Labelling, Network, Resource, nearest
 
 Arc = tuple[int, int]
-"""Two locations, 0 the depot at either end."""
+"""Two locations; 0 is the depot at either end."""
 
 _LONG = 10
-"""Visits of a walk for each customer: where its resources allow more, they are counted."""
+"""Visits of a walk, divided by the number of customers: if resources allow more, visits become a resource."""
 
 
 class RouteLayout:
-    """The network of an instance: a vertex a location, the depot twice (source 0, sink n + 1), arcs that can be driven.
+    """The network of an instance: a vertex per location, source 0, sink n + 1, and the feasible arcs.
 
     Parameters
     ----------
     neighbours
-        Of a customer that a route remembers there (ng-routes); None: all, routes are elementary.
+        Size of ng-neighbourhoods; None: routes are elementary.
     """
 
     def __init__(self, instance: RoutingInstance, neighbours: int | None = 8) -> None:
@@ -35,13 +35,13 @@ class RouteLayout:
 
     @cached_property
     def network(self) -> Network:
-        """Pairs of locations that some vehicle can visit one after the other."""
+        """The network over the arcs that some feasible route can use."""
         n, q = self.instance.num_customers, np.array(self.instance.demands)
         tails, heads = map(np.ravel, np.indices((n + 1, n + 1)))
         keep = tails != heads
         keep &= q[tails] + q[heads] <= self.instance.capacity
         windows, service, d = self.instance.window_array, self.instance.service_array, self.instance.matrix
-        least = service[:, None] + d  # from one to another, by whatever way: others on it may shorten it
+        least = service[:, None] + d  # shortest times over all paths: the triangle inequality may fail
         for k in range(n + 1):
             least = np.minimum(least, least[:, [k]] + least[[k], :])
         first = np.maximum(windows[0, 0] + least[0], windows[:, 0])
@@ -56,18 +56,17 @@ class RouteLayout:
 
     @cached_property
     def heads(self) -> NDArray[np.int64]:
-        """The location that each arc leads to, 0 where that is the depot."""
+        """The head of each arc, 0 for the depot."""
         heads: NDArray[np.int64] = np.where(self.network.heads == self.network.sink, 0, self.network.heads)
         return heads
 
     @cached_property
     def tails(self) -> NDArray[np.int64]:
-        """The location that each arc comes from."""
         return np.asarray(self.network.tails, dtype=np.int64)
 
     @cached_property
     def number(self) -> NDArray[np.int64]:
-        """The number of the arc between two locations, -1 if it cannot be driven."""
+        """Arc numbers by tail and head, -1 without an arc."""
         size = self.instance.num_customers + 1
         numbers = np.full((size, size), -1, dtype=np.int64)
         numbers[self.tails, self.heads] = np.arange(len(self.tails))
@@ -75,16 +74,16 @@ class RouteLayout:
 
     @cached_property
     def distances(self) -> NDArray[np.float64]:
-        """Of each arc, in the instance's units."""
+        """Distance of each arc, in the instance's units."""
         return np.asarray(self.instance.matrix[self.tails, self.heads] / self.instance.ticks)
 
     @cached_property
     def spans(self) -> NDArray[np.float64]:
-        """Ticks from the beginning of service at an arc's tail to the arrival at its head."""
+        """Ticks from the start of service at an arc's tail to the arrival at its head."""
         return np.asarray(self.instance.service_array[self.tails] + self.instance.matrix[self.tails, self.heads])
 
     def resources(self) -> list[Resource]:
-        """What a route consumes: the vehicle's room, time where there are windows, visits where neither binds."""
+        """Return the resources: load, time if there are windows, visits if neither limits the length of walks."""
         instance = self.instance
         demands = np.array(instance.demands, dtype=np.float64)
         found = [Resource(demands[self.heads], float(instance.capacity), name="load")]
@@ -93,13 +92,13 @@ class RouteLayout:
             early, late = (np.append(times, times[0]) for times in (ready, instance.latest))
             found.insert(0, Resource(self.spans, late, early, start=float(ready[0]), name="time"))
         if self.neighbours is not None and self._longest_walk > _LONG * instance.num_customers:
-            # A walk would go round and round to the horizon, or for ever; elementary routes have no more visits.
+            # Walks could be very long or unbounded; elementary routes have at most n visits.
             found.append(Resource(self.heads > 0, float(instance.num_customers), name="visits"))
         return found
 
     @cached_property
     def _longest_walk(self) -> float:
-        """A bound on the visits of a walk over ng-routes: as if each of its arcs consumed as little as the least."""
+        """An upper bound on the visits of a walk, from the least consumption of any arc."""
         instance, inner = self.instance, (self.tails > 0) & (self.heads > 0)
         if not inner.any():
             return 1.0
@@ -111,7 +110,6 @@ class RouteLayout:
 
     @cached_property
     def solver(self) -> Labelling:
-        """The shortest path problem."""
         elementary = Labelling(self.network, self.resources())
         if self.neighbours is None or self._longest_walk <= 1.0:
             return elementary
@@ -120,12 +118,12 @@ class RouteLayout:
     # --- routes ------------------------------------------------------------------------------------------------------
 
     def canonical(self, route: Sequence[int]) -> Route:
-        """A route in the direction that stands for both, where they are the same."""
+        """Return the smaller of a route and its reverse if the instance is symmetric, else the route."""
         forwards = tuple(route)
         return min(forwards, forwards[::-1]) if self.instance.is_symmetric else forwards
 
     def lengths(self, routes: Sequence[Route]) -> NDArray[np.float64]:
-        """The distance of each of many routes: exactly :meth:`RoutingInstance.length`."""
+        """Return the distance of each route, equal to :meth:`RoutingInstance.length`."""
         if self.instance.decimals is None or not routes:
             return np.array([self.instance.length(route) for route in routes])
         stops = np.array([i for route in routes for i in (0, *route)], dtype=np.int64)
@@ -134,5 +132,5 @@ class RouteLayout:
         return np.asarray(np.add.reduceat(self.instance.matrix[stops, then], starts) / self.instance.ticks)
 
     def arcs(self, route: Sequence[int]) -> list[int]:
-        """The numbers of a route's arcs."""
+        """Return the arc numbers of a route."""
         return [int(self.number[i, j]) for i, j in itertools.pairwise((0, *route, 0))]

@@ -1,4 +1,4 @@
-"""Vehicle routing as Pyomo models: the master of column generation, and a complete formulation to compare with."""
+"""The master of column generation, and a compact Pyomo model for comparison."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def master(instance: RoutingInstance) -> Rows:
     unmet = rows.add_variables("unmet", customers, artificial=True)
     idle = rows.add_variables("idle", artificial=True)
     rows.add_entries(rows.add_rows("visit", customers, lower=1.0, upper=1.0), unmet, 1.0)
-    # Where more vehicles are needed than there are, the upper side alone proves it.
+    # If fewer vehicles exist than are needed, the upper side alone proves infeasibility.
     fewest, most = min(instance.fewest, instance.most), instance.most
     rows.add_entries(rows.add_rows("fleet", lower=fewest, upper=most), idle, 1.0)
     return rows
 
 
 def full(instance: RoutingInstance, formulation: str = "two_index") -> pyo.ConcreteModel:
-    """A complete model of the problem, for any solver that Pyomo knows.
+    """Return a compact model of the problem.
 
-    ``x[i, j]`` says whether a vehicle drives from i to j, ``carried[i]`` what it has delivered after customer i,
-    ``time[i]`` when service begins there.  Both rise along a route (Miller, Tucker and Zemlin, 1960, strengthened by
-    Desrochers and Laporte, 1991), which forbids cycles besides the depot.
+    ``x[i, j]`` is 1 if a vehicle drives from i to j, ``carried[i]`` the amount delivered up to customer i, ``time[i]``
+    the start of service at i.  Both increase along a route, which forbids subtours (Miller, Tucker and Zemlin, 1960,
+    strengthened by Desrochers and Laporte, 1991).
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def full(instance: RoutingInstance, formulation: str = "two_index") -> pyo.Concr
 
         def in_time(m: pyo.ConcreteModel, i: int) -> tuple[float, float]:
             first = max(windows[i][0], windows[0][0] + d[0][i])
-            return first, max(first, min(windows[i][1], home - service[i] - d[i][0]))  # but for rounding no later
+            return first, max(first, min(windows[i][1], home - service[i] - d[i][0]))  # max guards against rounding
 
         m.time = pyo.Var(m.customer, bounds=in_time)
         m.later = pyo.Constraint(
@@ -90,7 +90,7 @@ def full(instance: RoutingInstance, formulation: str = "two_index") -> pyo.Concr
 
 
 def _arcs(instance: RoutingInstance) -> list[tuple[int, int]]:
-    """Pairs of locations that a vehicle can visit one after the other."""
+    """Return the pairs of locations that one vehicle can visit in succession."""
     return [
         (i, j)
         for i in range(instance.num_customers + 1)

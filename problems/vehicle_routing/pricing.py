@@ -1,4 +1,4 @@
-"""The pricing problem of vehicle routing: routes of best reduced cost, by labelling; arcs that nodes forbid."""
+"""The pricing problem: routes of least reduced cost by labelling, without arcs that the node forbids."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from colgen.solvers.paths.labelling import RankOneDuals, Routes
 
 @dataclass(frozen=True, eq=False)
 class RouteArcsForbidden(Decision):
-    """No route may drive the arcs that are not open.
+    """Forbids all arcs that are not open.
 
     Attributes
     ----------
     open_arcs
-        One entry an arc of the network.
+        Mask of the network's arcs.
     """
 
     layout: RouteLayout = field(repr=False)
@@ -42,39 +42,38 @@ class RouteArcsForbidden(Decision):
 Mode = Literal["exact", "relaxed", "sparse"]
 
 ARC = "arc"
-"""Block of rows on arcs, directed: capacity cuts."""
+"""Block of rows on directed arcs: capacity cuts."""
 
 EDGE = "edge"
-"""Block of branching rows on edges, where a route is the same in both directions."""
+"""Block of branching rows on edges, for symmetric instances."""
 
 VEHICLES = "vehicles"
 """Block of the branching row on the number of routes."""
 
 
 def as_arc(index: Hashable) -> Arc:
-    """The arc or edge that is the index of a row."""
+    """Return a row index as an arc or edge."""
     tail, head = cast(Arc, index)
     return tail, head
 
 
 def visits(column: Column) -> Route:
-    """The customers of a route in the order of its visits."""
+    """Return the customers of a route in visiting order."""
     route: Route = column.structure
     return route
 
 
 class RouteOracle(Pricing):
-    """Shortest paths from the depot back to it with the vehicle's resources, elementary or over ng-routes.
+    """Shortest paths from the depot to the depot under the vehicle's resources, elementary or over ng-routes.
 
-    Heuristic labelling is asked first; where it finds no route that improves, exact labelling is, and that states the
-    bound.
+    Heuristic modes of labelling run first.  If they find no improving route, exact labelling runs and gives the bound.
 
     Parameters
     ----------
     modes
-        Of labelling, in order; the last is exact.
+        Modes of labelling in order; the last is exact.
     routes
-        At most so many a call.
+        Most routes per call.
     """
 
     cost_bound = 0.0
@@ -104,7 +103,7 @@ class RouteOracle(Pricing):
                 expired=context.expired,
             )
             columns, reduced = self.batch(found, duals)
-            if mode != "exact" and self._improve(columns, duals, context):
+            if mode != "exact" and self._any_improves(columns, duals, context):
                 return PricingResult(columns, None, reduced)
             if not found.finished:
                 return PricingResult(columns, None, reduced, cut_off=True)
@@ -122,13 +121,13 @@ class RouteOracle(Pricing):
         return PricingResult(columns, found.bound, reduced, marginals=marginals)
 
     @staticmethod
-    def _improve(columns: Columns, duals: Duals, context: PricingContext) -> bool:
-        """Whether one of the routes improves the master and is not in it."""
-        reduced = context.reduced_costs(columns, duals)  # of the columns as they are, whatever labelling says
+    def _any_improves(columns: Columns, duals: Duals, context: PricingContext) -> bool:
+        """Return whether a route improves the master and is not in it."""
+        reduced = context.reduced_costs(columns, duals)  # of the encoded columns, not labelling's own costs
         return any(context.improves(float(cost)) and context.is_new(columns[k]) for k, cost in enumerate(reduced))
 
     def arc_costs(self, duals: Duals, context: PricingContext) -> NDArray[np.float64]:
-        """Reduced cost of each arc: its distance less what its head, the route and the arc itself earn."""
+        """Return the reduced cost of each arc: its distance minus the dual values of its head, fleet and arc rows."""
         layout = self.layout
         earned = np.zeros(layout.instance.num_customers + 1)
         earned[1:] = duals.array("visit")
@@ -149,7 +148,7 @@ class RouteOracle(Pricing):
         return costs
 
     def _in_arcs(self, term: Linear) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The network's arcs that a term counts, and how much each; remembered, for terms have hundreds."""
+        """Return the arcs that a term counts, and their coefficients; cached, as terms have hundreds."""
         found = self._terms.get(term)
         if found is None:
             each = [self.arcs_of(term.block, as_arc(member)) for member in term.members]
@@ -158,13 +157,13 @@ class RouteOracle(Pricing):
         return found
 
     def arcs_of(self, block: str, arc: Arc) -> list[int]:
-        """The network's arcs that a row on an arc or an edge is about."""
+        """Return the network's arcs that a row on an arc or edge covers."""
         i, j = arc
         ends = ((i, j),) if block == ARC else ((i, j), (j, i))
         return [int(self.layout.number[end]) for end in ends if self.layout.number[end] >= 0]
 
     def rank_one(self, duals: Duals) -> RankOneDuals | None:
-        """The rank-1 cuts that routes pay for, None if they pay for none."""
+        """Return the dual values of rank-1 cuts that routes pay, or None."""
         counted = duals.terms(Count)
         if not counted:
             return None
@@ -177,21 +176,21 @@ class RouteOracle(Pricing):
         return RankOneDuals(numerators, found.divisors, memory, np.maximum(-found.values, 0.0))
 
     def forbidden(self, context: PricingContext) -> NDArray[np.bool_] | None:
-        """Mask of the network's arcs that the decisions forbid, None if they forbid none; kept for the next call."""
+        """Return the mask of arcs that the decisions forbid, or None; cached for the next call."""
         if self._open[0] is not context.decisions:
             mask: NDArray[np.bool_] | None = None
             for decision in context.decisions:
-                closed = self._closed(decision)
+                closed = self._forbidden_by(decision)
                 if closed is not None:
                     mask = closed if mask is None else mask | closed
             self._open = context.decisions, mask
         return self._open[1]
 
-    def _closed(self, decision: object) -> NDArray[np.bool_] | None:
+    def _forbidden_by(self, decision: object) -> NDArray[np.bool_] | None:
         if isinstance(decision, RouteArcsForbidden):
             return ~decision.open_arcs
         if isinstance(decision, Bound) and decision.upper <= 0 and decision.key[0] == VEHICLES:
-            return np.ones(len(self.layout.distances), dtype=np.bool_)  # no route at all
+            return np.ones(len(self.layout.distances), dtype=np.bool_)  # all routes are forbidden
         if isinstance(decision, Bound) and decision.upper <= 0 and decision.key[0] in (ARC, EDGE):
             closed = np.zeros(len(self.layout.distances), dtype=np.bool_)
             closed[self.arcs_of(decision.key[0], as_arc(decision.key[1]))] = True
@@ -201,7 +200,7 @@ class RouteOracle(Pricing):
     # --- columns -----------------------------------------------------------------------------------------------------
 
     def batch(self, found: Routes, duals: Duals) -> tuple[Columns, NDArray[np.float64]]:
-        """The columns of routes, in their order, and their reduced costs; of a route in both directions one."""
+        """Return the columns of routes and their reduced costs; one column for a route and its reverse."""
         numbers: dict[Route, int] = {}
         for k in range(len(found)):
             numbers.setdefault(self.layout.canonical(found.route(k)[1:-1].tolist()), k)
@@ -227,7 +226,7 @@ class RouteOracle(Pricing):
         return batch, np.asarray(found.costs, dtype=np.float64)[taken]
 
     def encode(self, route: Sequence[int]) -> Column:
-        """The column of a route."""
+        """Return the column of a route."""
         drawn: Route = self.layout.canonical(route)
         coefficients: dict[tuple[str, object], float] = {}
         for i in drawn:

@@ -1,4 +1,4 @@
-"""Certificates of routes: what no better answer drives is ruled out, the routes that are left are searched."""
+"""Certificates: rule out routes by reduced cost, enumerate the others and prove the bound over the list."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from colgen.solvers.linear.program import Program
 from colgen.solvers.paths.labelling import Labelling
 
 _LARGEST = 40
-"""Customers: of more of them the checker's labels are too many."""
+"""Most customers: the checker would need too many labels for more."""
 
 _LABELS = 100_000
-"""At most so many of them, and of routes."""
+"""Most labels of the checker, and most routes."""
 
 _UNIT = 2**16
 """The denominator of dual values."""
 
 _ROUNDS, _CUTS, _VIOLATED = 20, 40, 0.02
-"""Of separation at a node: rounds, cuts a round, and by how much they are violated at least."""
+"""Separation at a node: most rounds, most cuts per round, least violation."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class _Near(RouteLayout):
-    """A network whose neighbourhoods are given, as bits."""
+class _LayoutNear(RouteLayout):
+    """A layout whose ng-neighbourhoods are given as bit sets."""
 
     def __init__(self, instance: RoutingInstance, near: Sequence[int]) -> None:
         super().__init__(instance)
@@ -60,8 +60,8 @@ class _Near(RouteLayout):
 
 
 @dataclass(frozen=True)
-class _Bounded:
-    """A node: its claim, what that proves, and how often each pair of customers is in a route together."""
+class _NodeBound:
+    """A node's claim, the bound times ``_UNIT``, and the weight of each pair of customers in one route."""
 
     claim: Record
     total: Fraction
@@ -69,16 +69,15 @@ class _Bounded:
 
 
 class RoutesCertifier(Certifier):
-    """A proof of its own for instances of up to 40 customers, whose numbers have few decimals.
+    """Certifies instances of up to 40 customers whose numbers have few decimals.
 
-    The dual values of the relaxation without cuts rule out all routes but some.  These are listed, and searched by
-    branching on pairs of customers, with cuts over three customers each: over a list nothing makes their dual values
-    hard to check.
+    Dual values of the relaxation without cuts rule out most routes.  The others are enumerated and searched by
+    branching on pairs of customers, with cuts over triples of customers.  Over a list, duals of cuts are easy to check.
 
     Parameters
     ----------
     over
-        The problem without cuts over another network.
+        Return the problem without cuts over another network.
     """
 
     def __init__(self, instance: RoutingInstance, over: Callable[[RouteLayout], Problem]) -> None:
@@ -134,64 +133,64 @@ class RoutesCertifier(Certifier):
         if self._instance.num_customers > _LARGEST:
             return None
         try:
-            record, listed = self._root(answer, points, goal)
+            record, listed = self._rule_out(answer, points, goal)
         except WrongError:  # more labels than the limit
             return None
-        return self._lines(record, listed, goal)
+        return self._records(record, listed, goal)
 
     # --- the root ----------------------------------------------------------------------------------------------------
 
-    def _relaxed(self, answer: Solution) -> Floats:
-        """Dual values of customers in the relaxation over the routes that the checker prices.
+    def _relaxation_duals(self, answer: Solution) -> Floats:
+        """Return the customers' dual values in the relaxation over the routes that the checker prices.
 
-        From the answer's routes, and those of one customer: so dual values are in the middle, and leave few labels.
+        The start has the answer's routes and single-customer routes: its duals are central and leave few labels.
         """
-        layout, customers = _Near(self._instance, self._checked.near), self._instance.customers
+        layout, customers = _LayoutNear(self._instance, self._checked.near), self._instance.customers
         encode = RouteOracle(layout).encode
         columns = [encode(route) for route in (*(r for _, _, r in self.columns(answer)), *((i,) for i in customers))]
         result = solve(self._over(layout), relaxation=True, start=WarmStart(columns=columns))
         duals = None if result.certificate is None else result.certificate.duals
         return np.array([0.0 if duals is None else duals.get(("visit", i)) for i in customers])
 
-    def _root(
+    def _rule_out(
         self, answer: Solution, points: Sequence[WitnessPoint], goal: Fraction
     ) -> tuple[Record, Mapping[int, Fraction] | None]:
-        """A claim that does, or the list of what a better answer may use.
+        """Return a claim that proves the goal, or the list of routes that an improving solution may use.
 
-        Dual values at which the run has closed its root, if it has no other rows there, do without another relaxation.
+        Dual values that closed the run's root without other rows replace a new relaxation.
         """
         near = float(goal) - 0.5 / self._checked.ticks
         own = [p.duals["visit"] for p in points if p.costs_count and isinstance(p.duals, Duals) and p.bound > near]
         for values in own[:1]:
-            with contextlib.suppress(WrongError):  # more labels than the limit: those of the middle may be fewer
-                said, total, least = self._said(np.asarray(values))
-                if self._rounded(total) >= goal:
-                    return {"weight": 1, **said}, None
-        said, total, least = self._said(self._relaxed(answer))
-        if self._rounded(total) >= goal:
-            return {"weight": 1, **said}, None
+            with contextlib.suppress(WrongError):  # more labels than the limit: central duals may need fewer
+                record, total, least = self._claim(np.asarray(values))
+                if self._round_up(total) >= goal:
+                    return {"weight": 1, **record}, None
+        record, total, least = self._claim(self._relaxation_duals(answer))
+        if self._round_up(total) >= goal:
+            return {"weight": 1, **record}, None
         most = _UNIT * (goal - Fraction(1, self._checked.ticks)) - total + least
-        listed = self._checked.within(said["duals"], Fraction(_UNIT), most)
-        return {"what": "columns", **said, "left": len(listed)}, listed
+        listed = self._checked.within(record["duals"], Fraction(_UNIT), most)
+        return {"what": "columns", **record, "left": len(listed)}, listed
 
-    def _said(self, values: Floats) -> tuple[Record, Fraction, Fraction]:
-        """What is said of dual values of customers; what they prove, and the least reduced cost, times their unit."""
+    def _claim(self, values: Floats) -> tuple[Record, Fraction, Fraction]:
+        """Return the record of dual values, the bound they prove and the least reduced cost, both times ``_UNIT``."""
         duals = np.rint(values * _UNIT).astype(np.int64).tolist()
         least = self._checked.least(duals, Fraction(_UNIT), {}, CheckerState())
         total = sum(duals) + self._used(least)
-        said = {"unit": _UNIT, "duals": duals, "counts": [], "least": [as_exact(least)]}
-        return {**said, "bound": as_exact(total / _UNIT)}, total, least
+        record = {"unit": _UNIT, "duals": duals, "counts": [], "least": [as_exact(least)]}
+        return {**record, "bound": as_exact(total / _UNIT)}, total, least
 
     def _used(self, least: Fraction) -> Fraction:
         return least * (self._instance.fewest if least >= 0 else self._instance.most)
 
-    def _rounded(self, total: Fraction) -> Fraction:
+    def _round_up(self, total: Fraction) -> Fraction:
         ticks = self._checked.ticks
         return Fraction(math.ceil(total / _UNIT * ticks), ticks)
 
     # --- the list ----------------------------------------------------------------------------------------------------
 
-    def _lines(self, record: Record, listed: Mapping[int, Fraction] | None, goal: Fraction) -> Iterator[Record]:
+    def _records(self, record: Record, listed: Mapping[int, Fraction] | None, goal: Fraction) -> Iterator[Record]:
         if listed is None:
             yield {"node": 0, "claim": record}
             return
@@ -202,9 +201,9 @@ class RoutesCertifier(Certifier):
         stack, numbers = [(0, sets, costs)], itertools.count(1)
         while stack:
             node, sets, costs = stack.pop()
-            found = self._bounded(sets, costs, goal)
-            if self._rounded(found.total) < goal:
-                # The pair that is nearest to one half.
+            found = self._bound_node(sets, costs, goal)
+            if self._round_up(found.total) < goal:
+                # Branch on the pair whose weight is nearest to 0.5.
                 split = np.abs(found.together - 0.5)
                 u, v = map(int, np.unravel_index(int(split.argmin()), split.shape))
                 if split[u, v] < 0.499:
@@ -215,18 +214,18 @@ class RoutesCertifier(Certifier):
                     continue
             yield {"node": node, "claim": found.claim}
 
-    def _bounded(self, sets: Ints, costs: Ints, goal: Fraction) -> _Bounded:
-        """The bound of a node over columns that are listed, by a linear program and cuts that it violates."""
+    def _bound_node(self, sets: Ints, costs: Ints, goal: Fraction) -> _NodeBound:
+        """Return the bound of a node over listed columns, from a linear program with cuts."""
         own, ticks = self._instance, self._checked.ticks
         n, count = own.num_customers, len(costs)
-        dear = 10.0 * float(goal) * ticks + 1.0  # a customer that no route serves, or a route that is missing
+        penalty = 10.0 * float(goal) * ticks + 1.0  # cost of an unserved customer or a missing route
         matrix = np.eye(n + 1, count + n + 1, count, dtype=np.int64)
         matrix[:n, :count], matrix[n, :count] = sets.T, 1
         program = LinearProgram(
             Program(
                 False,
                 sparse.csc_array(matrix.astype(np.float64)),
-                np.append(costs.astype(np.float64), np.full(n + 1, dear)),
+                np.append(costs.astype(np.float64), np.full(n + 1, penalty)),
                 np.zeros(count + n + 1),
                 np.full(count + n + 1, np.inf),
                 np.append(np.ones(n), 0.0),
@@ -237,8 +236,8 @@ class RoutesCertifier(Certifier):
         cuts: list[tuple[int, ...]] = []
         for _ in range(_ROUNDS):
             solved = program.solve()
-            bounded = self._exactly(sets, costs, cuts, solved.duals, solved.values[:count])
-            fresh = [] if self._rounded(bounded.total) >= goal else _violated(sets, solved.values[:count], cuts)
+            bounded = self._exact_bound(sets, costs, cuts, solved.duals, solved.values[:count])
+            fresh = [] if self._round_up(bounded.total) >= goal else _separate(sets, solved.values[:count], cuts)
             if not fresh:
                 break
             cuts += fresh
@@ -249,30 +248,30 @@ class RoutesCertifier(Certifier):
             program.add_rows(*sides, starts, columns, np.ones(len(columns)))
         return bounded
 
-    def _exactly(
+    def _exact_bound(
         self, sets: Ints, costs: Ints, cuts: Sequence[tuple[int, ...]], duals: Floats, values: Floats
-    ) -> _Bounded:
-        """What dual values prove, which are costs in ticks, once they are rounded to whole numbers."""
+    ) -> _NodeBound:
+        """Return the bound that rounded dual values prove; ``duals`` are costs in ticks."""
         n, ticks = self._instance.num_customers, self._checked.ticks
         whole = np.rint(duals / ticks * _UNIT).astype(np.int64)
         rows, penalties = whole[:n], np.minimum(whole[n + 1 :], 0)
         earned = sets @ rows
-        said: list[Any] = []
+        cut_records: list[Any] = []
         for triple, dual in zip(cuts, penalties.tolist(), strict=True):
             if dual:
                 earned += dual * (sets[:, list(triple)].sum(axis=1) > 1)
-                said.append({"cut": [2, list(triple)], "dual": dual})
+                cut_records.append({"cut": [2, list(triple)], "dual": dual})
         reduced = _UNIT * costs - ticks * earned
         least = Fraction(int(reduced.min(initial=0) if not len(reduced) else reduced.min()), ticks)
-        total = int(rows.sum()) + sum(each["dual"] for each in said) + self._used(least)
-        claim = {"weight": 1, "unit": _UNIT, "duals": rows.tolist(), "counts": [], "cuts": said}
+        total = int(rows.sum()) + sum(each["dual"] for each in cut_records) + self._used(least)
+        claim = {"weight": 1, "unit": _UNIT, "duals": rows.tolist(), "counts": [], "cuts": cut_records}
         claim |= {"least": [as_exact(least)], "bound": as_exact(total / _UNIT)}
         together = np.triu((sets * values[:, None]).T @ sets, 1)
-        return _Bounded(claim, total, together)
+        return _NodeBound(claim, total, together)
 
 
-def _violated(sets: Ints, values: Floats, known: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Three customers, whom a solution serves by more than one route with two of them or three."""
+def _separate(sets: Ints, values: Floats, known: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return violated cuts: at most one route may visit two or three customers of a triple."""
     used = values > 0.0
     sets, values, seen = sets[used], values[used], set(known)
     triples = np.array(list(itertools.combinations(range(sets.shape[1]), 3)), dtype=np.int64)

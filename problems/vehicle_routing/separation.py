@@ -1,4 +1,4 @@
-"""Cuts: on capacities first, which cost pricing nothing, then rank-1 cuts."""
+"""Separation: capacity cuts first, which do not change pricing, then rank-1 cuts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from colgen.problems.vehicle_routing.instance import RoutingInstance
 from colgen.problems.vehicle_routing.pricing import ARC, RouteOracle, visits
 
 _NARROWER = 0.9
-"""Where too many routes were left, so much of the gap must be left before they are counted again."""
+"""After a failed enumeration, try again once the gap is below this share of the former gap."""
 
 _EFFORT = 1e9
-"""To count them: ten seconds or so; the next count is of fewer."""
+"""Effort limit of the enumeration, about ten seconds."""
 
 
 class InTurn(Separation):
-    """Separations one after the other: a later one is asked where the earlier ones find nothing.
+    """Separations in order: a later one runs only if the earlier ones find no cuts.
 
     Parameters
     ----------
     enough
-        Asked before the last one: whether the node can be closed without its cuts, which make pricing dear.
+        Whether the node can be closed without the cuts of the last separation, which make pricing expensive.
     """
 
     def __init__(self, *separations: Separation, enough: Callable[[SeparationContext], bool]) -> None:
@@ -55,14 +55,14 @@ class InTurn(Separation):
 
 
 class FewRoutesLeft:
-    """Whether so few routes are left within the gap that a mixed-integer program over them is quick.
+    """Returns whether a mixed-integer program over the routes within the gap is quick, as they are few.
 
     Parameters
     ----------
     limit
-        As many routes.
+        Most routes.
     gap
-        Not worth a try where the relative gap is larger.
+        Largest relative gap at which the enumeration is tried.
     """
 
     def __init__(self, oracle: RouteOracle, limit: int = 3_000, gap: float = 0.01) -> None:
@@ -73,9 +73,9 @@ class FewRoutesLeft:
         slack = context.incumbent - context.bound
         if not context.gap <= self.gap or context.duals is None or slack > _NARROWER * self._too_wide:
             return False
-        oracle, told = self.oracle, PricingContext(context.sense, budget=context.budget)
+        oracle, pricing = self.oracle, PricingContext(context.sense, budget=context.budget)
         found = oracle.layout.solver.enumerate(
-            oracle.arc_costs(context.duals, told),
+            oracle.arc_costs(context.duals, pricing),
             slack,
             limit=self.limit,
             rank_one=oracle.rank_one(context.duals),
@@ -89,7 +89,7 @@ class FewRoutesLeft:
 
 
 def capacity_then_rank_one(instance: RoutingInstance, oracle: RouteOracle) -> Separation:
-    """Rounded capacity cuts; rank-1 cuts over the customers' rows once there are none, unless few routes are left."""
+    """Return a separation of rounded capacity cuts, then of rank-1 cuts over the customers' rows."""
     demands = {i: float(instance.demands[i]) for i in instance.customers}
     capacity = RoundedCapacity(arcs_of, demands, float(instance.capacity), block=ARC)  # type: ignore[arg-type]
     return InTurn(capacity, RankOne("visit", order=visits), enough=FewRoutesLeft(oracle))

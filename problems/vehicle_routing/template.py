@@ -1,9 +1,9 @@
-"""Vehicle routing on the engine: what a researcher copies or subclasses."""
+"""The vehicle routing template, to copy or subclass."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from colgen import (
     BranchingRule,
@@ -34,23 +34,20 @@ from colgen.problems.vehicle_routing.pricing import RouteOracle
 from colgen.problems.vehicle_routing.proof import RoutesCertifier
 from colgen.problems.vehicle_routing.separation import capacity_then_rank_one
 
-if TYPE_CHECKING:
-    pass
-
 
 class VehicleRouting(Problem[list[Route]]):
-    """Vehicle routing, with time windows or without, by branch, price and cut.
+    """Vehicle routing with or without time windows, by branch, price and cut.
 
     The answer is a list of routes, each a tuple of customers.
 
     Parameters
     ----------
     neighbours
-        Of a customer that a route remembers there (ng-routes); None: routes are elementary.
+        Size of ng-neighbourhoods; None: routes are elementary.
     cuts
-        Whether to separate rank-1 cuts and capacity cuts.
+        Whether to separate capacity cuts and rank-1 cuts.
     pyvrp
-        Seconds that PyVRP is given for routes to start from, besides our own (extra ``routing``).
+        Seconds for PyVRP's warm start, in addition to our own heuristics (extra ``routing``).
     """
 
     def __init__(
@@ -86,25 +83,23 @@ class VehicleRouting(Problem[list[Route]]):
         return (OnVehicles(), OnRouteArcs(self.oracle))
 
     def warm_start(self, budget: Budget) -> WarmStart:
-        # Local search sums times in both directions: by a rounding error it may take a late route to be in time.
+        # Local search sums times in both directions: rounding errors may let a late route pass.
         routes = [route for route in first_routes(self.instance, budget, self.pyvrp) if not self.instance.fault(route)]
-        columns = [self.oracle.encode(route) for route in dict.fromkeys(map(tuple, [*routes, *self._alone()]))]
+        alone = [(i,) for i in self.instance.customers]
+        columns = [self.oracle.encode(route) for route in dict.fromkeys(map(tuple, [*routes, *alone]))]
         answers: tuple[Solution, ...] = ()
         if len(routes) <= self.instance.most and sum(map(len, routes)) == self.instance.num_customers:
             own = tuple((self.oracle.encode(route), 1.0) for route in routes)
             answers = (Solution(self.instance.total(routes), own),)
         return WarmStart(answers=answers, columns=columns)
 
-    def _alone(self) -> list[Route]:
-        return [(i,) for i in self.instance.customers]
-
     def certifier(self) -> Certifier:
-        if self.instance.decimals is None:  # whole numbers of ticks are what can be checked
+        if self.instance.decimals is None:  # certificates need integer ticks
             return super().certifier()
         return RoutesCertifier(self.instance, self._over)
 
     def _over(self, layout: RouteLayout) -> VehicleRouting:
-        """The problem without cuts over another network."""
+        """Return the problem without cuts over another network."""
         other = VehicleRouting(self.instance, cuts=False)
         other.layout, other.oracle = layout, RouteOracle(layout)
         return other
@@ -115,7 +110,7 @@ class VehicleRouting(Problem[list[Route]]):
     def _read(self, data: Any) -> Column | None:
         route = tuple(int(i) for i in data)
         known = set(self.instance.customers)
-        # Of routes that visit a customer twice it depends on the neighbours whether the oracle has them.
+        # Whether the oracle generates a route with repeated customers depends on the neighbourhoods.
         if len(set(route)) < len(route) or not route or not known.issuperset(route) or self.instance.fault(route):
             return None
         return self.oracle.encode(route)

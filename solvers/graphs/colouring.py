@@ -1,13 +1,12 @@
-"""Colourings of graphs: no two neighbours of one colour.
+"""Heuristic graph colouring: neighbours have different colours.
 
-A colouring with few colours is found vertex by vertex, the one with most colours around it first (DSATUR), and made
-better by giving up a colour and mending what is then in conflict (TABUCOL): of all moves of a vertex in conflict to
-another colour the one that leaves fewest conflicts is made, and the vertex does not come back for a while.
+DSATUR colours vertex by vertex, the vertex with most colours among its neighbours first.  TABUCOL then removes a colour
+and repairs the conflicts.  It repeatedly makes the best move of a conflicting vertex to another colour.  The vertex may
+not return to its old colour for some moves.
 
 Sources: D. Brélaz, *New methods to color the vertices of a graph*, Communications of the ACM 22 (1979); A. Hertz, D. de
 Werra, *Using tabu search techniques for graph coloring*, Computing 39 (1987); P. Galinier, J.-K. Hao, *Hybrid
-evolutionary algorithms for graph coloring*, Journal of Combinatorial Optimization 3 (1999), for the time that a vertex
-stays away.
+evolutionary algorithms for graph coloring*, Journal of Combinatorial Optimization 3 (1999), for the tabu tenure.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _CHUNK = 1 << 15
-"""Moves between two looks at the clock."""
+"""Moves between two checks of the clock."""
 
 
-def saturated_first(adjacency: ArrayLike) -> Ints:
-    """A colouring by DSATUR, colours from 0: shape (n,).
+def dsatur(adjacency: ArrayLike) -> Ints:
+    """Return a colouring by DSATUR, colours from 0, shape (n,).
 
-    Ties go to the vertex with most neighbours, then to the first.
+    Ties are broken by degree, then by vertex number.
     """
-    return _saturated_first(as_graph(adjacency))
+    return _dsatur(as_graph(adjacency))
 
 
-def with_colours(
+def tabucol(
     adjacency: ArrayLike,
     colours: int,
     start: ArrayLike | None = None,
@@ -47,16 +46,12 @@ def with_colours(
     seed: int = 0,
     expired: Expired = never,
 ) -> Ints | None:
-    """A colouring with so many colours, by tabu search; None if it has found none.
+    """Return a colouring with the given number of colours, by tabu search.  None if none is found.
 
     Parameters
     ----------
     start
-        Colours to start from, which may be in conflict: shape (n,); at random if there are none.
-    moves
-        The search ends after so many.
-    expired
-        And when the answer is yes; asked several times a second.
+        Initial colours, shape (n,), perhaps with conflicts; random by default.
     """
     conflict = as_graph(adjacency)
     n = len(conflict)
@@ -71,7 +66,7 @@ def with_colours(
     done = 0
     count_around(starts, neighbours, now, around)
     while True:
-        left = mend(starts, neighbours, now, around, until, done, min(_CHUNK, moves - done), state)
+        left = repair(starts, neighbours, now, around, until, done, min(_CHUNK, moves - done), state)
         if not left:
             return now
         done += _CHUNK
@@ -80,7 +75,7 @@ def with_colours(
 
 
 @njit(cache=True)
-def _saturated_first(conflict: Mask) -> Ints:
+def _dsatur(conflict: Mask) -> Ints:
     n = len(conflict)
     colours = np.full(n, -1, dtype=np.int64)
     around = np.zeros((n, n + 1), dtype=np.bool_)
@@ -111,7 +106,7 @@ def _saturated_first(conflict: Mask) -> Ints:
 
 @njit(cache=True)
 def count_around(starts: Ints, neighbours: Ints, colours: Ints, around: Ints) -> None:
-    """How many neighbours of each vertex have each colour."""
+    """Count the neighbours of each vertex with each colour."""
     around[:] = 0
     for v in range(len(colours)):
         for k in range(starts[v], starts[v + 1]):
@@ -119,19 +114,19 @@ def count_around(starts: Ints, neighbours: Ints, colours: Ints, around: Ints) ->
 
 
 @njit(cache=True)
-def mend(
+def repair(
     starts: Ints, neighbours: Ints, colours: Ints, around: Ints, until: Ints, now: int, moves: int, state: Ints
 ) -> int:
-    """Move vertices in conflict, at most so often; returns how many pairs are still in conflict.
+    """Move conflicting vertices at most ``moves`` times.  Return the number of conflicting pairs.
 
     Parameters
     ----------
     around
-        As of :func:`count_around`.
+        As in :func:`count_around`.
     until
-        Up to which move a vertex may not take a colour.
+        Move until which a colour is tabu for a vertex.
     now
-        The number of the move.
+        Number of the move.
     """
     n, k = around.shape
     conflicts = 0

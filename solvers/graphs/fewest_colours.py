@@ -1,9 +1,9 @@
-r"""The fewest colours of a graph, exactly: no two neighbours of one colour.
+r"""The chromatic number, exactly.
 
-The search is depth first over vertices, the one with most colours around it next (DSATUR): it takes each colour that no
-neighbour has, and one that is new as long as that makes a better colouring than the one known.  Of the colours that are
-new one is tried, for they are all alike.  The number of nodes is exponential in the worst case; graphs that need far
-more colours than any bound on stable sets tells, such as Mycielski's, are settled soon.
+Depth-first search over vertices, the one with most colours among its neighbours next (DSATUR).  It receives each colour
+that no neighbour has, or one new colour if this still improves on the best colouring.  New colours are equivalent, so
+one is tried.  The number of nodes is exponential in the worst case.  Graphs that need far more colours than bounds from
+stable sets prove, such as Mycielski's, are solved quickly.
 
 Sources: D. Brélaz, *New methods to color the vertices of a graph*, Communications of the ACM 22 (1979); P. San Segundo,
 *A new DSATUR-based algorithm for exact vertex coloring*, Computers & Operations Research 39 (2012).
@@ -27,18 +27,18 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _CHUNK = 1 << 15
-"""Nodes between two looks at the clock."""
+"""Nodes between two checks of the clock."""
 
 
 class Fewest(NamedTuple):
-    """What a search has found.
+    """The result of a search.
 
     Attributes
     ----------
     colours
-        Of the best colouring, from 0: shape (n,); None if there was none with as few colours as were asked for.
+        The best colouring, from 0, shape (n,).  None if none with few enough colours exists or was found.
     finished
-        Whether no colouring has fewer: the search has come to its end.
+        Whether the search was completed: no colouring has fewer colours.
     """
 
     colours: Ints | None
@@ -46,21 +46,15 @@ class Fewest(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """A search that can be interrupted and goes on where it was.
+    """State of an interruptible search.
 
-    Attributes
-    ----------
-    starts, neighbours
-        The neighbours of each vertex, one vertex after the other.
-    colours, around, saturation, free
-        Of each vertex its colour (-1: none), how many neighbours have each colour, how many colours they have, and how
-        many of them have none.
-    chosen, tried, used
-        Of each level its vertex, the colour that it has or has had last, and how many colours there were before.
-    best
-        The best colouring.
-    state
-        The level (-1 at the end), colours that are too many, and nodes so far.
+    * ``starts``, ``neighbours``: adjacency lists
+    * ``colours``, ``around``, ``saturation``, ``free``: for each vertex: its colour (-1: none), the numbers of
+      neighbours with each colour, the number of these colours, and the number of uncoloured neighbours
+    * ``chosen``, ``tried``, ``used``: for each level: its vertex, the vertex's last colour, and the number of colours
+      before
+    * ``best``: the best colouring
+    * ``state``: the level (-1 at the end), the number of colours that is too large, and the number of nodes
     """
 
     starts: Ints
@@ -80,18 +74,12 @@ _LEVEL, _TOO_MANY, _NODES = range(3)
 
 
 def fewest_colours(adjacency: ArrayLike, most: int, *, nodes: int | None = None, expired: Expired = never) -> Fewest:
-    """A colouring of fewest colours, if there is one of at most ``most``.
+    """Return a colouring with fewest colours, if there is one with at most ``most``.
 
     Parameters
     ----------
     adjacency
         A symmetric mask with a false diagonal, shape (n, n).
-    most
-        Colourings of more colours are not looked for.
-    nodes
-        The search ends after so many.
-    expired
-        And when the answer is yes; asked several times a second.
     """
     conflict = as_graph(adjacency)
     n, most = len(conflict), min(as_integer(most, "most", low=0), len(conflict))
@@ -104,7 +92,7 @@ def fewest_colours(adjacency: ArrayLike, most: int, *, nodes: int | None = None,
         done = int(search.state[_NODES])
         if expired() or (limit is not None and done >= limit):
             break
-        found |= bool(_go_on(search, done + _CHUNK if limit is None else min(done + _CHUNK, limit)))
+        found |= bool(_continue(search, done + _CHUNK if limit is None else min(done + _CHUNK, limit)))
     return Fewest(search.best if found else None, bool(search.state[_LEVEL] < 0))
 
 
@@ -130,8 +118,8 @@ def _begin(conflict: Mask, most: int) -> _Search:
 
 
 @njit(cache=True)
-def _go_on(search: _Search, limit: int) -> bool:
-    """Go on until there have been so many nodes, or to the end; whether a better colouring has been found."""
+def _continue(search: _Search, limit: int) -> bool:
+    """Continue to ``limit`` nodes or the end.  Return whether a better colouring was found."""
     starts, neighbours, colours, around = search.starts, search.neighbours, search.colours, search.around
     saturation, free, chosen, tried, used = search.saturation, search.free, search.chosen, search.tried, search.used
     n = len(colours)
@@ -143,7 +131,7 @@ def _go_on(search: _Search, limit: int) -> bool:
             _change(starts, neighbours, around, saturation, free, v, colours[v], whole(-1))
             colours[v] = -1
         colour = tried[level] + 1
-        # The last colour that is worth trying, from 0; where a better colouring has been found since, there is none.
+        # The last colour to try; none if a better colouring was found meanwhile.
         last = min(used[level], too_many - 2) if used[level] < too_many else -1
         while colour <= last and around[v, colour] > 0:
             colour += 1
@@ -175,7 +163,7 @@ def _go_on(search: _Search, limit: int) -> bool:
 def _change(
     starts: Ints, neighbours: Ints, around: Ints, saturation: Ints, free: Ints, v: int, colour: int, by: int
 ) -> None:
-    """A vertex has got a colour, or lost it."""
+    """Update the counters after a vertex gained or lost a colour."""
     for k in range(starts[v], starts[v + 1]):
         u = neighbours[k]
         before = around[u, colour]

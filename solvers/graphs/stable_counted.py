@@ -1,10 +1,10 @@
-r"""Stable sets of largest weight where what is counted in a set is charged for: the pricing problem under rank-1 cuts.
+r"""Stable sets of largest weight with charges for counts: the pricing problem under rank-1 cuts.
 
-    max over stable sets S    Σ_{v in S} w_v - Σ_c f_c ⌊Σ_{v in S} a_cv / q_c⌋        w, a, f ≥ 0 whole numbers
+    max over stable sets S    Σ_{v in S} w_v - Σ_c f_c ⌊Σ_{v in S} a_cv / q_c⌋        integers w, a, f ≥ 0
 
-The search is that of :mod:`colgen.solvers.graphs.stable_set`, whose bound by cliques holds all the more where charges
-are left out of it.  Charges are paid as vertices come in; as a set may be worth more without the last of them, every
-set on the way is looked at.  All numbers are whole: whoever has fractions rounds weights up and charges down.
+The search is that of :mod:`colgen.solvers.graphs.stable_set`.  Its clique bound ignores charges, so it remains valid.
+Charges are paid as vertices are included.  A set may be worth more without its last vertices, so every set on the way
+is evaluated.  All numbers are integers: round fractional weights up and charges down.
 """
 
 from __future__ import annotations
@@ -32,20 +32,15 @@ from colgen.solvers.stopping import Expired, never
 Ints = NDArray[np.int64]
 
 _CHUNK = 1 << 10
-"""Nodes before the first look at the clock."""
+"""Nodes before the first check of the clock."""
 
 
 class _Charges(NamedTuple):
-    """What is counted.
+    """The counts.
 
-    Attributes
-    ----------
-    starts, counts, amounts
-        Where each vertex begins among the counts that it is in; those, and how much it has in each.
-    divisors, charges
-        Of the counts.
-    sums
-        Of each level of the search: what the vertices included sum up to in each count.
+    * ``starts``, ``counts``, ``amounts``: start of each vertex's entries, and for each entry the count and the amount
+    * ``divisors``, ``charges``: divisor and charge of each count
+    * ``sums``: sums of the included vertices, by level and count
     """
 
     starts: Ints
@@ -68,23 +63,23 @@ def heaviest_counted(
     nodes: int | None = None,
     expired: Expired = never,
 ) -> StableSets:
-    """The stable set that is worth most, if that is more than ``above``, and those that the search meets on its way.
+    """Return the stable set of largest value above ``above``, and the improving sets found before.
 
     Parameters
     ----------
     adjacency, weights, above, most, nodes, expired
-        As for :func:`colgen.solvers.graphs.stable_set.heaviest`.
+        As in :func:`colgen.solvers.graphs.stable_set.heaviest`.
     amounts
-        Of each vertex in each count, shape (counts, n); whole, from 0.
+        Nonnegative integer amount of each vertex in each count, shape (counts, n).
     divisors
-        Of the counts, from 1.
+        Positive integers, one per count.
     charges
-        For each time that a count's divisor is full, from 0; below 2^62 in all for any stable set.
+        Nonnegative integer charge per full divisor; below 2^62 in total for any stable set.
 
     Raises
     ------
     ArrayError
-        If the arguments are not of these kinds, or sums may be too large.
+        If the arguments are invalid, or sums may be too large.
     """
     conflict = as_graph(adjacency)
     weight = as_weights(weights, len(conflict))
@@ -95,7 +90,7 @@ def heaviest_counted(
     if sum(f * k for f, k in zip(charge.tolist(), times, strict=True)) >= LARGEST_SUM:
         raise ArrayError("charges: expected a sum below 2^62")
     above = as_integer(above, "above", low=0)
-    # What a vertex pays by itself is part of its weight: ⌊(s + a) / q⌋ = ⌊(s + a mod q) / q⌋ + ⌊a / q⌋.
+    # A vertex's own charges are subtracted from its weight: ⌊(s + a) / q⌋ = ⌊(s + a mod q) / q⌋ + ⌊a / q⌋.
     alone = charge.astype(object) @ (amount // divisor[:, None]).astype(object)
     weight = np.array([max(w - f, 0) for w, f in zip(weight.tolist(), alone, strict=True)], dtype=np.int64)
     amount = amount % divisor[:, None]
@@ -103,7 +98,7 @@ def heaviest_counted(
     items = items[np.argsort(-weight[items], kind="stable")]
     paid = np.flatnonzero((charge > 0) & (amount[:, items].sum(axis=1) >= divisor))
     owners, counts = np.nonzero(amount[np.ix_(paid, items)].T)
-    told = _Charges(
+    terms = _Charges(
         np.searchsorted(owners, np.arange(len(items) + 1)),
         counts,
         amount[paid[counts], items[owners]],
@@ -114,14 +109,14 @@ def heaviest_counted(
     search = begin(conflict[np.ix_(items, items)], weight[items], above)
 
     def advance(search: StableSetSearch, nodes: int) -> bool:
-        return _go_on(search, told, nodes)
+        return _continue(search, terms, nodes)
 
     return run(search, advance, items, len(weight), _CHUNK, most=most, nodes=nodes, expired=expired)
 
 
 @njit(cache=True)
-def _go_on(search: StableSetSearch, told: _Charges, nodes: int) -> bool:
-    """Search for so many nodes more; whether it has come to its end."""
+def _continue(search: StableSetSearch, terms: _Charges, nodes: int) -> bool:
+    """Search ``nodes`` more nodes; return whether the search is completed."""
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit = state[0], state[3] + nodes
     while level >= 0 and state[3] < limit:
@@ -130,13 +125,13 @@ def _go_on(search: StableSetSearch, told: _Charges, nodes: int) -> bool:
             level -= 1
             continue
         value = search.value[level] + weights[v]
-        for c in range(len(told.divisors)):
-            told.sums[level + 1, c] = told.sums[level, c]
-        for e in range(told.starts[v], told.starts[v + 1]):
-            c = told.counts[e]
-            before = told.sums[level, c]
-            told.sums[level + 1, c] = before + told.amounts[e]
-            value -= told.charges[c] * ((before + told.amounts[e]) // told.divisors[c] - before // told.divisors[c])
+        for c in range(len(terms.divisors)):
+            terms.sums[level + 1, c] = terms.sums[level, c]
+        for e in range(terms.starts[v], terms.starts[v + 1]):
+            c = terms.counts[e]
+            before = terms.sums[level, c]
+            terms.sums[level + 1, c] = before + terms.amounts[e]
+            value -= terms.charges[c] * ((before + terms.amounts[e]) // terms.divisors[c] - before // terms.divisors[c])
         if value > state[1]:
             state[1] = value
             row = state[2] % len(search.found)
@@ -147,7 +142,7 @@ def _go_on(search: StableSetSearch, told: _Charges, nodes: int) -> bool:
             state[2] += 1
         some = np.uint64(0)
         for w in range(words):
-            inside = search.candidates[level, w] & search.strangers[v, w]
+            inside = search.candidates[level, w] & search.others[v, w]
             search.candidates[level + 1, w] = inside
             some |= inside
         if some != 0:

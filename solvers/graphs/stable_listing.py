@@ -1,8 +1,8 @@
-"""All stable sets of at least a weight to which nothing can be added.
+"""Enumeration of maximal stable sets of at least a given weight.
 
-The depth-first search of :mod:`colgen.solvers.graphs.stable_set`, with the vertices that have been left out (C. Bron,
-J. Kerbosch, *Algorithm 457: finding all cliques of an undirected graph*, Communications of the ACM 16, 1973): a set to
-which one of them could be added has been, or will be, listed with it.
+The depth-first search of :mod:`colgen.solvers.graphs.stable_set` also keeps the excluded vertices (C. Bron, J.
+Kerbosch, *Algorithm 457: finding all cliques of an undirected graph*, Communications of the ACM 16, 1973).  A set to
+which one of them can be added is not maximal.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import as_integer
-from colgen.solvers.graphs.bits import Words, put, unpacked
+from colgen.solvers.graphs.bits import Words, put, unpack
 from colgen.solvers.graphs.stable_set import StableSetSearch, as_graph, as_weights, begin, next_included
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.stopping import Expired, never
@@ -25,18 +25,14 @@ _CHUNK = 1 << 14
 def maximal(
     adjacency: ArrayLike, weights: ArrayLike, *, least: int = 0, limit: int = 10_000, expired: Expired = never
 ) -> Mask | None:
-    """The maximal stable sets that weigh at least ``least``, one a row: shape (sets, n); None if they are too many.
+    """Return the maximal stable sets with weight at least ``least``, shape (sets, n).  None if there are too many.
 
     Parameters
     ----------
     adjacency
         A symmetric mask with a false diagonal, shape (n, n).
     weights
-        Whole numbers from 0, shape (n,).
-    limit
-        At most so many.
-    expired
-        Asked several times a second; None is returned when the answer is yes.
+        Nonnegative integers, shape (n,).
     """
     conflict = as_graph(adjacency)
     weight = as_weights(weights, len(conflict))
@@ -48,20 +44,20 @@ def maximal(
     search = begin(conflict[np.ix_(order, order)], weight[order], least - 1)
     passed = np.zeros_like(search.candidates)
     listed = np.zeros((limit, search.candidates.shape[1]), dtype=np.uint64)
-    while not go_on(search, passed, listed, _CHUNK):
+    while not continue_listing(search, passed, listed, _CHUNK):
         if search.state[2] > limit or expired():
             return None
     count = int(search.state[2])
     if count > limit:
         return None
     members = np.zeros((count, n), dtype=np.bool_)
-    members[:, order] = unpacked(listed[:count], n)
+    members[:, order] = unpack(listed[:count], n)
     return members
 
 
 @njit(cache=True)
-def go_on(search: StableSetSearch, passed: Words, listed: Words, nodes: int) -> bool:
-    """List for so many nodes more; whether the search has come to its end, or found more sets than there is room."""
+def continue_listing(search: StableSetSearch, passed: Words, listed: Words, nodes: int) -> bool:
+    """Search ``nodes`` more nodes; return whether the search is completed or ``listed`` is full."""
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit, above = state[0], state[3] + nodes, state[1]
     while level >= 0 and state[3] < limit:
@@ -72,8 +68,8 @@ def go_on(search: StableSetSearch, passed: Words, listed: Words, nodes: int) -> 
         value = search.value[level] + weights[v]
         some, others = np.uint64(0), np.uint64(0)
         for w in range(words):
-            inside = search.candidates[level, w] & search.strangers[v, w]
-            outside = passed[level, w] & search.strangers[v, w]
+            inside = search.candidates[level, w] & search.others[v, w]
+            outside = passed[level, w] & search.others[v, w]
             search.candidates[level + 1, w], passed[level + 1, w] = inside, outside
             some |= inside
             others |= outside

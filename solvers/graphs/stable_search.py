@@ -1,8 +1,8 @@
 """Many different heavy stable sets, by local search.
 
-A vertex outside that weighs more than its neighbours inside replaces them, as long as there is one; then a vertex drawn
-at random does so whatever it weighs, and those that it has thrown out stay outside until nothing else improves.  Every
-start forces in the vertex that the sets found so far hold most seldom, so that together they touch all vertices.
+A vertex outside the set replaces its neighbours inside if it weighs more, as long as possible.  Then a random vertex
+replaces its neighbours regardless of weight.  The removed vertices stay outside until no other improves.  Every start
+includes the vertex that is in fewest of the sets found so far, so that together they cover all vertices.
 
 Source: B. Nogueira, R. G. S. Pinheiro, A. Subramanian, *A hybrid iterated local search heuristic for the maximum weight
 independent set problem*, Optimization Letters 12 (2018), for the moves.
@@ -26,20 +26,18 @@ Mask = NDArray[np.bool_]
 def heavy(
     adjacency: ArrayLike, weights: ArrayLike, *, above: int = 0, number: int = 64, kicks: int = 20, seed: int = 0
 ) -> Mask:
-    """Stable sets that weigh more than ``above``, none twice, heaviest first: shape (sets, n).
+    """Return distinct stable sets heavier than ``above``, heaviest first, shape (sets, n).
 
-    Every vertex of positive weight that could be added to a set is in it.
+    No vertex of positive weight can be added to a set.
 
     Parameters
     ----------
     adjacency
         A symmetric mask with a false diagonal, shape (n, n).
     weights
-        Whole numbers from 0, shape (n,).
-    number
-        At most so many.
+        Nonnegative integers, shape (n,).
     kicks
-        How often a local optimum is left at random from each start; there is a start for each vertex.
+        Random perturbations per start; each vertex is a start.
     """
     conflict = as_graph(adjacency)
     weight = as_weights(weights, len(conflict))
@@ -56,7 +54,7 @@ def heavy(
 
 
 def lists_of(conflict: Mask) -> tuple[Ints, Ints]:
-    """The neighbours of each vertex v, ``neighbours[starts[v]:starts[v + 1]]``."""
+    """Return adjacency lists: the neighbours of v are ``neighbours[starts[v]:starts[v + 1]]``."""
     owners, neighbours = np.nonzero(conflict)
     return np.searchsorted(owners, np.arange(len(conflict) + 1)).astype(np.int64), neighbours.astype(np.int64)
 
@@ -77,7 +75,7 @@ def _remove(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: I
 
 @inner
 def _replace(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: Ints, barred: Mask, v: int) -> int:
-    """Put v in for its neighbours inside, which are barred; returns the gain."""
+    """Replace v's neighbours inside by v and bar them; return the gain."""
     gain = weights[v] - mass[v]
     if mass[v] > 0:
         for k in range(starts[v], starts[v + 1]):
@@ -91,7 +89,7 @@ def _replace(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: 
 
 @inner
 def _climb(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: Ints, barred: Mask) -> int:
-    """Replace while that gains, barred vertices last; returns what is gained."""
+    """Perform improving replacements, barred vertices last; return the gain."""
     total, n = 0, len(weights)
     for free in (False, True):
         if free:
@@ -113,7 +111,7 @@ def _climb(starts: Ints, neighbours: Ints, weights: Ints, inside: Mask, mass: In
 def search(
     starts: Ints, neighbours: Ints, weights: Ints, above: int, number: int, kicks: int, state: Ints
 ) -> tuple[Mask, int]:
-    """The sets found, and how many there are."""
+    """Return the sets found, and their number."""
     n = len(weights)
     found = np.zeros((number, n), dtype=np.bool_)
     seen = np.zeros(number, dtype=np.int64)
@@ -132,7 +130,7 @@ def search(
         inside, barred = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
         mass = np.zeros(n, dtype=np.int64)
         value = _replace(starts, neighbours, weights, inside, mass, barred, first)
-        for v in range(n):  # its neighbours come in last
+        for v in range(n):  # bar its neighbours
             barred[v] = mass[v] > 0
         value += _climb(starts, neighbours, weights, inside, mass, barred)
         for kick in range(kicks + 1):

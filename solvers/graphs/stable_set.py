@@ -1,23 +1,21 @@
-r"""Stable sets of largest weight, exactly: no two of their vertices are neighbours.
+r"""Stable sets of largest weight, exactly.
 
-    max over stable sets S    Σ_{v in S} w_v        w whole numbers
+    max over stable sets S    Σ_{v in S} w_v        w integer
 
-The search is depth first over vertices to include.  A node's candidates C are bounded by cliques, of whose vertices a
-stable set has one at the most: for any cliques K with shares y_K ≥ 0 such that each candidate v is given at least its
-weight, Σ_{K with v} y_K ≥ w_v, no stable set within C weighs more than Σ_K y_K.  Cliques are built greedily; each is
-given the least weight that is left of any of its vertices, and a vertex leaves when nothing is left of its own.  In
-that order, the sum up to a vertex bounds all sets of vertices that have left by then: those that do not pass what is
-known need not be included first.
+Depth-first search over vertices to include.  Cliques bound a node's candidates C, as a stable set has at most one
+vertex of each.  For cliques K with shares y_K ≥ 0 that cover each candidate's weight, Σ_{K with v} y_K ≥ w_v, no stable
+set within C weighs more than Σ_K y_K.  Cliques are built greedily.  Each gets the least remaining weight of its
+vertices, and vertices without remaining weight leave.  In this order, the sum up to a vertex bounds all sets of
+vertices that have left by then.  Vertices whose sum does not exceed the best known weight need not be included first.
 
-Weights are whole, so that no sum is rounded and a bound is a proof: whoever has fractions multiplies them by a power of
-two and rounds up.
+Weights are integers: sums are exact, and a bound is a proof.  Multiply fractions by a power of two and round up.
 
-Sources: L. Babel, *A fast algorithm for the maximum weight clique problem*, Computing 52 (1994), and W. Tavares,
-M. Bastos Campos Neto, C. Diego Rodrigues, P. Michelon, *Um algoritmo de branch and bound para o problema da clique
-máxima ponderada*, Proceedings of XLVII SBPO (2015), for the bound; P. San Segundo, D. Rodríguez-Losada, A. Jiménez,
-*An exact bit-parallel algorithm for the maximum clique problem*, Computers & Operations Research 38 (2011), for the
-bits; S. Held, W. Cook, E. C. Sewell, *Maximum-weight stable sets and safe lower bounds for graph coloring*,
-Mathematical Programming Computation 4 (2012), for whole numbers.
+Sources: L. Babel, *A fast algorithm for the maximum weight clique problem*, Computing 52 (1994), and W. Tavares, M.
+Bastos Campos Neto, C. Diego Rodrigues, P. Michelon, *Um algoritmo de branch and bound para o problema da clique máxima
+ponderada*, Proceedings of XLVII SBPO (2015), for the bound; P. San Segundo, D. Rodríguez-Losada, A. Jiménez, *An exact
+bit-parallel algorithm for the maximum clique problem*, Computers & Operations Research 38 (2011), for the bits; S.
+Held, W. Cook, E. C. Sewell, *Maximum-weight stable sets and safe lower bounds for graph coloring*, Mathematical
+Programming Computation 4 (2012), for integers.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from colgen.solvers.arrays import ArrayError, as_booleans, as_integer, as_integers
-from colgen.solvers.graphs.bits import Words, drop, holds, lowest, num_words, packed, put, unpacked
+from colgen.solvers.graphs.bits import Words, drop, holds, lowest, num_words, pack, put, unpack
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner
 from colgen.solvers.stopping import Expired, Pace, never
@@ -39,32 +37,32 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 LARGEST_SUM = 2**62
-"""All weights together stay below."""
+"""The sum of all weights must be smaller."""
 
 _KEPT = 256
-"""So many of the sets found are kept, the last ones."""
+"""Number of sets that are kept, the last ones."""
 
 _CHUNK = 1 << 12
-"""Nodes before the first look at the clock."""
+"""Nodes before the first check of the clock."""
 
 _LOOK = 0.05
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 
 @dataclass(frozen=True)
 class StableSets:
-    """What a search has found.
+    """The result of a search.
 
     Attributes
     ----------
     members
-        Sets that weigh more than was asked for, one a row, each heavier than the one before; shape (sets, vertices).
+        Sets above the given weight, each heavier than the previous one, shape (sets, vertices).
     weights
-        What they weigh.
+        Their weights.
     bound
-        No stable set weighs more than this.
+        Upper bound on the weight of every stable set.
     finished
-        Whether the search has come to its end: the last set is then the heaviest, or none weighs more than asked for.
+        Whether the search was completed: the last set is the heaviest, or none exceeds the given weight.
     """
 
     members: Mask
@@ -74,28 +72,22 @@ class StableSets:
 
 
 class StableSetSearch(NamedTuple):
-    """A search that can be interrupted and goes on where it was.
+    """State of an interruptible search.
 
-    Attributes
-    ----------
-    weights, neighbours, strangers
-        Of the vertices in the order of the search: weights, and as bits who is a neighbour and who is not.
-    candidates, order, bounds
-        Of each level: the candidates that are left, and in what order they have left the cliques, with the sums up to
-        them.
-    place, value, chosen
-        Of each level: which of them comes next (-1: none; -2: the level is new), the weight included, and the vertex.
-    state
-        The level, the weight to be passed, how many sets have been found, and the nodes so far.
-    found, found_weights
-        The last sets found.
-    rest, left, pool, clique
-        Memory for the bound: weights that are left, sets of candidates, and the vertices of a clique.
+    * ``weights``, ``neighbours``, ``others``: weights, and bit sets of neighbours and of other vertices, in search
+      order
+    * ``candidates``, ``order``, ``bounds``: for each level: the remaining candidates, the order in which they left the
+      cliques, and the sums up to them
+    * ``place``, ``value``, ``chosen``: for each level: the next candidate (-1: none; -2: a new level), the included
+      weight, and the vertex
+    * ``state``: the level, the weight to exceed, the number of sets found, and the number of nodes
+    * ``found``, ``found_weights``: the last sets found
+    * ``rest``, ``left``, ``pool``, ``clique``: buffers of the bound: remaining weights, candidate sets, and a clique
     """
 
     weights: Ints
     neighbours: Words
-    strangers: Words
+    others: Words
     candidates: Words
     order: Ints
     bounds: Ints
@@ -120,27 +112,25 @@ def heaviest(
     nodes: int | None = None,
     expired: Expired = never,
 ) -> StableSets:
-    """The heaviest stable set that weighs more than ``above``, and those that the search meets on its way to it.
+    """Return the heaviest stable set above ``above``, and the improving sets found before.
 
     Parameters
     ----------
     adjacency
         A symmetric mask with a false diagonal, shape (n, n).
     weights
-        Whole numbers from 0, shape (n,).
+        Nonnegative integers, shape (n,).
     above
-        Sets of at most this weight are not looked for; ``bound`` accounts for them.
+        Only heavier sets are searched; ``bound`` is at least this.
     most
-        Once it has found a set, the search ends after so many nodes.
+        Node limit once a set is found.
     nodes
-        It ends after so many whatever it has found.
-    expired
-        It ends when this is true.
+        Node limit in any case.
 
     Raises
     ------
     ArrayError
-        If the arguments are not of these kinds, or the weights sum to 2^62 or more.
+        If the arguments are invalid, or the weights sum to 2^62 or more.
     """
     conflict = as_graph(adjacency)
     weight = as_weights(weights, len(conflict))
@@ -148,7 +138,7 @@ def heaviest(
     items = np.flatnonzero(weight)
     items = items[np.argsort(-weight[items], kind="stable")]
     search = begin(conflict[np.ix_(items, items)], weight[items], above)
-    return run(search, go_on, items, len(weight), _CHUNK, most=most, nodes=nodes, expired=expired)
+    return run(search, continue_search, items, len(weight), _CHUNK, most=most, nodes=nodes, expired=expired)
 
 
 def run(
@@ -162,16 +152,16 @@ def run(
     nodes: int | None,
     expired: Expired,
 ) -> StableSets:
-    """Advance a search over some of n vertices until it ends, or one of the limits of :func:`heaviest` does it.
+    """Advance a search over some of n vertices until it ends or reaches a limit of :func:`heaviest`.
 
     Parameters
     ----------
     advance
-        Given the search and a number of nodes, goes on for as many; whether the search has come to its end.
+        Search a number of nodes; return whether the search is completed.
     items
         The search's vertices.
     chunk
-        Nodes before ``expired`` is called for the first time.
+        Nodes before the first call of ``expired``.
     """
     limit = LARGEST_SUM if nodes is None else as_integer(nodes, "nodes", low=0)
     pace = Pace(min(chunk, limit), _LOOK)
@@ -187,23 +177,23 @@ def run(
     count = int(search.state[2])
     rows = np.arange(max(count - _KEPT, 0), count) % _KEPT
     members = np.zeros((len(rows), n), dtype=np.bool_)
-    members[:, items] = unpacked(search.found[rows], len(items))
+    members[:, items] = unpack(search.found[rows], len(items))
     bound = int(search.state[1]) if finished else max(int(open_bound(search)), int(search.state[1]))
     return StableSets(members, search.found_weights[rows].copy(), bound, bool(finished))
 
 
 def as_graph(adjacency: ArrayLike) -> Mask:
-    """The mask of a graph, refused if it is none."""
+    """Return a validated adjacency matrix."""
     conflict = as_booleans(adjacency, "adjacency", shape=("n", "n"))
     if not np.array_equal(conflict, conflict.T):
         raise ArrayError("adjacency: expected a symmetric mask")
     if conflict.diagonal().any():
-        raise ArrayError("adjacency: expected a mask without loops, no vertex its own neighbour")
+        raise ArrayError("adjacency: expected a mask without loops (a false diagonal)")
     return conflict
 
 
 def as_weights(weights: ArrayLike, n: int) -> Ints:
-    """Whole numbers from 0, one a vertex, whose sums are exact; refused if they are not."""
+    """Return validated weights: nonnegative integers, one per vertex, with exact sums."""
     weight = as_integers(weights, "weights", shape=(as_integer(n, "n", low=0),), low=0)
     if sum(weight.tolist()) >= LARGEST_SUM:
         raise ArrayError("weights: expected a sum below 2^62")
@@ -211,19 +201,19 @@ def as_weights(weights: ArrayLike, n: int) -> Ints:
 
 
 def begin(conflict: Mask, weights: Ints, above: int) -> StableSetSearch:
-    """A search over vertices of positive weight, in this order."""
+    """Return a search over vertices of positive weight, in this order."""
     n = len(weights)
     words, levels = max(num_words(n), 1), n + 1
-    stranger = ~conflict
-    np.fill_diagonal(stranger, False)
-    everybody = packed(np.ones((1, n), dtype=np.bool_)) if n else np.zeros((1, 1), dtype=np.uint64)
+    other = ~conflict
+    np.fill_diagonal(other, False)
+    everything = pack(np.ones((1, n), dtype=np.bool_)) if n else np.zeros((1, 1), dtype=np.uint64)
     candidates = np.zeros((levels, words), dtype=np.uint64)
-    candidates[0] = everybody[0]
+    candidates[0] = everything[0]
     place = np.full(levels, -2, dtype=np.int64)
     return StableSetSearch(
         weights,
-        packed(conflict) if n else np.zeros((0, words), dtype=np.uint64),
-        packed(stranger) if n else np.zeros((0, words), dtype=np.uint64),
+        pack(conflict) if n else np.zeros((0, words), dtype=np.uint64),
+        pack(other) if n else np.zeros((0, words), dtype=np.uint64),
         candidates,
         np.zeros((levels, max(n, 1)), dtype=np.int64),
         np.zeros((levels, max(n, 1)), dtype=np.int64),
@@ -242,7 +232,7 @@ def begin(conflict: Mask, weights: Ints, above: int) -> StableSetSearch:
 
 @inner
 def order_by_cliques(search: StableSetSearch, level: int) -> int:
-    """Bound a level's candidates by greedy cliques; returns how many candidates there are."""
+    """Bound a level's candidates by greedy cliques; return the number of candidates."""
     candidates, order, bounds = search.candidates[level], search.order[level], search.bounds[level]
     left, pool, rest, clique = search.left, search.pool, search.rest, search.clique
     words, count, total, first = len(candidates), 0, 0, 0
@@ -252,7 +242,7 @@ def order_by_cliques(search: StableSetSearch, level: int) -> int:
         while word != 0:
             v = (w << 6) + lowest(word)
             rest[v] = search.weights[v]
-            if rest[v] == 0:  # nothing to cover
+            if rest[v] == 0:
                 drop(left, v)
                 order[count], bounds[count] = v, 0
                 count += 1
@@ -287,7 +277,7 @@ def order_by_cliques(search: StableSetSearch, level: int) -> int:
 
 @folded
 def next_included(search: StableSetSearch, level: int, above: int) -> int:
-    """The next candidate of a level to include, which is none any more; -1 if none leads to more than a weight."""
+    """Remove and return the next candidate of a level to include; -1 if none leads above a weight."""
     if search.place[level] == -2:
         search.place[level] = order_by_cliques(search, level) - 1
         search.state[3] += 1
@@ -302,8 +292,8 @@ def next_included(search: StableSetSearch, level: int, above: int) -> int:
 
 
 @njit(cache=True)
-def go_on(search: StableSetSearch, nodes: int) -> bool:
-    """Search for so many nodes more; whether it has come to its end."""
+def continue_search(search: StableSetSearch, nodes: int) -> bool:
+    """Search ``nodes`` more nodes; return whether the search is completed."""
     state, weights, words = search.state, search.weights, search.candidates.shape[1]
     level, limit = state[0], state[3] + nodes
     while level >= 0 and state[3] < limit:
@@ -314,7 +304,7 @@ def go_on(search: StableSetSearch, nodes: int) -> bool:
         value = search.value[level] + weights[v]
         some = np.uint64(0)
         for w in range(words):
-            inside = search.candidates[level, w] & search.strangers[v, w]
+            inside = search.candidates[level, w] & search.others[v, w]
             search.candidates[level + 1, w] = inside
             some |= inside
         if some != 0:
@@ -335,7 +325,7 @@ def go_on(search: StableSetSearch, nodes: int) -> bool:
 
 @njit(cache=True)
 def open_bound(search: StableSetSearch) -> int:
-    """No stable set that the search has still to look at weighs more than this."""
+    """Return an upper bound on the stable sets that are not searched yet."""
     best = search.state[1]
     for level in range(search.state[0] + 1):
         if search.place[level] == -2:

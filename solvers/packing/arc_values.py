@@ -1,4 +1,4 @@
-"""The value of each arc of a knapsack's network: the best packing that uses it."""
+"""Arc values of a knapsack network: the best packing that uses each arc."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import overwrite
 from colgen.solvers.packing.chains import chain, slide, successors
 from colgen.solvers.packing.network import Floats, PackingNetwork
-from colgen.solvers.packing.network_arguments import SWEEPS, Arcs, arcs_of, check, in_portions
+from colgen.solvers.packing.network_arguments import SWEEPS, Arcs, arcs_of, check, portions_of
 from colgen.solvers.stopping import Look, look_away
 
 NEVER = -1e30
-"""The value of what cannot be reached."""
+"""The value of unreachable states."""
 
 
 def arc_values(net: PackingNetwork, values: Floats, profits: Floats, *, look: Look = look_away) -> Floats:
-    """For each arc the best profit of a packing that uses it; ``NEVER`` if none does."""
+    """Return the best profit of a packing through each arc, or ``NEVER``."""
     check(net, values, profits)
     m, arcs = net.num_items, arcs_of(net)
     reach = np.empty((m + 1, net.num_states))
     reach[0], reach[0, 0] = NEVER, 0.0
     best = np.full(net.num_arcs, NEVER)
-    portions = in_portions(net)
+    portions = portions_of(net)
     for first, last in reversed(portions):
         if len(portions) > 1:
             look()
@@ -32,14 +32,14 @@ def arc_values(net: PackingNetwork, values: Floats, profits: Floats, *, look: Lo
 
 
 def arc_work(net: PackingNetwork) -> int:
-    """Elementary steps that :func:`arc_values` takes."""
+    """Return the number of elementary steps of :func:`arc_values`."""
     copies = np.where(net.copies * net.widths + net.widths > net.capacity, 1, np.maximum(net.copies, 1))
     return int((net.num_states + np.diff(net.first_arc) * copies).sum())
 
 
 @njit(cache=True, nogil=True)
 def _forward(first_item, last_item, capacity, widths, copies, first_arc, tails, heads, profits, reach):  # type: ignore[no-untyped-def]
-    """Best profit of pieces of items before i that end exactly at a state; shape (items + 1, states)."""
+    """Write the best profit of pieces of items before i that end at a state, shape (items + 1, states)."""
     for i in range(first_item, last_item):
         w, first, last = widths[i], first_arc[i], first_arc[i + 1]
         before, here = reach[i], reach[i + 1]
@@ -77,7 +77,6 @@ def _forward(first_item, last_item, capacity, widths, copies, first_arc, tails, 
 def _through_items(
     arcs: Arcs, first_item: int, last_item: int, values: Floats, profits: Floats, reach: Floats, best: Floats
 ) -> None:
-    """Write the value of each arc of some items into ``best``."""
     copies, tails, heads = arcs.copies, arcs.tails, arcs.heads
     for i in range(first_item, last_item):
         first, last = arcs.first_arc[i], arcs.first_arc[i + 1]
@@ -85,13 +84,13 @@ def _through_items(
             continue
         free = copies[i] * arcs.widths[i] + arcs.widths[i] > arcs.capacity
         if free or copies[i] == 1:
-            # Any number of pieces of i on either side, or none.
+            # Pieces of i on either side are unlimited or absent.
             before = reach[i + 1] if free else reach[i]
             after = values[i] if free else values[i + 1]
             for k in range(first, last):
                 best[k] = before[tails[k]] + profits[k] + after[heads[k]]
             continue
-        # A run of pieces from state j of a chain to state l, j <= arc < l <= j + copies, serves all arcs between them.
+        # A run of pieces from state j of a chain to state l, j <= arc < l <= j + copies, uses all arcs between them.
         count, before, after = last - first, reach[i], values[i + 1]
         following = successors(first, last, tails, heads)
         taken = np.zeros(count, np.bool_)

@@ -1,7 +1,7 @@
-"""Items of many copies: chains of arcs, and the best end of at most so many pieces along them.
+"""Items with many copies: chains of arcs, and the best run of pieces along them.
 
-The arcs of an item of width w form chains p, p + w, p + 2w, ...  Along a chain a maximum over a sliding window finds in
-O(1) time a state which of the next b states is best to end at, whatever b is.
+The arcs of an item with width w form chains p, p + w, p + 2w, ...  A maximum over a sliding window gives the best of
+the next b states in O(1) time per state, for any b.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from colgen.solvers.kernel_cache import njit
 
 @njit(cache=True, no_cpython_wrapper=True)
 def successors(first, last, tails, heads):  # type: ignore[no-untyped-def]
-    """For each of an item's arcs ``first`` to ``last`` the one that continues it, less ``first``; -1 if none does."""
+    """Return each arc's successor among an item's arcs, minus ``first``, or -1."""
     after = np.full(last - first, -1, np.int64)
     other = first
     for k in range(first, last):
@@ -26,7 +26,7 @@ def successors(first, last, tails, heads):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def chain(begin, first, after, tails, heads, profits, taken, states, sums):  # type: ignore[no-untyped-def]
-    """Write the states along the chain that begins with an arc, and the profit up to each; returns how many arcs."""
+    """Write the states and profits along the chain from an arc.  Return the number of arcs."""
     length, k = 0, begin
     states[0], sums[0] = tails[first + begin], 0.0
     while k >= 0:
@@ -40,23 +40,22 @@ def chain(begin, first, after, tails, heads, profits, taken, states, sums):  # t
 
 @njit(cache=True, no_cpython_wrapper=True)
 def slide(ends, states, sums, most, window, best):  # type: ignore[no-untyped-def]
-    """Improve ``best`` by the best of the last ``most`` states of a sweep, those at hand included.
+    """Improve ``best`` by the best of the last ``most + 1`` states of a sweep.
 
     Parameters
     ----------
     ends
-        What each state is worth where the pieces end, or begin.
+        Value of each state at which the pieces end, or begin.
     states, sums
-        Of the chain, in the order of the sweep, and the profit up to each: from one to another they differ by what the
-        pieces between earn.
+        The chain in sweep order, and the profit up to each state.  Differences are the profits of the pieces between.
     most
-        Pieces between the two.
+        Most pieces.
     window
-        Room for as many numbers as there are states.
+        Buffer with one entry per state.
     best
-        Of each state; it is changed where pieces improve it.
+        Values of the states, to be improved.
     """
-    # Ends in the window by decreasing value, nearest last.
+    # The window has candidate ends by decreasing value, nearest last.
     front, back = 0, 0
     for j in range(len(states)):
         v = ends[states[j]] + sums[j]

@@ -2,16 +2,16 @@ r"""The knapsack problem with conflicts: some pairs of items may not be packed t
 
     max Σ_i p_i x_i    subject to    Σ_i w_i x_i ≤ C,    x_i + x_j ≤ 1 for each conflict {i, j},    x binary.
 
-Depth first, items in the order of what they earn by size.  What can still be added to the chosen ones is a list, in
-which all are compatible with them and fit; from each of its places on no more can be earned than by
+Depth-first search over items by decreasing profit per size.  Each level has a list of items that fit and are compatible
+with the chosen ones.  Three bounds limit the profit from each position of a list on:
 
-* the items of the list by size, the last one in part (Dantzig's bound);
-* the dearest item of each clique of conflicts that the list meets, for a fixed cover of all items by cliques;
-* the knapsack without conflicts over all items from there on, read off a table (of sizes divided by a whole number,
-  where the capacity is large).
+* the items of the list by profit per size, the last one fractional (Dantzig's bound);
+* the most profitable item of each clique of conflicts in the list, for a fixed cover of all items by cliques;
+* the knapsack without conflicts over all later items, from a table (with sizes divided by an integer if the capacity is
+  large).
 
-The first two are found for all places of a list in one pass.  An item is the *first* of a set if it comes first in the
-order: the best set of each first item is met on the way, which makes many columns of one call.
+One pass computes the first two for all positions of a list.  The *first* item of a set comes first in the order.  The
+search stores the best set of each first item, which gives many columns per call.
 
 Sources: R. Sadykov, F. Vanderbeck, *Bin packing with conflicts: a generic branch-and-price algorithm*, INFORMS Journal
 on Computing 25 (2013), for the problem and enumeration with completion bounds; G. B. Dantzig, *Discrete-variable
@@ -36,31 +36,30 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _CELLS = 1 << 22
-"""Of the table without conflicts, at most: it is filled at every call."""
+"""Most cells of the table without conflicts; every call fills it."""
 
 _NEVER = 1 << 62
-"""More nodes than any search has time for."""
+"""A node limit that no search reaches."""
 
 _PORTION = 200_000
-"""Nodes between two looks at the clock."""
+"""Nodes between two checks of the clock."""
 
 _SAFE = 1.0 + 1e-12
-"""Dantzig's bound divides, which rounds: a hair more than it says bounds whole numbers up to 2^52 as well."""
+"""Factor for rounding in Dantzig's bound, sufficient for integers up to 2^52."""
 
 
 @dataclass(frozen=True)
 class Compatible:
-    """What a search has found.
+    """The result of a search.
 
     Attributes
     ----------
     members
-        Sets that are worth more than what was asked for, a mask each, the best one first; of each first item one at
-        most.
+        Masks of sets above the given value, best first, at most one per first item.
     values
-        Of these.
+        Their values.
     bound
-        No set is worth more: the best one's value, or what was asked for.  Infinite where the search was not finished.
+        Upper bound on all sets: the best value, or the given one; infinity if the search was not completed.
     """
 
     members: Mask
@@ -69,33 +68,23 @@ class Compatible:
 
     @property
     def finished(self) -> bool:
-        """Whether the search has come to its end."""
+        """Whether the search was completed."""
         return math.isfinite(self.bound)
 
 
 class _Search(NamedTuple):
-    """A search that goes on where it was; items are numbered by what they earn by size.
+    """State of an interruptible search; items are sorted by profit per size.
 
-    Attributes
-    ----------
-    profits, sizes, conflicts, cliques
-        Of the items.
-    table, unit
-        What items from each one on earn without conflicts, by the room that there is, in units.
-    lists, ends, places
-        What can be added at each level, how many these are, and which comes next.
-    bounds
-        Of what can be earned from each place of a list on.
-    rooms, values, chosen
-        What is left of the capacity at each level, what is earned by the items above it, and the item of the level.
-    dearest, touched
-        Memory: the dearest item of each clique in a list, and which cliques are in it.
-    best, sets, lengths
-        Of each first item the best value, its set and how many items that has.
-    state
-        Level, nodes of this first item, nodes in all.
-    most
-        The best value of all, and what was asked for.
+    * ``profits``, ``sizes``, ``conflicts``, ``cliques``: data of the items
+    * ``table``, ``unit``: profit of the items from each one on without conflicts, by capacity in units
+    * ``lists``, ``ends``, ``places``: for each level: the compatible items, their number, and the next one
+    * ``bounds``: bounds on the profit from each position of a list on
+    * ``rooms``, ``values``, ``chosen``: for each level: remaining capacity, profit of the items above, and the chosen
+      item
+    * ``largest``, ``touched``: buffers: the largest profit of each clique, and the cliques in a list
+    * ``best``, ``sets``, ``lengths``: for each first item: the best value, its set, and the number of its items
+    * ``state``: level, nodes for this first item, all nodes
+    * ``most``: the best value so far, and the value to exceed
     """
 
     profits: Floats
@@ -111,7 +100,7 @@ class _Search(NamedTuple):
     rooms: Ints
     values: Floats
     chosen: Ints
-    dearest: Floats
+    largest: Floats
     touched: Ints
     best: Floats
     sets: Ints
@@ -131,39 +120,37 @@ def best_compatible(
     patience: int | None = None,
     look: Look = look_away,
 ) -> Compatible:
-    """The best set of items without conflicts that fits, and good ones by their first items.
+    """Return the best set of compatible items, and good sets by first item.
 
     Parameters
     ----------
     profits
-        One an item; those that earn nothing are left out.
+        One per item; unprofitable items are ignored.
     sizes, capacity
-        Whole, not negative.
+        Nonnegative integers.
     conflicts
         A symmetric mask with a false diagonal, shape (items, items).
     above
-        From 0; sets that are worth no more are of no interest.
+        Nonnegative value that sets must exceed.
     spare
-        So many nodes are spent on each first item's own best set; beyond, only what may be the best of all is looked
-        for, which is found in any case.
+        Nodes spent on the best set of each first item.  After these, only sets that may be the best of all are
+        searched.
     patience
-        After so many nodes the search ends with what it has found, if that is anything; None: never before its end.
-    look
-        Called every few hundredths of a second; may raise.
+        Number of nodes after which the search stops if it has found a set; None: no limit.
 
     Raises
     ------
     ArrayError
-        Where a number is not whole, out of range, or NaN, or the mask is none of conflicts.
+        If a number is not an integer, out of range, or NaN, or ``conflicts`` is invalid.
     """
-    gains, size, room, pairs = _checked(profits, sizes, capacity, conflicts)
+    gains, size, room, pairs = _validate(profits, sizes, capacity, conflicts)
     least, extra = as_float(above, "above", low=0.0), as_integer(spare, "spare", low=0)
     enough = _NEVER if patience is None else as_integer(patience, "patience", low=1)
-    order = _in_order(gains, size, room, gains > 0.0)
+    order = _sort_items(gains, size, room, gains > 0.0)
     if not len(order):
         return Compatible(np.zeros((0, len(gains)), dtype=np.bool_), np.zeros(0), least)
     search = _begin(gains[order], size[order], room, pairs[np.ix_(order, order)], least)
-    while not (finished := _go_on(search, extra, min(_PORTION, max(enough - int(search.state[2]), 1)))):
+    while not (finished := _continue(search, extra, min(_PORTION, max(enough - int(search.state[2]), 1)))):
         look()
         if search.state[2] >= enough and search.most[0] > least:
             break
@@ -185,25 +172,23 @@ def maximal_compatible(
     limit: int = 10_000,
     look: Look = look_away,
 ) -> Mask | None:
-    """All sets that earn ``least`` or more and that no item can be added to, one a row; None if there are too many.
+    """Return all maximal sets with profit at least ``least``, one per row.  None if there are too many.
 
     Parameters
     ----------
     profits
-        From 0; items that earn nothing belong to the sets as well.
-    limit
-        At most so many sets.
+        Nonnegative; items with profit 0 belong to the sets, too.
     """
-    gains, size, room, pairs = _checked(profits, sizes, capacity, conflicts)
+    gains, size, room, pairs = _validate(profits, sizes, capacity, conflicts)
     wanted, most = as_float(least, "least"), as_integer(limit, "limit", low=0)
     if (gains < 0.0).any():
-        raise ArrayError("profits: expected numbers from 0, for sets that nothing can be added to")
-    order = _in_order(gains, size, room, np.ones(len(gains), dtype=np.bool_))
+        raise ArrayError("profits: expected nonnegative numbers for maximal sets")
+    order = _sort_items(gains, size, room, np.ones(len(gains), dtype=np.bool_))
     if not len(order):
         return np.zeros((0, len(gains)), dtype=np.bool_)
     search = _begin(gains[order], size[order], room, pairs[np.ix_(order, order)], wanted)
     listed, count = np.zeros((min(most, 1024) + 1, search.sets.shape[1]), dtype=np.int64), np.zeros(1, dtype=np.int64)
-    while not _list_on(search, room, listed, count, _PORTION):
+    while not _continue_listing(search, room, listed, count, _PORTION):
         look()
         if count[0] > most:
             return None
@@ -218,14 +203,14 @@ def maximal_compatible(
 
 
 def first_fit(sizes: ArrayLike, capacity: int, conflicts: ArrayLike, order: ArrayLike) -> Ints:
-    """The number of the knapsack of each item: each goes, in turn, into the first one where it fits without conflict.
+    """Return each item's knapsack, the first in which it fits without conflict.
 
     Parameters
     ----------
     sizes, capacity, conflicts
-        As for :func:`best_compatible`; no size exceeds the capacity.
+        As in :func:`best_compatible`; no size exceeds the capacity.
     order
-        All items, in the order in which they are packed.
+        All items in packing order.
     """
     size = as_integers(sizes, "sizes", shape=(None,), low=0)
     room = as_integer(capacity, "capacity", low=int(size.max(initial=0)))
@@ -237,7 +222,7 @@ def first_fit(sizes: ArrayLike, capacity: int, conflicts: ArrayLike, order: Arra
     return packed
 
 
-def _checked(
+def _validate(
     profits: ArrayLike, sizes: ArrayLike, capacity: int, conflicts: ArrayLike
 ) -> tuple[Floats, Ints, int, Mask]:
     gains = as_floats(profits, "profits", shape=(None,))
@@ -252,10 +237,10 @@ def _as_conflicts(conflicts: ArrayLike, number: int) -> Mask:
     return pairs
 
 
-def _in_order(gains: Floats, size: Ints, room: int, useful: Mask) -> Ints:
-    """The useful items that fit, by what they earn by size."""
+def _sort_items(gains: Floats, size: Ints, room: int, useful: Mask) -> Ints:
+    """Return the useful items that fit, by profit per size."""
     kept = np.flatnonzero(useful & (size <= room))
-    # What takes no room comes first.
+    # Items of size 0 come first.
     by_size = gains[kept] / np.where(size[kept] > 0, size[kept], 1e-3)
     return kept[np.lexsort((-gains[kept], -by_size))]
 
@@ -298,7 +283,7 @@ def _begin(profits: Floats, sizes: Ints, room: int, conflicts: Mask, least: floa
 
 @njit(cache=True, nogil=True)
 def _fill(profits: Floats, sizes: Ints, table: Floats) -> None:
-    """What items from each one on earn, by the room that there is: a row an item, from the last to the first."""
+    """Write the profit of the items from each one on, by capacity, last item first."""
     n, room = len(profits), table.shape[1]
     for r in range(room):
         table[n, r] = 0.0
@@ -311,7 +296,7 @@ def _fill(profits: Floats, sizes: Ints, table: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def _cliques(conflicts: Mask) -> Ints:
-    """A clique of conflicts for each item, the first one that takes it."""
+    """Return for each item the first clique of conflicts that admits it."""
     n = len(conflicts)
     clique, following, last = np.zeros(n, np.int64), np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     count = 0
@@ -333,23 +318,23 @@ def _cliques(conflicts: Mask) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _bound(search: _Search, level: int) -> None:
-    """What can be earned from each place of a level's list on."""
+    """Write bounds on the profit from each list position of a level."""
     items, end, room = search.lists[level], search.ends[level], search.rooms[level]
-    bounds, dearest = search.bounds[level], search.dearest
+    bounds, largest = search.bounds[level], search.largest
     bounds[end] = 0.0
     total, touched = 0.0, 0
     for p in range(end - 1, -1, -1):
         i = items[p]
         c = search.cliques[i]
-        if dearest[c] == 0.0:
+        if largest[c] == 0.0:
             search.touched[touched] = c
             touched += 1
-        if search.profits[i] > dearest[c]:
-            total += search.profits[i] - dearest[c]
-            dearest[c] = search.profits[i]
+        if search.profits[i] > largest[c]:
+            total += search.profits[i] - largest[c]
+            largest[c] = search.profits[i]
         bounds[p] = total
     for t in range(touched):
-        dearest[search.touched[t]] = 0.0
+        largest[search.touched[t]] = 0.0
     earned, taken, q = 0.0, 0, 0
     for p in range(end):
         if q < p:
@@ -368,8 +353,8 @@ def _bound(search: _Search, level: int) -> None:
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _deeper(search: _Search, level: int, place: int) -> None:
-    """Choose the item at a place of a level's list, and make the list of what can be added behind it."""
+def _descend(search: _Search, level: int, place: int) -> None:
+    """Choose an item of a level and write the next level's list."""
     i = search.lists[level, place]
     room = search.rooms[level] - search.sizes[i]
     count = 0
@@ -384,8 +369,8 @@ def _deeper(search: _Search, level: int, place: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _go_on(search: _Search, spare: int, nodes: int) -> bool:
-    """Search for so many nodes more; whether that was the end."""
+def _continue(search: _Search, spare: int, nodes: int) -> bool:
+    """Search ``nodes`` more nodes; return whether the search is completed."""
     state, most = search.state, search.most
     level, least = state[0], most[1]
     while level >= 0 and nodes > 0:
@@ -393,7 +378,7 @@ def _go_on(search: _Search, spare: int, nodes: int) -> bool:
         if level == 0:
             state[1] = 0
         worth = max(least, most[0])
-        if spare > 0:  # this first item's own best, as long as that is cheap
+        if spare > 0:  # search for this first item's best set, within the allowance
             if level == 0:
                 worth = least
             elif state[1] <= spare:
@@ -404,13 +389,13 @@ def _go_on(search: _Search, spare: int, nodes: int) -> bool:
             continue
         i = search.lists[level, place]
         if value + search.table[i, search.rooms[level] // search.unit] <= worth:
-            level -= 1  # what comes behind is in the table as well
+            level -= 1  # the table bounds all later items
             continue
         search.places[level] = place + 1
         nodes -= 1
         state[1] += 1
         state[2] += 1
-        _deeper(search, level, place)
+        _descend(search, level, place)
         first, value = search.chosen[0], search.values[level + 1]
         if value > least and value > search.best[first]:
             search.best[first], search.lengths[first] = value, level + 1
@@ -425,8 +410,8 @@ def _go_on(search: _Search, spare: int, nodes: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _list_on(search: _Search, room: int, listed: Ints, count: Ints, nodes: int) -> bool:
-    """List for so many nodes more, or until there is no room for another set; whether that was the end."""
+def _continue_listing(search: _Search, room: int, listed: Ints, count: Ints, nodes: int) -> bool:
+    """List sets for ``nodes`` more nodes or until ``listed`` is full.  Return whether the search is completed."""
     state, least = search.state, search.most[1]
     level, n = state[0], len(search.profits)
     while level >= 0 and nodes > 0 and count[0] < len(listed):
@@ -441,12 +426,12 @@ def _list_on(search: _Search, room: int, listed: Ints, count: Ints, nodes: int) 
             continue
         search.places[level] = place + 1
         nodes -= 1
-        _deeper(search, level, place)
+        _descend(search, level, place)
         level += 1
         if search.ends[level]:
             _bound(search, level)
         elif search.values[level] >= least:
-            whole = True  # nothing comes behind: does anything fit that comes before?
+            is_maximal = True  # no later item fits: does an earlier one?
             for j in range(n):
                 if search.sizes[j] > search.rooms[level]:
                     continue
@@ -457,9 +442,9 @@ def _list_on(search: _Search, room: int, listed: Ints, count: Ints, nodes: int) 
                         free = False
                         break
                 if free:
-                    whole = False
+                    is_maximal = False
                     break
-            if whole:
+            if is_maximal:
                 row = listed[count[0]]
                 for one in range(len(row)):
                     row[one] = search.chosen[one] + 1 if one < level else 0
@@ -474,7 +459,7 @@ def _list_on(search: _Search, room: int, listed: Ints, count: Ints, nodes: int) 
 def _first_fit(sizes: Ints, room: int, conflicts: Mask, order: Ints) -> Ints:
     n = len(sizes)
     packed, left = np.full(n, -1, np.int64), np.zeros(n, np.int64)
-    following, last = np.full(n, -1, np.int64), np.full(n, -1, np.int64)  # of each knapsack the items, the last first
+    following, last = np.full(n, -1, np.int64), np.full(n, -1, np.int64)  # linked list of each knapsack's items
     count = 0
     for t in range(n):
         i = order[t]

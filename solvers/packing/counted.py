@@ -1,20 +1,20 @@
-r"""Zero-one knapsacks in which what is counted in a set is charged for: the pricing problem under rank-1 cuts.
+r"""Zero-one knapsacks with charges for counts: the pricing problem under rank-1 cuts.
 
     max Σ_i p_i x_i - Σ_c f_c ⌊Σ_i w_ci x_i / q_c⌋    subject to    Σ_i a_i x_i ≤ C,  x binary,  f ≥ 0,
 
-for each of several knapsacks, whose counts are the same.  Items that no count has are packed by a table over all loads
-(:mod:`colgen.solvers.packing.zero_one`).  The others come before them, one after the other, by labels: load, value, and
-of each count that has items on both sides of the place where the search stands what is left of its sum.  A label is
-dominated by one of no larger load whose value is no less, once it has paid for each count of which it has more left;
-that is what the other may be spared at the most.
+for several knapsacks with the same counts.  Items without counts are packed by a table over all loads
+(:mod:`colgen.solvers.packing.zero_one`).  Before them, items with counts are processed one by one by labels.  A label
+has a load, a value and the remainder of each open count, whose items are on both sides of the current one.  A label
+dominates another if its load is no larger and its value is no smaller after paying for each count with a larger
+remainder.  The other label cannot save more than these charges.
 
-What a label can still gain is bounded by a table, too.  For any λ between 0 and 1,
+A table also bounds what a label can still gain.  For any λ between 0 and 1,
 
-    f ⌊(s + Σ_i w_i x_i) / q⌋ ≥ λ f (s + Σ_i w_i x_i - (q - 1)) / q,
+    f ⌊(s + Σ_i w_i x_i) / q⌋ ≥ λ f (s + Σ_i w_i x_i - (q - 1)) / q.
 
-so that items pay parts of the charges in advance, and what is left of a count's sum says what a label is given back.
-The best λ are looked for by a few steps along subgradients; where that bound is no better than what is asked for, which
-is so of most knapsacks at the end of column generation, there is nothing to search.
+Items thus pay part of the charges in advance, and the remainders determine what a label gets back.  A few subgradient
+steps improve λ.  If the bound does not exceed the required value, as for most knapsacks at the end of column
+generation, no search is needed.
 
 Sources: M. Jepsen, B. Petersen, S. Spoorendonk, D. Pisinger, *Subset-row inequalities applied to the vehicle-routing
 problem with time windows*, Operations Research 56 (2008), for the dominance; H. Kellerer, U. Pferschy, D. Pisinger,
@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from colgen.solvers.arrays import ArrayError, as_floats, as_integers
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, kernel, overwrite
-from colgen.solvers.packing.zero_one import checked, fill, trace
+from colgen.solvers.packing.zero_one import fill, trace, validate
 from colgen.solvers.stopping import Look, look_away
 
 Floats = NDArray[np.float64]
@@ -40,38 +40,38 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 LABELS = 1 << 20
-"""A search ends where more labels are left of one item."""
+"""The search stops if an item has more labels."""
 
 _FIRST = 1 << 10
-"""Labels that there is room for at the start."""
+"""Initial memory for labels."""
 
 _PORTION = 1 << 21
-"""Labels compared between two looks at the clock: some hundredths of a second."""
+"""Comparisons between two checks of the clock: a few hundredths of a second."""
 
 _STEPS, _PATIENCE = 20, 3
-"""Along subgradients; after so many that are no better, steps are halved."""
+"""Subgradient steps, and those without improvement before step lengths are halved."""
 
 _CELLS = 1 << 25
-"""Of tables that are filled for them between two looks at the clock: of large tables there are fewer steps."""
+"""Table cells of all subgradient steps together: larger tables get fewer steps."""
 
 _DONE, _PAUSED, _FULL = 0, 1, 2
 
 _ITEM, _WITHOUT, _WITHIN, _KEPT, _OLD = range(5)
-"""Places in the state of a search."""
+"""Positions in the state of a search."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The best sets of knapsacks, one each.
+    """The best set of each knapsack.
 
     Attributes
     ----------
     values
-        What the sets are worth, what is charged for being subtracted.
+        Values of the sets, charges subtracted.
     chosen
-        Shape (knapsacks, items).
+        Mask of shape (knapsacks, items).
     bounds
-        No set is worth more than this, or than what was asked for.
+        No set of a knapsack is worth more than both this and the required value.
     """
 
     values: Floats
@@ -80,20 +80,14 @@ class Counted:
 
 
 class _Search(NamedTuple):
-    """Labels of the item before and of the item that is being looked at, sorted by load, and where the search stands.
+    """Labels of the previous and the current item, sorted by load.
 
-    Attributes
-    ----------
-    loads, values, back, left, items
-        Of each label: load, value, what it is given back at the most of what items pay in advance, what is left of each
-        count's sum, and the items chosen as bits; two of each.  A count that will not be full again has as much left
-        as would just not fill it.
-    ranks
-        The labels kept so far, those of largest value first.
-    scratch
-        What is left of each count, of the label that is looked at.
-    state
-        The item, which labels come next without it and with it, the labels kept, and those of the item before.
+    * ``loads``, ``values``, ``back``, ``left``, ``items``: two of each, for every label: load, value, most that is
+      refunded of advance payments, remainders of the counts, and chosen items as bits.  A count that cannot become full
+      again has the largest remainder that keeps it so
+    * ``ranks``: the labels kept so far, by decreasing value
+    * ``scratch``: remainders of the current label
+    * ``state``: the item, the next labels without and with it, the number of labels kept, and that of the previous item
     """
 
     loads: Ints
@@ -107,22 +101,14 @@ class _Search(NamedTuple):
 
 
 class _Items(NamedTuple):
-    """The items that are counted, in the order of the search.
+    """Items with counts, in search order.
 
-    Attributes
-    ----------
-    profits, sizes
-        Of the items.
-    starts, counts, weights, rests
-        Where each item begins among the counts that it is in; those, its weights there, and the weights that come
-        after it.
-    open_starts, open_counts
-        Where each item begins among the counts that have items on both sides of its end; those, dear ones first.
-    divisors, charges, parts
-        Of the counts; λ f / q is the part that each unit of weight pays in advance.
-    suffix
-        Best of the items behind, which pay in advance, and of those that are not counted, by what room there is: a row
-        for each item.
+    * ``profits``, ``sizes``: data of the items
+    * ``starts``, ``counts``, ``weights``, ``rests``: start of each item's entries; for each entry the count, the
+      weight, and the total weight of later items
+    * ``open_starts``, ``open_counts``: start of each item's open counts, and these counts, expensive ones first
+    * ``divisors``, ``charges``, ``parts``: data of the counts; a unit of weight pays the part λ f / q in advance
+    * ``suffix``: best value of later items with advance payments and of items without counts, by item and capacity
     """
 
     profits: Floats
@@ -150,29 +136,27 @@ def best_counted(
     *,
     look: Look = look_away,
 ) -> Counted:
-    """The best set of items for each knapsack that is worth more than what is asked for; the empty set if none is.
+    """Return the best set of each knapsack above the required value, else the empty set.
 
     Parameters
     ----------
     profits, sizes, capacities
-        As for :func:`colgen.solvers.packing.zero_one.best_sets`.
+        As in :func:`colgen.solvers.packing.zero_one.best_sets`.
     weights
-        Of each item in each count, shape (counts, items); whole, from 0 to the divisor less 1.
+        Integer weight of each item in each count, from 0 to the divisor minus 1, shape (counts, items).
     divisors
         At most 64.
     charges
-        What each time that the divisor is full costs, from 0.
+        Nonnegative cost each time that the divisor is reached.
     above
-        Of each knapsack: sets that are worth no more are of no interest.
-    look
-        Called now and then; may raise.
+        For each knapsack, the value that sets must exceed.
 
     Raises
     ------
     ArrayError
-        Where a number is not whole, out of range, or NaN; or a table would be too large.
+        If a number is not an integer, out of range, or NaN; or a table would be too large.
     """
-    gains, size, room = checked(profits, sizes, capacities)
+    gains, size, room = validate(profits, sizes, capacities)
     weight = as_integers(weights, "weights", shape=("counts", gains.shape[1]), low=0)
     divisor = as_integers(divisors, "divisors", shape=weight.shape[:1], low=2, high=64)
     charge = as_floats(charges, "charges", shape=weight.shape[:1], low=0.0)
@@ -198,7 +182,7 @@ def _best(
     above: float,
     look: Look,
 ) -> tuple[float, Mask, float]:
-    """The best set of one knapsack: its value, the set, and what bounds all of them."""
+    """Return the value of the best set, the set, and an upper bound."""
     useful = (gains > 0.0) & (sizes <= room)
     inside = weights * useful
     alive = np.flatnonzero((charges > 0.0) & (inside.sum(axis=1) >= divisors))
@@ -206,7 +190,7 @@ def _best(
     inside = np.ascontiguousarray(inside[alive])
     counted = np.flatnonzero(inside.any(axis=0))
     free = np.flatnonzero(useful & ~inside.any(axis=0))
-    order = counted[_in_turn(np.ascontiguousarray(inside[:, counted].T) > 0)]
+    order = counted[_order_items(np.ascontiguousarray(inside[:, counted].T) > 0)]
     packed = np.concatenate([free, order[::-1]])
     table = np.empty((len(packed) + 1, room + 1))
     fill(gains[packed], sizes[packed], room, table)
@@ -214,7 +198,7 @@ def _best(
     if bound <= above:
         return 0.0, none, bound
     counts = np.ascontiguousarray(inside[:, packed].T), divisors[alive], charges[alive]
-    parts, eased = _in_advance(
+    parts, eased = _prepay(
         gains[packed], sizes[packed], room, *counts, max(above, 0.0), table, min(_STEPS, _CELLS // table.size)
     )
     bound = min(bound, eased)
@@ -222,7 +206,7 @@ def _best(
         return 0.0, none, bound
     items = _items(gains, sizes, inside, divisors[alive], charges[alive], parts, order, table[len(free) :][::-1])
     best, chosen = 0.0, none
-    for quick in (True, False):  # one label a load at first: what it finds need not be found again
+    for quick in (True, False):  # first one label per load: its result is a lower bound
         search = _begin(len(order), items)
         status = _PAUSED
         while status != _DONE:
@@ -231,8 +215,8 @@ def _best(
             if status == _FULL:
                 if len(search.ranks) >= LABELS:
                     return best, chosen, bound
-                search = _grown(search)
-        at, value = _last(search, items, room)
+                search = _enlarge(search)
+        at, value = _best_label(search, items, room)
         if value > max(above, best):
             load = int(search.loads[len(order) & 1, at])
             best, chosen = value, none.copy()
@@ -257,8 +241,8 @@ def _items(
     mine = inside[:, order].T  # items in turn, counts
     rests = mine.sum(axis=0) - np.cumsum(mine, axis=0)
     owners, counts = np.nonzero(mine)
-    begun = np.cumsum(mine, axis=0) > 0
-    open_owners, open_counts = np.nonzero(begun & (rests > 0))
+    opened = np.cumsum(mine, axis=0) > 0
+    open_owners, open_counts = np.nonzero(opened & (rests > 0))
     bounds = np.arange(len(order) + 1)
     return _Items(
         gains[order],
@@ -277,7 +261,6 @@ def _items(
 
 
 def _begin(number: int, items: _Items) -> _Search:
-    """One label: nothing is chosen."""
     counts = len(items.divisors)
     return _Search(
         np.zeros((2, _FIRST), dtype=np.int64),
@@ -291,8 +274,7 @@ def _begin(number: int, items: _Items) -> _Search:
     )
 
 
-def _grown(search: _Search) -> _Search:
-    """The same search with room for twice as many labels."""
+def _enlarge(search: _Search) -> _Search:
 
     def twice(array: Any, axis: int) -> Any:
         return np.concatenate([array, np.zeros_like(array)], axis=axis)
@@ -308,10 +290,10 @@ def _grown(search: _Search) -> _Search:
 
 
 @njit(cache=True, nogil=True)
-def _in_turn(member: Mask) -> Ints:
-    """The order of items by which few counts are open at a time: the next one opens fewest, and closes most."""
+def _order_items(member: Mask) -> Ints:
+    """Return an order with few open counts: the next item opens fewest and closes most."""
     items, counts = member.shape
-    left, begun = np.zeros(counts, dtype=np.int64), np.zeros(counts, dtype=np.bool_)
+    left, opened = np.zeros(counts, dtype=np.int64), np.zeros(counts, dtype=np.bool_)
     for i in range(items):
         for c in range(counts):
             left[c] += member[i, c]
@@ -324,29 +306,29 @@ def _in_turn(member: Mask) -> Ints:
             opens = 0
             for c in range(counts):
                 if member[i, c]:
-                    opens += (0 if begun[c] else 1) - (1 if left[c] == 1 else 0)
+                    opens += (0 if opened[c] else 1) - (1 if left[c] == 1 else 0)
             if best < 0 or opens < least:
                 best, least = i, opens
         order[t], taken[best] = best, True
         for c in range(counts):
             if member[best, c]:
-                begun[c] = True
+                opened[c] = True
                 left[c] -= 1
     return order
 
 
 @njit(cache=True, nogil=True)
-def _in_advance(  # type: ignore[no-untyped-def]
+def _prepay(  # type: ignore[no-untyped-def]
     profits, sizes, room, weights, divisors, charges, target, table, steps
 ):
-    """The part of each count's charge that a unit of weight is to pay in advance, the bound, and its table."""
+    """Return each count's advance payment per unit of weight, and the bound.  Fill its table."""
     items, counts = weights.shape
     share, best_share, step = np.full(counts, 0.5), np.zeros(counts), 1.0
     best, waited = np.inf, 0
     eased, chosen, slope = np.empty(items), np.zeros(items, dtype=np.bool_), np.empty(counts)
     for step_number in range(steps + 1):
         if step_number == steps:
-            share = best_share  # whose table is wanted: nothing may change it from here on
+            share = best_share  # fill the table of the best shares; they must not change afterwards
         part = share * charges / divisors
         bound = (part * (divisors - 1)).sum()
         for i in range(items):
@@ -382,7 +364,7 @@ def _in_advance(  # type: ignore[no-untyped-def]
 
 @kernel
 def _advance(search: _Search, items: _Items, room: int, above: float, quick: bool, work: int) -> int:
-    """Extend labels, item by item, until the last one, so much work, or until there is no room for more labels."""
+    """Extend labels item by item until the end, or until work or memory is used up."""
     state = search.state
     while state[_ITEM] < len(items.profits):
         while state[_WITHOUT] < state[_OLD] or state[_WITHIN] < state[_OLD]:
@@ -399,10 +381,7 @@ def _advance(search: _Search, items: _Items, room: int, above: float, quick: boo
 
 @folded
 def _extend(search: _Search, items: _Items, room: int, above: float, quick: bool) -> int:
-    """Extend one label, and keep what can come to more than ``above`` and is not dominated.
-
-    Returns how many labels it is compared with.
-    """
+    """Extend a label; keep it if it may exceed ``above`` and is not dominated.  Return the number of comparisons."""
     state = search.state
     item, old = state[_ITEM], state[_ITEM] & 1
     take = _takes_item(search, items)
@@ -413,7 +392,7 @@ def _extend(search: _Search, items: _Items, room: int, above: float, quick: bool
     if load > room:
         state[_WITHIN] = state[_OLD]  # the others are heavier
         return 0
-    value, given = _charged(search, items, at, take, value)
+    value, given = _charge(search, items, at, take, value)
     if value + given + items.suffix[item + 1, room - load] <= above:
         return 0
     rank, dominated = _rank(search, items, value, quick)
@@ -427,7 +406,7 @@ def _extend(search: _Search, items: _Items, room: int, above: float, quick: bool
 
 @folded
 def _takes_item(search: _Search, items: _Items) -> bool:
-    """Whether the next label with the item is lighter than the next one without it."""
+    """Return whether the lightest unprocessed label takes the item."""
     state = search.state
     item, old, without, within = state[_ITEM], state[_ITEM] & 1, state[_WITHOUT], state[_WITHIN]
     if without == state[_OLD]:
@@ -441,8 +420,8 @@ def _takes_item(search: _Search, items: _Items) -> bool:
 
 
 @folded
-def _charged(search: _Search, items: _Items, at: int, take: bool, value: float) -> tuple[float, float]:
-    """A label's value less the charges for its counts, and what it is given back; ``scratch`` is left of the counts."""
+def _charge(search: _Search, items: _Items, at: int, take: bool, value: float) -> tuple[float, float]:
+    """Return a label's value minus charges, and its refund.  Write its remainders to ``scratch``."""
     item, old, scratch = search.state[_ITEM], search.state[_ITEM] & 1, search.scratch
     overwrite(scratch, search.left[old, at])
     given = search.back[old, at]
@@ -455,14 +434,14 @@ def _charged(search: _Search, items: _Items, at: int, take: bool, value: float) 
                 scratch[c] -= items.divisors[c]
                 value -= items.charges[c]
         if scratch[c] + items.rests[e] < items.divisors[c]:
-            scratch[c] = items.divisors[c] - 1 - items.rests[e]  # it will not be full again
+            scratch[c] = items.divisors[c] - 1 - items.rests[e]  # it cannot become full again
         given -= items.parts[c] * (scratch[c] - before)
     return value, given
 
 
 @folded
 def _rank(search: _Search, items: _Items, value: float, quick: bool) -> tuple[int, bool]:
-    """The place of a label among those that are kept, by value, or of one that dominates it; and whether one does."""
+    """Return the rank of a label, or of one that dominates it, and whether it is dominated."""
     item, new = search.state[_ITEM], 1 - (search.state[_ITEM] & 1)
     for rank in range(search.state[_KEPT]):
         other = search.ranks[rank]
@@ -483,7 +462,7 @@ def _rank(search: _Search, items: _Items, value: float, quick: bool) -> tuple[in
 
 @folded
 def _keep(search: _Search, rank: int, load: int, value: float, given: float) -> None:
-    """Enter a label at a place by value."""
+    """Insert a label at a position by value."""
     kept, new = search.state[_KEPT], 1 - (search.state[_ITEM] & 1)
     for r in range(kept, rank, -1):
         search.ranks[r] = search.ranks[r - 1]
@@ -494,7 +473,7 @@ def _keep(search: _Search, rank: int, load: int, value: float, given: float) -> 
 
 @folded
 def _copy_chosen(search: _Search, at: int, take: bool) -> None:
-    """Let the label that is entered choose what label ``at`` does, and the item if it is taken."""
+    """Write the inserted label's items from label ``at``, plus the item if taken."""
     item, kept, old = search.state[_ITEM], search.state[_KEPT], search.state[_ITEM] & 1
     overwrite(search.items[1 - old, kept], search.items[old, at])
     if take:
@@ -502,8 +481,8 @@ def _copy_chosen(search: _Search, at: int, take: bool) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _last(search: _Search, items: _Items, room: int) -> tuple[int, float]:
-    """The best label behind the last item, and its value with the best of what is not counted; -1 if none is left."""
+def _best_label(search: _Search, items: _Items, room: int) -> tuple[int, float]:
+    """Return the best final label and its value with the other items, or -1."""
     side, best, most = len(items.profits) & 1, -1, -np.inf
     for k in range(search.state[4]):
         value = search.values[side, k] + items.suffix[len(items.profits), room - search.loads[side, k]]

@@ -1,13 +1,13 @@
-r"""The best packings of a network in which what is counted is charged for: the pricing problem under rank-1 cuts.
+r"""The best packings of a network with charges for counts: the pricing problem under rank-1 cuts.
 
     max Σ_i Σ_c profit(i, position of the c-th copy of i) - Σ_k f_k ⌊Σ_i w_ki a_i / q_k⌋,    f ≥ 0,
 
-over the packings a of a network (:mod:`colgen.solvers.packing.network`).  Labels go through the items in turn: a state,
-what has been earned and charged, and of each count that has items on both sides of the place what is left of its sum.
-A label is dominated by one in the same state that has earned no less once it has paid for each count of which it has
-more left, for that is what the other may be spared at the most.  What a label can still earn is bounded by the table of
-:func:`colgen.solvers.packing.knapsack.best_from`, which charges for nothing; only labels that may come to more than a
-threshold are kept, so that near the end of column generation there are few.
+over the packings a of a network (:mod:`colgen.solvers.packing.network`).  Labels are extended item by item.  A label
+has a state, its profit minus charges, and the remainders of the counts with items on both sides of the current one.  It
+dominates another label in the same state if its profit is no smaller after paying for each count with a larger
+remainder.  The other label cannot save more than these charges.  The table of
+:func:`colgen.solvers.packing.knapsack.best_from`, which ignores charges, bounds what a label can still earn.  Only
+labels that may exceed a threshold are kept, so there are few near the end of column generation.
 
 Source: M. Jepsen, B. Petersen, S. Spoorendonk, D. Pisinger, *Subset-row inequalities applied to the vehicle-routing
 problem with time windows*, Operations Research 56 (2008), for the dominance.
@@ -29,34 +29,33 @@ from colgen.solvers.packing.network_arguments import Arcs, arcs_of, check
 from colgen.solvers.stopping import Look, look_away
 
 LABELS = 1 << 17
-"""A search ends where more labels than this are left of one item."""
+"""The search stops if an item has more labels."""
 
 _LAID = 1 << 22
-"""Pieces laid in one search, at most: what is kept to read packings off."""
+"""Most pieces placed in a search; packings are read from them."""
 
 _PORTION = 1 << 21
-"""Labels made and compared between two looks at the clock: some hundredths of a second."""
+"""Steps between two checks of the clock: a few hundredths of a second."""
 
 _DONE, _PAUSED, _FULL = 0, 1, 2
 
 _ITEM, _NUMBER, _PIECES, _WORK = range(4)
-"""Places in the state of a search."""
+"""Positions in the state of a search."""
 
 
 class CountedPackings(NamedTuple):
-    """Packings that come to more than a threshold.
+    """Packings above a threshold.
 
     Attributes
     ----------
     profits
-        What each earns, charges subtracted.
+        Profit of each packing, charges subtracted.
     packings
-        Shape (packings, items): copies.  The best one is among them, and of each item the best that was met of those
-        that begin with it.
+        Copies, shape (packings, items): the best packing, and for each item the best one found that begins with it.
     bound
-        No packing earns more than this, or than the threshold.
+        No packing earns more than both this and the threshold.
     overflowed
-        Whether the search has ended because of too many labels.
+        Whether the search stopped because of too many labels.
     """
 
     profits: Floats
@@ -66,17 +65,17 @@ class CountedPackings(NamedTuple):
 
 
 class ChargedCounts(NamedTuple):
-    """Counts that are charged for.
+    """Counts with charges.
 
     Attributes
     ----------
     starts, members, weights
-        Count k weighs items ``members[starts[k]:starts[k + 1]]``, none of them twice, by whole numbers from 1 to its
-        divisor less 1.
+        Count k has the items ``members[starts[k]:starts[k + 1]]``, without repetition, with integer weights from 1 to
+        its divisor minus 1.
     divisors
-        Of the counts, from 2 to 64.
+        One per count, from 2 to 64.
     charges
-        What each time that the divisor is full costs, from 0.
+        Nonnegative cost each time that the divisor is reached.
     """
 
     starts: ArrayLike
@@ -87,30 +86,22 @@ class ChargedCounts(NamedTuple):
 
 
 class _Labels(NamedTuple):
-    """Labels, and where the search stands.
+    """Labels and state of the search.
 
-    Attributes
-    ----------
-    ends, earned, left, laid, begun
-        Of each label: its state, what it has earned, what is left of the counts' sums in bits, its last piece, and the
-        item that it begins with (-1: none).
-    items, before
-        Of each piece laid: its item, and the piece before.
-    first, following
-        Of each state the label met last, and of each label the one met before.
-    heads
-        Of each state, where a piece of the present item leads to; -1 if nowhere.
-    best, best_piece
-        Of each item: what the best packing earns that begins with it, and its last piece.
-    state
-        The next item, the labels, the pieces laid, and the labels made and compared.
+    * ``ends``, ``earned``, ``left``, ``last_piece``, ``first_item``: for each label: state, profit, remainders of the
+      counts as bits, last piece, and first item (-1: none)
+    * ``items``, ``before``: for each piece: its item, and the previous piece
+    * ``first``, ``following``: linked lists of the labels of each state
+    * ``heads``: for each state, where a piece of the current item leads; -1 without an arc
+    * ``best``, ``best_piece``: for each first item: profit and last piece of the best packing
+    * ``state``: the next item, and the numbers of labels, pieces and steps
     """
 
     ends: NDArray[np.int32]
     earned: Floats
     left: NDArray[np.uint64]
-    laid: Ints
-    begun: NDArray[np.int32]
+    last_piece: Ints
+    first_item: NDArray[np.int32]
     items: NDArray[np.int32]
     before: Ints
     first: Ints
@@ -122,18 +113,13 @@ class _Labels(NamedTuple):
 
 
 class _Counts(NamedTuple):
-    """Counts by the items that they have.
+    """Counts by items.
 
-    Attributes
-    ----------
-    starts, counts, weights
-        Where each item begins among the counts that it is in; those, and its weights there.
-    divisors, charges, words, shifts, masks
-        One a count: what is left of its sum is ``left[words] >> shifts & masks``.
-    owners
-        Of each bit: whose it is.
-    open_bits
-        Shape (items, words): bits of the counts that have items on both sides of an item's end.
+    * ``starts``, ``counts``, ``weights``: start of each item's entries; for each entry the count and the weight
+    * ``divisors``, ``charges``, ``words``, ``shifts``, ``masks``: data of the counts; the remainder is ``left[words] >>
+      shifts & masks``
+    * ``owners``: the count of each bit
+    * ``open_bits``: bits of the counts with items on both sides of an item's end, shape (items, words)
     """
 
     starts: Ints
@@ -158,68 +144,65 @@ def best_counted_packings(
     labels: int = LABELS,
     look: Look = look_away,
 ) -> CountedPackings:
-    """The best packing among those that come to more than a threshold, with others that do; none if there is none.
+    """Return the best packing above a threshold and others above it.
 
     Parameters
     ----------
     net, values, profits
-        A network, the table of :func:`colgen.solvers.packing.knapsack.best_from`, and what it was given.
+        A network, the table of :func:`colgen.solvers.packing.knapsack.best_from`, and the profits it is for.
     threshold
-        Packings that come to no more are of no interest.
+        Profit that packings must exceed.
     labels
-        Where more than so many are left of one item the search ends, and the bound is that without charges.
-    look
-        Called every few hundredths of a second; may raise.
+        Most labels of an item; above it, the search stops and the bound is that without charges.
 
     Raises
     ------
     ArrayError
-        Where a number is not whole, out of range, or NaN.
+        If a number is not an integer, out of range, or NaN.
     """
     check(net, values, profits)
     threshold = as_float(threshold, "threshold", finite=False)
     labels = as_integer(labels, "labels", low=1, high=LABELS)
-    checked = _checked(counts, net.num_items)
+    validated = _validate(counts, net.num_items)
     empty = CountedPackings(np.zeros(0), np.zeros((0, net.num_items), np.int64), float(values[0, 0]))
     if values[0, 0] <= threshold:
         return empty
-    by_items = _by_items(net, *checked)
+    by_items = _by_items(net, *validated)
     search = _begin(net, len(by_items.open_bits[0]) if net.num_items else 1, labels)
     status = _PAUSED
     while status == _PAUSED:
         look()
-        status = _go_on(arcs_of(net), profits, values, threshold, labels, by_items, search, _PORTION)
+        status = _continue(arcs_of(net), profits, values, threshold, labels, by_items, search, _PORTION)
     if status == _FULL:
         return empty._replace(overflowed=True)
     found = np.flatnonzero(search.best > threshold)
     packings = np.zeros((len(found), net.num_items), np.int64)
     _read(search.items, search.before, search.best_piece[found], packings)
-    nothing = 0.0 if net.least <= 0 else NEVER  # what the empty packing earns, which no label stands for
+    nothing = 0.0 if net.least <= 0 else NEVER  # profit of the empty packing, which has no label
     bound = max(float(search.best.max(initial=NEVER)), nothing, threshold)
     return CountedPackings(search.best[found], packings, bound)
 
 
-def _checked(counts: ChargedCounts, num_items: int) -> tuple[Ints, Ints, Ints, Ints, Floats]:
-    """The fields of counts as arrays."""
+def _validate(counts: ChargedCounts, num_items: int) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     charges = as_floats(counts.charges, "charges", shape=("counts",), low=0.0)
     divisors = as_integers(counts.divisors, "divisors", shape=charges.shape, low=2, high=64)
     members = as_indices(counts.members, "members", upper=max(num_items, 1))
     starts = as_offsets(counts.starts, "starts", total=len(members))
     weights = as_integers(counts.weights, "weights", shape=members.shape, low=1)
     if len(starts) != len(charges) + 1:
-        raise ArrayError(f"starts: expected one more than there are charges, {len(charges) + 1}, got {len(starts)}")
+        raise ArrayError(f"starts: expected {len(charges) + 1} entries, one more than charges, got {len(starts)}")
     owners = np.repeat(np.arange(len(charges)), np.diff(starts))
     if (weights >= divisors[owners]).any():
         raise ArrayError("weights: expected each to be less than its count's divisor")
     if len(np.unique(owners * max(num_items, 1) + members)) < len(members):
-        raise ArrayError("members: expected no item twice in a count")
+        raise ArrayError("members: expected each item at most once per count")
     return starts, members, weights, divisors, charges
 
 
 def _by_items(
     net: PackingNetwork, starts: Ints, members: Ints, weights: Ints, divisors: Ints, charges: Floats
 ) -> _Counts:
-    """Counts that can be charged for, dear ones in the first bits."""
+    """Return the counts that can be charged, expensive ones in the first bits."""
     n, m = len(charges), net.num_items
     owners = np.repeat(np.arange(n), np.diff(starts))
     sums = np.bincount(owners, weights=weights * net.copies[members], minlength=n)
@@ -262,7 +245,6 @@ def _by_items(
 
 
 def _begin(net: PackingNetwork, words: int, labels: int) -> _Labels:
-    """One label: nothing is laid."""
     room = 2 * labels
     search = _Labels(
         np.empty(room, np.int32),
@@ -279,12 +261,12 @@ def _begin(net: PackingNetwork, words: int, labels: int) -> _Labels:
         np.full(max(net.num_items, 1), -1),
         np.array([0, 1, 0, 0]),
     )
-    search.ends[0], search.earned[0], search.left[0], search.laid[0], search.begun[0] = 0, 0.0, 0, -1, -1
+    search.ends[0], search.earned[0], search.left[0], search.last_piece[0], search.first_item[0] = 0, 0.0, 0, -1, -1
     return search
 
 
 @kernel
-def _go_on(
+def _continue(
     arcs: Arcs,
     profits: Floats,
     values: Floats,
@@ -294,7 +276,7 @@ def _go_on(
     search: _Labels,
     work: int,
 ) -> int:
-    """Lay pieces of the next items until the last one, or until the work is done."""
+    """Place pieces of the next items until the end, or until the work is done."""
     state = search.state
     limit = state[_WORK] + work
     while state[_ITEM] < len(arcs.widths):
@@ -313,7 +295,7 @@ def _go_on(
 def _lay_pieces(
     arcs: Arcs, profits: Floats, values: Floats, threshold: float, counts: _Counts, search: _Labels
 ) -> bool:
-    """Append labels with one piece more of the next item, with two, and so on; False if there is no room for them."""
+    """Append labels with 1, 2, ... more pieces of the next item.  False if memory is full."""
     state, heads = search.state, search.heads
     i = state[_ITEM]
     here, last = arcs.first_arc[i], arcs.first_arc[i + 1]
@@ -331,7 +313,7 @@ def _lay_pieces(
             head, value = arcs.heads[arc], search.earned[a] + profits[arc]
             if value + hopes[head] <= threshold:
                 continue
-            value = _charged(counts, search, a, value)
+            value = _charge(counts, search, a, value)
             if value + hopes[head] <= threshold:
                 continue
             if state[_NUMBER] == len(search.ends) or state[_PIECES] == len(search.items):
@@ -349,55 +331,55 @@ def _lay_pieces(
 
 
 @folded
-def _filled(counts: _Counts, search: _Labels, a: int, q: int) -> int:
-    """What is left of a count's sum when a piece of the item of entry ``q`` has been added."""
+def _sum_after(counts: _Counts, search: _Labels, a: int, q: int) -> int:
+    """Return a count's sum after adding a piece of entry ``q``'s item."""
     c = counts.counts[q]
     rest = (search.left[a, counts.words[c]] >> counts.shifts[c]) & counts.masks[c]
     return int(np.int64(rest) + counts.weights[q])
 
 
 @folded
-def _charged(counts: _Counts, search: _Labels, a: int, value: float) -> float:
-    """A value less what a piece of the next item costs behind a label."""
+def _charge(counts: _Counts, search: _Labels, a: int, value: float) -> float:
+    """Return a value minus the charges for a piece of the next item."""
     i = search.state[_ITEM]
     for q in range(counts.starts[i], counts.starts[i + 1]):
         c = counts.counts[q]
-        if _filled(counts, search, a, q) >= counts.divisors[c]:
+        if _sum_after(counts, search, a, q) >= counts.divisors[c]:
             value -= counts.charges[c]
     return value
 
 
 @folded
 def _lay(counts: _Counts, search: _Labels, a: int, head: int, value: float) -> None:
-    """Append a label: one more piece of the next item behind label ``a``."""
+    """Append label ``a`` with one more piece of the next item."""
     state, left = search.state, search.left
     i, n, piece = state[_ITEM], state[_NUMBER], state[_PIECES]
     overwrite(left[n], left[a])
     for q in range(counts.starts[i], counts.starts[i + 1]):
         c = counts.counts[q]
-        rest = _filled(counts, search, a, q)
+        rest = _sum_after(counts, search, a, q)
         if rest >= counts.divisors[c]:
             rest -= counts.divisors[c]
         w, shift = counts.words[c], counts.shifts[c]
         left[n, w] = (left[n, w] & ~(counts.masks[c] << shift)) | (np.uint64(rest) << shift)
-    search.items[piece], search.before[piece] = i, search.laid[a]
-    search.ends[n], search.earned[n], search.laid[n] = head, value, piece
-    search.begun[n] = search.begun[a] if search.begun[a] >= 0 else i
+    search.items[piece], search.before[piece] = i, search.last_piece[a]
+    search.ends[n], search.earned[n], search.last_piece[n] = head, value, piece
+    search.first_item[n] = search.first_item[a] if search.first_item[a] >= 0 else i
     state[_NUMBER], state[_PIECES] = n + 1, piece + 1
 
 
 @folded
 def _keep_best(search: _Labels) -> None:
-    """Keep the packing of the last label if it is the best one of those that begin with the same item."""
+    """Store the last label's packing if it is best for its first item."""
     n = search.state[_NUMBER] - 1
-    first = search.begun[n]
+    first = search.first_item[n]
     if search.earned[n] > search.best[first]:
-        search.best[first], search.best_piece[first] = search.earned[n], search.laid[n]
+        search.best[first], search.best_piece[first] = search.earned[n], search.last_piece[n]
 
 
 @inner
 def _drop_labels(values: Floats, threshold: float, counts: _Counts, search: _Labels) -> None:
-    """Keep the labels that can still come to more than a threshold and that no other one dominates."""
+    """Keep the undominated labels that can still exceed the threshold."""
     ends, earned, left, state = search.ends, search.earned, search.left, search.state
     hopes, open_bits = values[state[_ITEM] + 1], counts.open_bits[state[_ITEM]]
     kept, number = 0, state[_NUMBER]
@@ -409,7 +391,8 @@ def _drop_labels(values: Floats, threshold: float, counts: _Counts, search: _Lab
             left[a, w] &= open_bits[w]
         if _is_dominated(counts, search, a):
             continue
-        ends[kept], earned[kept], search.laid[kept], search.begun[kept] = at, earned[a], search.laid[a], search.begun[a]
+        ends[kept], earned[kept] = at, earned[a]
+        search.last_piece[kept], search.first_item[kept] = search.last_piece[a], search.first_item[a]
         overwrite(left[kept], left[a])
         search.following[kept] = search.first[at]
         search.first[at] = kept
@@ -422,7 +405,6 @@ def _drop_labels(values: Floats, threshold: float, counts: _Counts, search: _Lab
 
 @folded
 def _is_dominated(counts: _Counts, search: _Labels, a: int) -> bool:
-    """Whether a label that is kept, in the same state, dominates a label."""
     other = search.first[search.ends[a]]
     while other >= 0:
         search.state[_WORK] += 1
@@ -434,12 +416,12 @@ def _is_dominated(counts: _Counts, search: _Labels, a: int) -> bool:
 
 @folded
 def _dominates(counts: _Counts, search: _Labels, other: int, a: int) -> bool:
-    """Whether a label has earned no less than ``a`` once it has paid for each count of which it has more left."""
+    """Return whether ``other`` is no worse than ``a`` after paying for larger remainders."""
     left, paid, value = search.left, search.earned[other], search.earned[a]
     for w in range(left.shape[1]):
         if paid < value:
             return False
-        if left[other, w] & ~left[a, w] == np.uint64(0):  # then nothing is left of more in any count
+        if left[other, w] & ~left[a, w] == np.uint64(0):  # no remainder is larger
             continue
         differing = left[other, w] ^ left[a, w]
         bit = 0
@@ -452,7 +434,6 @@ def _dominates(counts: _Counts, search: _Labels, other: int, a: int) -> bool:
             its = (left[a, w] >> counts.shifts[c]) & counts.masks[c]
             if mine > its:
                 paid -= counts.charges[c]
-            # On to the next count.
             width = int(np.int64(counts.shifts[c])) + _bits_of(counts.masks[c]) - bit
             if width >= 64:
                 break
@@ -463,7 +444,6 @@ def _dominates(counts: _Counts, search: _Labels, other: int, a: int) -> bool:
 
 @inner
 def _bits_of(mask: np.uint64) -> int:
-    """How many bits a mask of ones has."""
     n = 0
     while mask:
         mask >>= np.uint64(1)

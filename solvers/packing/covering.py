@@ -1,18 +1,18 @@
-r"""Whether some of the given sets cover all items at a price: depth first, by what a choice wastes.
+r"""Set covering at a limited cost: depth-first search by waste.
 
     Σ_j c_j x_j ≤ target,    Σ_{j with i} x_j ≥ 1 for each item i,    x_j = 0 or 1
 
-Any values π ≥ 0 of the items make waste of whatever a cover pays beyond them:
+For any item values π ≥ 0, the *waste* of a cover is its cost above them,
 
     Σ_j c_j x_j - Σ_i π_i = Σ_j (c_j - Σ_{i in j} π_i) x_j + Σ_i π_i (Σ_{j with i} x_j - 1),
 
-the reduced costs of its sets and the values of what it covers again.  With the values of a good dual solution the
-target leaves little to waste, and a set that overlaps with the chosen ones wastes much: few fit.  The item that fewest
-of them hold is covered next, by each in turn, those that waste least first; what one of them was tried for in vain is
-not tried again beside the next.  Before that, values are raised as far as no set that fits gets a negative reduced cost
-(dual ascent), which leaves less to waste.
+the reduced costs of its sets plus the values of items covered repeatedly.  With a good dual solution, the target
+permits little waste.  Sets that overlap the chosen ones waste much, so few fit.  The item in fewest fitting sets is
+covered next, by each of these sets in order of waste.  A set that failed is excluded from the following branches.
+Before branching, dual ascent raises the values as long as no fitting set gets a negative reduced cost, which leaves
+less to waste.
 
-Costs and values are whole numbers, so that no sum is rounded.
+Costs and values are integers, so sums are exact.
 
 Sources: E. Balas, A. Ho, *Set covering algorithms using cutting planes, heuristics, and subgradient optimization: a
 computational study*, Mathematical Programming Study 12 (1980), for the ascent and the branching.
@@ -36,19 +36,19 @@ Ints = NDArray[np.int64]
 LARGEST_SUM = 2**62
 
 _WORK = 5_000_000
-"""Entries of sets that are looked at between two looks at the clock."""
+"""Entries of sets examined between two checks of the clock."""
 
 
 @dataclass(frozen=True)
 class Cover:
-    """What a search for a cover has found.
+    """The result of a search.
 
     Attributes
     ----------
     chosen
-        Numbers of the sets of a cover within the target; empty if there is none, or none was found.
+        Numbers of the sets of a cover within the target; empty if none was found.
     found, finished
-        Whether there is one, and whether the search has come to its end: if so, and nothing was found, there is none.
+        Whether a cover was found, and whether the search was completed; completed without a cover, none exists.
     """
 
     chosen: Ints
@@ -57,26 +57,17 @@ class Cover:
 
 
 class CoverSearch(NamedTuple):
-    """A search that can be interrupted and goes on where it was.
+    """State of an interruptible search.
 
-    Attributes
-    ----------
-    starts, items
-        The items of each set.
-    values
-        Of the items at each level; -1 where an item is covered.
-    fitting, waste, counts
-        The sets that fit at each level, what each wastes if it is chosen, and how many these are.
-    budget
-        What may be wasted from each level on.
-    options, num_options, place
-        Which of the fitting sets are tried at each level, how many, and which comes next (-1: the level is new).
-    chosen
-        The set included at each level.
-    state
-        The level, whether a cover has been found, and how many entries have been looked at.
-    first, sets, order
-        Memory: of each item, the fitting sets that hold it, and items by how many these are.
+    * ``starts``, ``items``: the items of each set
+    * ``values``: item values at each level; -1 for covered items
+    * ``fitting``, ``waste``, ``counts``: the sets that fit at each level, their waste, and their number
+    * ``budget``: permitted waste from each level on
+    * ``options``, ``num_options``, ``place``: the sets to try at each level, their number, and the next one (-1: a new
+      level)
+    * ``chosen``: the set included at each level
+    * ``state``: the level, whether a cover was found, and the number of examined entries
+    * ``first``, ``sets``, ``held``: buffers: the fitting sets of each item, and their number
     """
 
     starts: Ints
@@ -106,27 +97,23 @@ def cover(
     work: int = 10**9,
     expired: Expired = never,
 ) -> Cover:
-    """A cover of all items that costs at most ``target``, or that there is none.
+    """Return a cover of all items with cost at most ``target``, or the result that none exists.
 
     Parameters
     ----------
     starts, items
-        Set j holds ``items[starts[j]:starts[j + 1]]``, none of them twice.
+        Set j has the items ``items[starts[j]:starts[j + 1]]``, without repetition.
     costs
-        Of the sets, whole numbers of any sign.
+        Integers of any sign, one per set.
     values
-        Of the items, whole numbers from 0: the nearer to an optimal dual solution, the faster.
-    target
-        A whole number.
+        Nonnegative integers, one per item.  Values near an optimal dual solution are fastest.
     work
-        The search ends after looking at about so many entries of sets, even if it has found nothing.
-    expired
-        And when the answer is yes.
+        Approximate limit on the entries of sets examined.
 
     Raises
     ------
     ArrayError
-        If the arguments are not of these kinds, or so large that sums may pass 2^62.
+        If the arguments are invalid, or sums may exceed 2^62.
     """
     values = as_integers(values, "values", low=0)
     n = len(values)
@@ -134,7 +121,7 @@ def cover(
     items = as_indices(items, "items", upper=max(n, 1))
     starts = as_offsets(starts, "starts", total=len(items))
     if len(starts) != len(costs) + 1:
-        raise ArrayError(f"starts: expected one more than there are costs, {len(costs) + 1}, got {len(starts)}")
+        raise ArrayError(f"starts: expected {len(costs) + 1} entries, one more than costs, got {len(starts)}")
     target = as_integer(target, "target", low=-LARGEST_SUM, high=LARGEST_SUM)
     size = sum(map(abs, costs.tolist())) + (len(costs) + 1) * max(values.tolist(), default=0) * max(n, 1)
     if size >= LARGEST_SUM:
@@ -142,12 +129,12 @@ def cover(
     owners = np.repeat(np.arange(len(costs)), np.diff(starts))
     reduced = costs.astype(np.int64)
     np.subtract.at(reduced, owners, values[items])
-    # What sets of negative reduced cost could give back is added to what may be wasted: a relaxation, checked below.
+    # Negative reduced costs are added to the permitted waste: a relaxation, verified below.
     budget = target - sum(values.tolist()) - int(np.minimum(reduced, 0).sum())
     search = _begin(starts.astype(np.int64), items, values, np.maximum(reduced, 0), budget)
     spent, finished = 0, False
     while not finished and spent < work and not expired():
-        finished = bool(go_on(search, min(_WORK, work - spent)))
+        finished = bool(continue_search(search, min(_WORK, work - spent)))
         spent = int(search.state[2])
     if not search.state[1]:
         return Cover(np.zeros(0, dtype=np.int64), False, finished)
@@ -185,8 +172,8 @@ def _begin(starts: Ints, items: Ints, values: Ints, waste: Ints, budget: int) ->
 
 
 @njit(cache=True)
-def go_on(search: CoverSearch, work: int) -> bool:
-    """Look at so many entries more; whether a cover has been found, or the search has come to its end."""
+def continue_search(search: CoverSearch, work: int) -> bool:
+    """Examine ``work`` more entries; return whether a cover was found or the search is completed."""
     state, level = search.state, search.state[0]
     limit = state[2] + work
     while level >= 0 and state[2] < limit:
@@ -213,7 +200,7 @@ def go_on(search: CoverSearch, work: int) -> bool:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _prepare(search: CoverSearch, level: int) -> bool:
-    """Raise values, drop what does not fit any more, and say what is tried; False if nothing can be."""
+    """Raise values, drop sets that no longer fit, and list the sets to try; return whether any remain."""
     left = _list_holders(search, level)
     if left <= 0:
         search.num_options[level] = 0
@@ -226,7 +213,7 @@ def _prepare(search: CoverSearch, level: int) -> bool:
 
 @inner
 def _list_holders(search: CoverSearch, level: int) -> int:
-    """List the fitting sets that hold each item; how many items are left, -1 if no set holds one of these."""
+    """List the fitting sets of each item.  Return the number of uncovered items, -1 if one has no set."""
     starts, items, values = search.starts, search.items, search.values[level]
     fitting, held, first = search.fitting[level], search.held, search.first
     n, count = len(values), search.counts[level]
@@ -254,7 +241,7 @@ def _list_holders(search: CoverSearch, level: int) -> int:
 
 @inner
 def _raise_values(search: CoverSearch, level: int, order: Ints) -> None:
-    """Raise the values of items in turn, each as far as no set wastes less than nothing (dual ascent)."""
+    """Raise item values in order while the waste of all sets stays nonnegative (dual ascent)."""
     values, waste, first, sets = search.values[level], search.waste[level], search.first, search.sets
     for i in order:
         if values[i] < 0:
@@ -271,7 +258,7 @@ def _raise_values(search: CoverSearch, level: int, order: Ints) -> None:
 
 @inner
 def _list_options(search: CoverSearch, level: int) -> bool:
-    """List the fitting sets with the item that fewest of them hold, by what they waste; False if there are none."""
+    """List the fitting sets of the item in fewest of them, by waste; return whether any exist."""
     values, waste, first, sets = search.values[level], search.waste[level], search.first, search.sets
     budget = search.budget[level]
     best, fewest = -1, search.counts[level] + 1
@@ -303,7 +290,7 @@ def _list_options(search: CoverSearch, level: int) -> bool:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _choose(search: CoverSearch, level: int, option: int) -> None:
-    """Go down to the next level with a set included, which is not tried again at this one."""
+    """Include a set, exclude it at this level, and write the next level."""
     starts, items = search.starts, search.items
     values, below = search.values[level], search.values[level + 1]
     chosen = search.fitting[level, option]
@@ -318,15 +305,15 @@ def _choose(search: CoverSearch, level: int, option: int) -> None:
         waste = search.waste[level, k]
         if waste > budget:
             continue
-        j, fresh = search.fitting[level, k], False
+        j, useful = search.fitting[level, k], False
         for e in range(starts[j], starts[j + 1]):
             i = items[e]
             if below[i] >= 0:
-                fresh = True
+                useful = True
             elif values[i] > 0:
                 waste += values[i]
         looked += starts[j + 1] - starts[j]
-        if fresh and waste <= budget:
+        if useful and waste <= budget:
             search.fitting[level + 1, count], search.waste[level + 1, count] = j, waste
             count += 1
     search.state[2] += looked + search.counts[level]

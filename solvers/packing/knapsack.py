@@ -2,15 +2,15 @@ r"""The bounded knapsack problem with profits that may depend on the position of
 
     max Σ_i Σ_c profit(i, position of the c-th copy of i)    subject to    Σ_i w_i a_i ≤ C,  0 ≤ a_i ≤ b_i integer,
 
-where a packing is laid out from position 0 in the order of the items.  It is a longest path in an acyclic *network*:
-its *states* are the positions that pieces can end at, sums of widths, and the arc ``(i, p)`` places a piece of item i
-at position p and leads to position p + w_i.  With A_i arcs the dynamic program spends O(A_i) time on an item that the
-capacity alone limits and O(b_i A_i) on another, at most O(S Σ_i b_i) in all with S states, and space for one value an
-item and state.  What counts is S, not the capacity: a capacity of 10^10 with a hundred reachable sums is a small
+where pieces are placed from position 0 in the order of the items.  A packing is a path in an acyclic *network*.  Its
+*states* are the end positions of pieces, sums of widths.  The arc ``(i, p)`` places a piece of item i at position p and
+leads to position p + w_i.  With A_i arcs, the dynamic program takes O(A_i) time for an item limited by the capacity
+alone, and O(b_i A_i) for others.  With S states this is at most O(S Σ_i b_i) in total.  Space is one value per item and
+state.  The effort depends on S, not on the capacity: a capacity of 10^10 with a hundred reachable sums is a small
 problem.
 
-With equal profits at all positions it is the ordinary bounded knapsack problem.  Arcs can be forbidden, and every arc
-has a value: the best packing that uses it.
+With equal profits at all positions this is the ordinary bounded knapsack problem.  Arcs can be forbidden.  Each arc has
+a value, that of the best packing that uses it.
 
 Sources: R. Bellman, *Dynamic Programming* (1957); for packings as paths J. M. Valério de Carvalho, *Exact solution of
 bin-packing problems using column generation and branch-and-bound*, Annals of Operations Research 86 (1999).
@@ -38,7 +38,7 @@ from colgen.solvers.packing.network import (
     network,
     restricted,
 )
-from colgen.solvers.packing.network_arguments import SWEEPS, arcs_of, as_profits, check, in_portions
+from colgen.solvers.packing.network_arguments import SWEEPS, arcs_of, as_profits, check, portions_of
 from colgen.solvers.stopping import Look, look_away
 
 __all__ = [
@@ -60,10 +60,10 @@ __all__ = [
 
 
 def best_from(net: PackingNetwork, profits: ArrayLike, *, look: Look = look_away) -> Floats:
-    """Best profit of pieces of items i, i + 1, ... placed from a state on; shape (items + 1, states).
+    """Return the best profit of pieces of items i, i + 1, ... from a state on, shape (items + 1, states).
 
-    Entry (0, 0) is the optimum; entries are ``NEVER``, or as far below zero, where no packing ends as it has to.
-    ``profits`` has one entry an arc; ``look`` is called every few hundredths of a second, and may raise.
+    Entry (0, 0) is the optimum.  Entries are ``NEVER``, or about as low, if no packing ends where it may.  ``profits``
+    has one entry per arc; ``look`` is called every few hundredths of a second and may raise.
     """
     profits = as_profits(net, profits)
     m = net.num_items
@@ -71,7 +71,7 @@ def best_from(net: PackingNetwork, profits: ArrayLike, *, look: Look = look_away
     values[m] = 0.0 if net.least <= 0 else np.where(net.ends, 0.0, NEVER)
     if m == 0:
         return values
-    portions = in_portions(net)
+    portions = portions_of(net)
     for first, last in portions:
         if len(portions) > 1:
             look()
@@ -80,7 +80,7 @@ def best_from(net: PackingNetwork, profits: ArrayLike, *, look: Look = look_away
 
 
 def best_packing(net: PackingNetwork, values: Floats, profits: Floats) -> Ints:
-    """Copies of each item in an optimal packing, read off the table of :func:`best_from`."""
+    """Return the copies of each item in an optimal packing, from the table of :func:`best_from`."""
     check(net, values, profits)
     packing: Ints = _trace(*arcs_of(net), values, profits, np.zeros(net.num_items, np.int64), (0, 0))
     return packing
@@ -89,16 +89,16 @@ def best_packing(net: PackingNetwork, values: Floats, profits: Floats) -> Ints:
 def packings_by_first_item(
     net: PackingNetwork, values: Floats, profits: Floats, threshold: float
 ) -> tuple[Floats, Ints]:
-    """For each item the best packing that begins with it, if its profit is above ``threshold``.
+    """Return for each item the best packing that begins with it, if its profit exceeds ``threshold``.
 
-    It is read off the table of :func:`best_from`, without a further dynamic program.
+    The packings are read from the table of :func:`best_from`.
 
     Returns
     -------
     profit
-        Shape (items,); ``NEVER`` for an item that no packing begins with.
+        Shape (items,); ``NEVER`` for items that begin no packing.
     packings
-        Shape (items, items): row i holds the copies of each item; zeros where the profit is not above the threshold.
+        Copies, shape (items, items), one row per first item; zeros unless the profit exceeds the threshold.
     """
     check(net, values, profits)
     profit, packings = _by_first_item(*arcs_of(net), values, profits, as_float(threshold, "threshold", finite=False))
@@ -113,23 +113,19 @@ def bounded_knapsack(
     *,
     look: Look = look_away,
 ) -> tuple[float, Ints]:
-    """The ordinary bounded knapsack problem: optimum, and copies of each item.
+    """Solve the ordinary bounded knapsack problem.  Return the optimum and the copies of each item.
 
     Parameters
     ----------
     profits, widths, copies
-        One entry an item, widths and copies whole; items without profit are left out.
-    capacity
-        Whole as well.
-    look
-        Called every few hundredths of a second; may raise.
+        One per item; widths and copies are integers.  Unprofitable items are left out.
 
     Raises
     ------
     ArrayError
-        Where a number is not whole, out of range, or NaN.
+        If a number is not an integer, out of range, or NaN.
     NetworkTooLargeError
-        If there are more reachable sums of widths than the memory has room for.
+        If there are too many reachable sums of widths for memory.
     """
     net = network(widths, copies, capacity, look=look)
     by_arc = net.spread(as_floats(profits, "profits", shape=(net.num_items,)))
@@ -137,8 +133,8 @@ def bounded_knapsack(
     return float(values[0, 0]), best_packing(net, values, by_arc)
 
 
-# The kernels take a network's fields in order.  An item with b_i = ⌊C / w_i⌋ is limited by the capacity alone: one
-# sweep in the direction of the arcs does for any number of copies.  Other items are swept copy by copy, or, where they
+# Kernel arguments are a network's fields in order.  An item with b_i = ⌊C / w_i⌋ is limited by the capacity alone: one
+# sweep in the direction of the arcs covers all copies.  Other items are swept copy by copy or, if they
 # have many copies, along the chains p, p + w_i, p + 2 w_i, ... of their arcs with a maximum over a sliding window.
 @njit(cache=True, nogil=True)
 def _backward(first_item, last_item, capacity, widths, copies, first_arc, tails, heads, profits, values):  # type: ignore[no-untyped-def]
@@ -159,7 +155,7 @@ def _backward(first_item, last_item, capacity, widths, copies, first_arc, tails,
                 if v > here[p]:
                     here[p] = v
         elif copies[i] <= SWEEPS:
-            # Ascending positions read only higher ones, which the present copy has not touched yet.
+            # Ascending positions read only higher ones, which this copy has not changed yet.
             for _ in range(copies[i]):
                 for k in range(first, last):
                     p = tails[k]
@@ -181,7 +177,7 @@ def _backward(first_item, last_item, capacity, widths, copies, first_arc, tails,
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _copies_from(first, last, most, tails, heads, profits, after, state):  # type: ignore[no-untyped-def]
-    """How many pieces of an item, at most ``most``, are best from a state on: (pieces, their end, profit)."""
+    """Return the best number of pieces of an item from a state on, at most ``most``, their end and the profit."""
     best, end, best_value = 0, state, after[state]
     sum_ = 0.0
     for c in range(1, most + 1):
@@ -199,7 +195,7 @@ def _copies_from(first, last, most, tails, heads, profits, after, state):  # typ
 def _trace(  # type: ignore[no-untyped-def]
     capacity, widths, copies, first_arc, tails, heads, values, profits, packing, place
 ):
-    """Add to ``packing`` the best pieces of the items from one on, placed from a state on: ``place``."""
+    """Add to ``packing`` the best pieces from ``place`` on, an item and a state."""
     item, state = place
     for i in range(item, len(widths)):
         first, last, w = first_arc[i], first_arc[i + 1], widths[i]

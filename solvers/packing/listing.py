@@ -1,4 +1,4 @@
-"""All packings of a knapsack above a threshold."""
+"""Enumeration of all packings of a knapsack above a threshold."""
 
 from __future__ import annotations
 
@@ -16,18 +16,12 @@ from colgen.solvers.stopping import Look, look_away
 
 
 class _Search(NamedTuple):
-    """A depth-first search.
+    """State of a depth-first search.
 
-    Attributes
-    ----------
-    stack
-        One row a piece laid: the item to try next behind it, the state where it ends, its own item.
-    profit
-        Of the pieces up to each.
-    packing
-        Copies that are laid of each item.
-    depth
-        How many pieces are laid; -1 at the end.
+    * ``stack``: one row per piece: the next item to try, the end state, the piece's item
+    * ``profit``: profit up to each piece
+    * ``packing``: copies of each item
+    * ``depth``: number of pieces; -1 at the end
     """
 
     stack: Ints
@@ -45,10 +39,10 @@ def packings_above(
     *,
     look: Look = look_away,
 ) -> Ints | None:
-    """All packings of profit at least ``threshold``, as rows of copies by item; None if there are more than ``limit``.
+    """Return all packings with profit at least ``threshold`` as rows of copies.  None if more than ``limit``.
 
-    Depth-first search that goes on only where the table of :func:`best_from` says that the threshold can be reached, so
-    that nearly every step ends in a packing of the list.  ``threshold`` must be positive.
+    The depth-first search continues only if the table of :func:`best_from` permits the threshold, so nearly every step
+    leads to a packing.  ``threshold`` must be positive.
     """
     check(net, values, profits)
     threshold = as_float(threshold, "threshold", finite=False)
@@ -56,7 +50,7 @@ def packings_above(
     if threshold <= 0.0:
         return None
     m = net.num_items
-    deepest = int(np.minimum(net.copies.sum(), net.num_states)) + 1  # every piece ends at a state of its own
+    deepest = int(np.minimum(net.copies.sum(), net.num_states)) + 1  # every piece ends at a different state
     search = _Search(
         np.zeros((deepest + 1, 3), np.int64), np.zeros(deepest + 1), np.zeros(m, np.int64), np.zeros(1, np.int64)
     )
@@ -65,16 +59,16 @@ def packings_above(
     while search.depth[0] >= 0:
         look()
         rows = np.empty((min(limit + 1 - count, 1 + PORTION // (100 * (m + 1))), m), np.int64)
-        listed = _go_on(arcs_of(net), values, profits, threshold, net.ends, search, rows, PORTION)
-        count += listed
+        num_listed = _continue(arcs_of(net), values, profits, threshold, net.ends, search, rows, PORTION)
+        count += num_listed
         if count > limit:
             return None
-        found.append(rows[:listed])
+        found.append(rows[:num_listed])
     return np.concatenate(found)
 
 
 @njit(cache=True, nogil=True)
-def _go_on(
+def _continue(
     arcs: Arcs,
     values: Floats,
     profits: Floats,
@@ -84,7 +78,7 @@ def _go_on(
     rows: Ints,
     steps: int,
 ) -> int:
-    """Go on with the search until it ends (depth -1), the rows are full, or the steps are used up; returns how many."""
+    """Continue the search until it ends (depth -1), ``rows`` is full or ``steps`` are used up; return the row count."""
     _, widths, copies, first_arc, tails, heads = arcs
     stack, profit, packing, at = search
     m = len(widths)
@@ -92,7 +86,7 @@ def _go_on(
     while depth >= 0 and steps > 0 and count < len(rows):
         i, state, v = stack[depth, 0], stack[depth, 1], profit[depth]
         further, head = v, state
-        laid = False
+        placed = False
         while i < m and v + values[i, state] >= threshold:
             steps -= 1
             if packing[i] < copies[i]:
@@ -100,10 +94,10 @@ def _go_on(
                 if k >= 0:
                     further, head = v + profits[k], heads[k]
                     if further + values[i, head] >= threshold:
-                        laid = True
+                        placed = True
                         break
             i += 1
-        if not laid:
+        if not placed:
             if depth > 0:
                 packing[stack[depth, 2]] -= 1
             depth -= 1

@@ -1,9 +1,9 @@
-r"""The network of a bounded knapsack: the positions that pieces end at, and an arc for each piece that can be placed.
+r"""The network of a bounded knapsack: the end positions of pieces, and an arc for each possible piece.
 
-A packing is laid out from position 0 in the order of the items, so that it is a path.  The *states* are the positions
-that pieces can end at, sums of widths, and the arc ``(i, p)`` places a piece of item i at position p and leads to
-position p + w_i.  What counts is the number of states, not the capacity: a capacity of 10^10 with a hundred reachable
-sums is a small problem.
+Pieces are placed from position 0 in the order of the items, so a packing is a path.  The *states* are the end positions
+of pieces, sums of widths.  The arc ``(i, p)`` places a piece of item i at position p and leads to position p + w_i.
+The effort depends on the number of states, not on the capacity: a capacity of 10^10 with a hundred reachable sums is a
+small problem.
 
 Source: J. M. Valério de Carvalho, *Exact solution of bin-packing problems using column generation and
 branch-and-bound*, Annals of Operations Research 86 (1999).
@@ -25,43 +25,43 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 CELLS = 1 << 26
-"""Items times states of a network, by default at most: its tables then take 512 MiB each, of which there are a few."""
+"""Default limit on items times states; each of a few tables then takes up to 512 MiB."""
 
 STATES = 1 << 22
-"""States of a network, at most: laying an item looks at all of them at once."""
+"""Most states of a network: adding an item examines all of them."""
 
 LARGEST_CAPACITY = 1 << 62
-"""Sums of a position and a width stay within 64 bits."""
+"""Largest capacity: sums of a position and a width fit into 64 bits."""
 
 PORTION = 20_000_000
-"""Elementary steps between two looks at the clock: some hundredths of a second."""
+"""Steps between two checks of the clock: a few hundredths of a second."""
 
 
 class NetworkTooLargeError(ValueError):
-    """A knapsack has more items times reachable sums than the memory that it may take has room for."""
+    """A knapsack has more items times reachable sums than memory permits."""
 
 
 class PackingNetwork(NamedTuple):
-    """The arcs that lie on paths from position 0.
+    """The arcs on paths from position 0.
 
     Attributes
     ----------
     capacity
         C.
     widths
-        One a item, in the order in which pieces are laid out.
+        One per item, in packing order.
     copies
         b_i, at most ⌊C / w_i⌋.
     states
-        The positions that packings reach, increasing, from 0.
+        The reachable positions, increasing from 0.
     first_arc
         Item i has the arcs ``first_arc[i]:first_arc[i + 1]``.
     tails, heads
-        The states that each arc leads from and to, as indices of ``states``; increasing within an item.
+        Start and end of each arc, as indices of ``states``; increasing within an item.
     origin
-        The numbers of the arcs in the network that this one was made from by :func:`restricted`; None in the first.
+        Arc numbers in the network from which :func:`restricted` made this one; None for an original network.
     least
-        Where packings may end: at this position or further on.
+        Least end position of packings.
     """
 
     capacity: int
@@ -76,7 +76,7 @@ class PackingNetwork(NamedTuple):
 
     @property
     def ends(self) -> NDArray[np.bool_]:
-        """Mask of the states in which packings may end."""
+        """Mask of the states at which packings may end."""
         ends: NDArray[np.bool_] = self.states >= self.least
         return ends
 
@@ -94,20 +94,20 @@ class PackingNetwork(NamedTuple):
 
     @property
     def positions(self) -> Ints:
-        """Of the arcs."""
+        """Position of each arc."""
         return self.states[self.tails]
 
     @property
     def items(self) -> Ints:
-        """Of the arcs."""
+        """Item of each arc."""
         return np.repeat(np.arange(self.num_items), np.diff(self.first_arc))
 
     def spread(self, per_item: Floats) -> Floats:
-        """One number an item, as one number an arc."""
+        """Return one number per arc from one number per item."""
         return np.repeat(per_item, np.diff(self.first_arc))
 
     def first_items(self, count: int) -> PackingNetwork:
-        """The network of the first ``count`` items, which may end anywhere; its arcs are the first ones of this one."""
+        """Return the network of the first ``count`` items without a least end.  It has this network's first arcs."""
         last = int(self.first_arc[count])
         return PackingNetwork(
             self.capacity,
@@ -120,7 +120,7 @@ class PackingNetwork(NamedTuple):
         )
 
     def arc(self, item: int, position: int) -> int:
-        """Number of the arc of an item at a position, -1 if there is none."""
+        """Return the arc of an item at a position, or -1."""
         state = int(np.searchsorted(self.states, position))
         if state == len(self.states) or self.states[state] != position:
             return -1
@@ -129,7 +129,10 @@ class PackingNetwork(NamedTuple):
         return k if k < last and self.tails[k] == state else -1
 
     def arcs(self, items: Ints, positions: Ints) -> Ints:
-        """The same of many, by one binary search side by side: a search alone costs ten times its share of this."""
+        """Return the arcs of many items and positions, by simultaneous binary searches.
+
+        They are about 10 times faster than single searches.
+        """
         states = np.searchsorted(self.states, positions)
         first, last = self.first_arc[items], self.first_arc[items + 1]
         while len(open_ := np.flatnonzero(first < last)):
@@ -151,7 +154,7 @@ def network(
     cells: int = CELLS,
     look: Look = look_away,
 ) -> PackingNetwork:
-    """The network of a bounded knapsack.
+    """Return the network of a bounded knapsack.
 
     Parameters
     ----------
@@ -160,69 +163,69 @@ def network(
     capacity
         C ≥ 0, at most 2⁶².
     allowed
-        Mask of shape (items, C + 1): which arcs there may be; all by default.
+        Mask of permitted arcs, shape (items, C + 1); by default all.
     cells
-        Items times states at most; what a network takes is bounded by this, and by ``STATES``, before it is taken.
-    look
-        Called every few hundredths of a second; may raise.
+        Limit on items times states, checked together with ``STATES`` before memory is allocated.
 
     Raises
     ------
     ArrayError
-        Where a number is not whole, or out of range.
+        If a number is not an integer, or out of range.
     NetworkTooLargeError
-        If there are more items times reachable sums than ``cells``.
+        If items times reachable sums exceed ``cells``.
     """
     whole: Ints = as_integers(widths, "widths", shape=("items",), low=1)
     wanted: Ints = as_integers(copies, "copies", shape=whole.shape, low=0)
     capacity = as_integer(capacity, "capacity", low=0, high=LARGEST_CAPACITY)
     fitting = np.minimum(wanted, capacity // whole)
-    net = _whole_network(whole, fitting, capacity, cells, look)
+    net = _build(whole, fitting, capacity, cells, look)
     if allowed is None:
         return net
     mask = as_booleans(allowed, "allowed", shape=(len(whole), capacity + 1))
     return restricted(net, net.copies, mask[net.items, net.positions])._replace(origin=None)
 
 
-def _whole_network(widths: Ints, copies: Ints, capacity: int, cells: int, look: Look) -> PackingNetwork:
+def _build(widths: Ints, copies: Ints, capacity: int, cells: int, look: Look) -> PackingNetwork:
     m = len(widths)
     states, first_arc = np.zeros(1, np.int64), np.zeros(m + 1, np.int64)
     parts: list[tuple[int, int, Ints]] = []
     most, done = min(cells // (m + 1), STATES), 0
-    largest = int(copies.max(initial=0))  # the pieces of one item reach so many sums without any other
+    largest = int(copies.max(initial=0))  # one item alone reaches this many sums
     while done < m:
         look()
-        begun = done
+        begin = done
         if largest <= most:
-            done, states, positions = _grown(widths, copies, capacity, begun, states, most, first_arc, PORTION // 128)
-            parts.append((begun, done, positions))
+            done, states, positions = _lay_items(
+                widths, copies, capacity, begin, states, most, first_arc, PORTION // 128
+            )
+            parts.append((begin, done, positions))
         if largest > most or len(states) > most:
             raise NetworkTooLargeError(
                 f"a knapsack of {m} items and capacity {capacity} has more than {most} reachable sums of widths, "
-                "which is as many as fit into the memory that it may take"
+                "the most that its memory limit permits"
             )
     tails, heads = np.empty(first_arc[m], np.int32), np.empty(first_arc[m], np.int32)
-    for begun, done, positions in parts:
+    for begin, done, positions in parts:
         look()
-        _located(widths, states, first_arc, begun, done, positions, tails, heads)
+        _locate(widths, states, first_arc, begin, done, positions, tails, heads)
     return PackingNetwork(capacity, widths, copies, states, first_arc, tails, heads)
 
 
 def restricted(net: PackingNetwork, copies: ArrayLike, allowed: ArrayLike | None = None) -> PackingNetwork:
-    """The network that is left with fewer copies, and without the arcs that are not allowed.
+    """Return the network with fewer copies and without the arcs that are not allowed.
 
     Parameters
     ----------
     copies
-        b_i ≥ 0; no more than the network has are taken.
+        b_i ≥ 0; larger values than the network's have no effect.
     allowed
-        Mask of its arcs; all by default.
+        Mask of its arcs; by default all.
     """
     wanted: Ints = as_integers(copies, "copies", shape=net.widths.shape, low=0)
     fewer = np.minimum(wanted, net.copies)
     every = np.ones(net.num_arcs, np.bool_) if allowed is None else allowed
     mask = as_booleans(every, "allowed", shape=(net.num_arcs,))
-    reached, first_arc, kept = _kept(fewer, net.first_arc, net.tails, net.heads, mask, net.num_states)
+    reached, first_arc, kept = _reachable(fewer, net.first_arc, net.tails, net.heads, mask, net.num_states)
     number = np.cumsum(reached, dtype=np.int32) - np.int32(1)
     tails, heads = number[net.tails[kept]], number[net.heads[kept]]
     return PackingNetwork(
@@ -231,10 +234,9 @@ def restricted(net: PackingNetwork, copies: ArrayLike, allowed: ArrayLike | None
 
 
 def filled(net: PackingNetwork, least: int) -> PackingNetwork:
-    """The network of the packings that end at position ``least`` or further on, without arcs that none of them has.
+    """Return the network of the packings that end at ``least`` or beyond, without useless arcs.
 
-    Of an item with several copies some arcs may be left that are of no use.  Where there is no such packing, there is
-    no arc either.
+    Some useless arcs of items with several copies may remain.  Without such a packing there are no arcs.
     """
     least = as_integer(least, "least", low=0, high=LARGEST_CAPACITY)
     ends = net.states >= max(least, net.least)
@@ -244,21 +246,21 @@ def filled(net: PackingNetwork, least: int) -> PackingNetwork:
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
 @njit(cache=True, nogil=True)
-def _grown(widths, copies, capacity, begun, states, most, first_arc, portion):  # type: ignore[no-untyped-def]
-    """Lay items from ``begun`` on until a portion is used up: (items done, states reached, positions of the arcs).
+def _lay_items(widths, copies, capacity, begin, states, most, first_arc, portion):  # type: ignore[no-untyped-def]
+    """Add items from ``begin`` on until a portion is used up.  Return (items done, states, arc positions).
 
-    The states reached before an item, and those its own pieces reach, are both met in increasing order.
+    The states reached before an item, and by its own pieces, are merged in increasing order.
     """
     positions = np.empty(1024, np.int64)
     count, spent = 0, 0
-    i = begun
+    i = begin
     while i < len(widths) and spent <= portion:
         w, b = widths[i], copies[i]
         first_arc[i + 1] = first_arc[i]
         if b > 0:
             n, first = len(states), count
-            grown = np.empty(2 * n + 16, np.int64)
-            laid = np.empty(2 * n + 16, np.int64)  # how many pieces of the item lead to where each of its arcs ends
+            merged = np.empty(2 * n + 16, np.int64)
+            num_pieces = np.empty(2 * n + 16, np.int64)  # number of the item's pieces up to each arc's end
             size, a, q = 0, 0, first
             while a < n or q < count:
                 copies_here = 0
@@ -269,23 +271,23 @@ def _grown(widths, copies, capacity, begun, states, most, first_arc, portion):  
                     a += 1
                 else:
                     p = positions[q] + w
-                    copies_here = laid[q - first]
+                    copies_here = num_pieces[q - first]
                     q += 1
-                if size == len(grown):
-                    grown = _longer(grown)
+                if size == len(merged):
+                    merged = _enlarge(merged)
                     if size > most:
                         break
-                grown[size] = p
+                merged[size] = p
                 size += 1
                 if copies_here < b and p + w <= capacity:
                     if count == len(positions):
-                        positions = _longer(positions)
-                    if count - first == len(laid):
-                        laid = _longer(laid)
+                        positions = _enlarge(positions)
+                    if count - first == len(num_pieces):
+                        num_pieces = _enlarge(num_pieces)
                     positions[count] = p
-                    laid[count - first] = copies_here + 1
+                    num_pieces[count - first] = copies_here + 1
                     count += 1
-            states = grown[:size].copy()
+            states = merged[:size].copy()
             spent += size
             first_arc[i + 1] = first_arc[i] + count - first
             if size > most:
@@ -295,17 +297,17 @@ def _grown(widths, copies, capacity, begun, states, most, first_arc, portion):  
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _longer(array):  # type: ignore[no-untyped-def]
+def _enlarge(array):  # type: ignore[no-untyped-def]
     larger = np.empty(2 * len(array), array.dtype)
     overwrite(larger[: len(array)], array)
     return larger
 
 
 @njit(cache=True, nogil=True)
-def _located(widths, states, first_arc, begun, done, positions, tails, heads):  # type: ignore[no-untyped-def]
-    """Tails and heads of the arcs of items ``begun`` to ``done``, as indices of states."""
-    offset = first_arc[begun]
-    for i in range(begun, done):
+def _locate(widths, states, first_arc, begin, done, positions, tails, heads):  # type: ignore[no-untyped-def]
+    """Write tails and heads of the arcs of items ``begin`` to ``done``."""
+    offset = first_arc[begin]
+    for i in range(begin, done):
         tail, head = 0, 0
         for k in range(first_arc[i], first_arc[i + 1]):
             p = positions[k - offset]
@@ -317,13 +319,13 @@ def _located(widths, states, first_arc, begun, done, positions, tails, heads):  
 
 
 @njit(cache=True, nogil=True)
-def _kept(copies, first_arc, tails, heads, allowed, num_states):  # type: ignore[no-untyped-def]
-    """What is reached with fewer copies and arcs: (states reached, first arcs, the arcs that are left)."""
+def _reachable(copies, first_arc, tails, heads, allowed, num_states):  # type: ignore[no-untyped-def]
+    """Return what remains with fewer copies and arcs: (reached states, first arcs, kept arcs)."""
     m = len(copies)
     reached = np.zeros(num_states, np.bool_)
     reached[0] = True
-    owner = np.full(num_states, -1, np.int64)  # the item whose pieces reached a state first
-    laid = np.zeros(num_states, np.int64)
+    owner = np.full(num_states, -1, np.int64)  # the item that reached a state first
+    num_pieces = np.zeros(num_states, np.int64)
     first = np.zeros(m + 1, np.int64)
     kept = np.empty(len(tails), np.int64)
     count = 0
@@ -332,25 +334,25 @@ def _kept(copies, first_arc, tails, heads, allowed, num_states):  # type: ignore
             tail, head = tails[k], heads[k]
             if not allowed[k] or not reached[tail]:
                 continue
-            pieces = laid[tail] if owner[tail] == i else 0
+            pieces = num_pieces[tail] if owner[tail] == i else 0
             if pieces < copies[i]:
                 kept[count] = k
                 count += 1
                 if not reached[head]:
                     reached[head] = True
-                    owner[head], laid[head] = i, pieces + 1
+                    owner[head], num_pieces[head] = i, pieces + 1
         first[i + 1] = count
     return reached, first, kept[:count].copy()
 
 
 @njit(cache=True, nogil=True)
 def _useful(copies, first_arc, tails, heads, ends):  # type: ignore[no-untyped-def]
-    """Which arcs are followed by an end: any number of pieces of an item with copies is allowed for."""
-    open_ = ends.copy()  # from which states pieces of the items that are left lead to an end
+    """Return the mask of arcs followed by an end.  Copies are treated as unlimited unless there is one."""
+    open_ = ends.copy()  # states from which later items lead to an end
     useful = np.zeros(len(tails), np.bool_)
     for i in range(len(copies) - 1, -1, -1):
         first, last = first_arc[i], first_arc[i + 1]
-        if copies[i] == 1:  # in ascending order no state behind an arc has been opened by another piece of the item
+        if copies[i] == 1:  # in ascending order, no other piece of the item has opened the head of an arc
             for k in range(first, last):
                 if open_[heads[k]]:
                     useful[k] = True
@@ -365,6 +367,6 @@ def _useful(copies, first_arc, tails, heads, ends):  # type: ignore[no-untyped-d
 
 @njit(cache=True, no_cpython_wrapper=True)
 def arc_at(first, last, tails, state):  # type: ignore[no-untyped-def]
-    """The arc among first to last from a state, -1 if there is none."""
+    """Return the arc from a state among ``first`` to ``last``, or -1."""
     k = first + np.searchsorted(tails[first:last], state)
     return k if k < last and tails[k] == state else -1

@@ -1,4 +1,4 @@
-"""What the kernels take of a network, and how much of it at a time."""
+"""Network arguments of the kernels, and portions of work."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from colgen.solvers.arrays import ArrayError, as_floats
 from colgen.solvers.packing.network import PORTION, Floats, Ints, PackingNetwork
 
 SWEEPS = 8
-"""Items with more copies than this are not swept copy by copy, but along the chains of their arcs."""
+"""Most copies of an item that are swept one by one.  Others use chains of arcs."""
 
 
 def as_profits(net: PackingNetwork, profits: ArrayLike) -> Floats:
-    """Profits of the arcs, checked."""
+    """Return the validated profits of the arcs."""
     floats: Floats = as_floats(profits, "profits", shape=(net.num_arcs,))
     return floats
 
 
 def check(net: PackingNetwork, values: Floats, profits: Floats) -> None:
-    """Shapes and types of what :func:`best_from` was given and returned, without a look at the numbers."""
+    """Check the shapes and types of a table and profits of :func:`best_from`."""
     for name, array, shape in (
         ("values", values, (net.num_items + 1, net.num_states)),
         ("profits", profits, (net.num_arcs,)),
@@ -32,7 +32,7 @@ def check(net: PackingNetwork, values: Floats, profits: Floats) -> None:
 
 
 class Arcs(NamedTuple):
-    """What the kernels take of a network; see :class:`~colgen.solvers.packing.network.PackingNetwork`."""
+    """Fields of a :class:`~colgen.solvers.packing.network.PackingNetwork` for the kernels."""
 
     capacity: int
     widths: Ints
@@ -43,18 +43,18 @@ class Arcs(NamedTuple):
 
 
 def arcs_of(net: PackingNetwork) -> Arcs:
-    """What the kernels take of a network."""
+    """Return a network's fields for the kernels."""
     return Arcs(net.capacity, net.widths, net.copies, net.first_arc, net.tails, net.heads)
 
 
 def _work(net: PackingNetwork) -> Ints:
-    """Elementary steps that a table of :func:`best_from` takes, for each item."""
+    """Return the elementary steps of :func:`best_from` for each item."""
     return net.num_states + np.diff(net.first_arc) * np.clip(net.copies, 1, SWEEPS)
 
 
-def in_portions(net: PackingNetwork) -> list[tuple[int, int]]:
-    """Items from the last to the first in portions of a few hundredths of a second."""
-    if net.num_items * net.num_states + SWEEPS * net.num_arcs <= PORTION:  # no closer look: this is asked every round
+def portions_of(net: PackingNetwork) -> list[tuple[int, int]]:
+    """Return ranges of items, last first, in portions of a few hundredths of a second."""
+    if net.num_items * net.num_states + SWEEPS * net.num_arcs <= PORTION:  # a quick test, as this is called every round
         return [(0, net.num_items)]
     steps = _work(net)
     if steps.sum() <= PORTION:

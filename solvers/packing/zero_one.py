@@ -1,14 +1,13 @@
-r"""Several zero-one knapsacks at once, and what the best set is worth with each item in it, or without.
+r"""Several zero-one knapsacks at once, and the best values with and without each item.
 
     max Σ_i p_ji x_i    subject to    Σ_i w_ji x_i ≤ C_j,  x binary,    for each knapsack j.
 
-The table over the items and all loads up to the capacity is filled item by item, a row at a time, which is what a
-processor does fastest: n C_j cells, of which a byte is kept where only the best set is wanted.  It is for capacities of
-moderate size; where those are large and few sums of sizes can be reached, :mod:`colgen.solvers.packing.knapsack` is the
-better one.
+The table over items and loads, n C_j cells, is filled row by row, which processors do fastest.  If only the best set is
+needed, a byte per cell is kept.  Use it for moderate capacities.  For large capacities with few reachable sums of
+sizes, :mod:`colgen.solvers.packing.knapsack` is better.
 
-Sources: R. Bellman, *Dynamic Programming* (1957); for items forced in, by tables from both ends, H. Kellerer,
-U. Pferschy, D. Pisinger, *Knapsack Problems* (2004), section 2.3.
+Sources: R. Bellman, *Dynamic Programming* (1957); for items forced in, by tables from both ends, H. Kellerer, U.
+Pferschy, D. Pisinger, *Knapsack Problems* (2004), section 2.3.
 """
 
 from __future__ import annotations
@@ -26,41 +25,39 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 LARGEST_TABLE = 1 << 26
-"""Cells of the table of one knapsack: half a gigabyte."""
+"""Most cells of a knapsack's table: 512 MiB."""
 
 NEVER = -np.inf
-"""What a set is worth that there is not."""
+"""The value of a set that does not exist."""
 
 
 def best_sets(
     profits: ArrayLike, sizes: ArrayLike, capacities: ArrayLike, *, look: Look = look_away
 ) -> tuple[Floats, Mask]:
-    """The best set of items for each knapsack.
+    """Return the best set of items for each knapsack.
 
     Parameters
     ----------
     profits
-        Shape (knapsacks, items); -inf for an item that a knapsack may not take.
+        Shape (knapsacks, items); -inf for forbidden items.
     sizes
-        Likewise; whole, not negative.
+        Nonnegative integers, shape (knapsacks, items).
     capacities
-        One a knapsack, whole, not negative.
-    look
-        Called before each knapsack; may raise.
+        Nonnegative integers, one per knapsack.
 
     Returns
     -------
     values
-        Of the best sets; the empty one is worth 0.
+        Values of the best sets, 0 for the empty set.
     chosen
-        Shape (knapsacks, items).
+        Mask of shape (knapsacks, items).
 
     Raises
     ------
     ArrayError
-        Where a number is not whole, out of range, or NaN; or a table would not fit into :data:`LARGEST_TABLE`.
+        If a number is not an integer, out of range, or NaN; or a table exceeds :data:`LARGEST_TABLE`.
     """
-    gains, weights, room = checked(profits, sizes, capacities)
+    gains, weights, room = validate(profits, sizes, capacities)
     values, chosen = np.zeros(len(gains)), np.zeros(gains.shape, dtype=np.bool_)
     for first, last in _portions(room, gains.shape[1]):
         look()
@@ -71,20 +68,20 @@ def best_sets(
 def best_with_each(
     profits: ArrayLike, sizes: ArrayLike, capacities: ArrayLike, *, look: Look = look_away
 ) -> tuple[Floats, Floats, Floats]:
-    """What the best set of each knapsack is worth, with each item in it, and without it.
+    """Return the best value of each knapsack, and its best values with and without each item.
 
-    Arguments are those of :func:`best_sets`.
+    The arguments are those of :func:`best_sets`.
 
     Returns
     -------
     values
-        Of the best sets, one a knapsack.
+        Values of the best sets, one per knapsack.
     inside
-        Shape (knapsacks, items): with the item in the set; :data:`NEVER` if it cannot be.
+        Values with the item, shape (knapsacks, items); :data:`NEVER` if it cannot be packed.
     outside
-        Shape (knapsacks, items): without the item.
+        Values without the item, shape (knapsacks, items).
     """
-    gains, weights, room = checked(profits, sizes, capacities)
+    gains, weights, room = validate(profits, sizes, capacities)
     values, inside, outside = np.zeros(len(gains)), np.empty(gains.shape), np.empty(gains.shape)
     for first, last in _portions(room, gains.shape[1]):
         look()
@@ -93,26 +90,25 @@ def best_with_each(
     return values, inside, outside
 
 
-def checked(profits: ArrayLike, sizes: ArrayLike, capacities: ArrayLike) -> tuple[Floats, Ints, Ints]:
-    """Profits, sizes and capacities as arrays, refused where they are none or tables would be too large."""
+def validate(profits: ArrayLike, sizes: ArrayLike, capacities: ArrayLike) -> tuple[Floats, Ints, Ints]:
+    """Return validated profits, sizes and capacities as arrays."""
     gains = as_floats(profits, "profits", shape=(None, None), minus_infinity=True)
     weights = as_integers(sizes, "sizes", shape=gains.shape, low=0)
     room = as_integers(capacities, "capacities", shape=(len(gains),), low=0)
     largest = int(room.max(initial=0))
     if (largest + 1) * (gains.shape[1] + 1) > LARGEST_TABLE:
         raise ArrayError(
-            f"capacities: expected tables of at most {LARGEST_TABLE:,} cells, a capacity of {largest:,} with "
+            f"capacities: expected tables of at most {LARGEST_TABLE:,} cells; a capacity of {largest:,} with "
             f"{gains.shape[1]:,} items needs more"
         )
     return gains, weights, room
 
 
 _WORK = 1 << 25
-"""Cells that are filled between two looks at the clock."""
+"""Cells filled between two checks of the clock."""
 
 
 def _portions(room: Ints, items: int) -> list[tuple[int, int]]:
-    """Knapsacks first to last of each portion of work."""
     portions, first, work = [], 0, 0
     for j, capacity in enumerate(room.tolist()):
         work += (capacity + 1) * (items + 1)
@@ -124,7 +120,7 @@ def _portions(room: Ints, items: int) -> list[tuple[int, int]]:
 
 @inner
 def better(inside, outside, profit, found):  # type: ignore[no-untyped-def]
-    """The better of ``inside + profit`` and ``outside``, entry by entry; with one index, so that it is vectorised."""
+    """Write the larger of ``inside + profit`` and ``outside`` entry by entry.  One index allows vectorisation."""
     for c in range(found.size):
         with_it, without = inside[c] + profit, outside[c]
         found[c] = with_it if with_it > without else without
@@ -132,7 +128,7 @@ def better(inside, outside, profit, found):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, borrows=True)
 def fill(profits, sizes, capacity, table):  # type: ignore[no-untyped-def]
-    """Fill ``table[i, c]``: the best of the first i items within load c."""
+    """Fill ``table[i, c]``: the best value of the first i items within load c."""
     table[0, : capacity + 1] = 0.0
     for i in range(len(profits)):
         w, p = sizes[i], profits[i]
@@ -146,7 +142,7 @@ def fill(profits, sizes, capacity, table):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, borrows=True)
 def trace(sizes, capacity, table, chosen):  # type: ignore[no-untyped-def]
-    """Read the best set off the table."""
+    """Read the best set from the table."""
     c = capacity
     for i in range(len(sizes) - 1, -1, -1):
         chosen[i] = table[i + 1, c] > table[i, c]
@@ -156,7 +152,10 @@ def trace(sizes, capacity, table, chosen):  # type: ignore[no-untyped-def]
 
 @inner
 def choose(inside, outside, profit, found, taken):  # type: ignore[no-untyped-def]
-    """As :func:`better`; ``taken`` hears where ``inside + profit`` is: bytes, for they are vectorised too."""
+    """Do the same as :func:`better`, and mark in ``taken`` where ``inside + profit`` is larger.
+
+    Bytes can be vectorised, too.
+    """
     for c in range(found.size):
         with_it, without = inside[c] + profit, outside[c]
         found[c] = max(with_it, without)
@@ -165,15 +164,15 @@ def choose(inside, outside, profit, found, taken):  # type: ignore[no-untyped-de
 
 @inner
 def best_set(profits, sizes, capacity, rows, taken, items, chosen):  # type: ignore[no-untyped-def]
-    """What the best set of one knapsack is worth; ``chosen`` becomes the set.
+    """Return the value of one knapsack's best set; write the set to ``chosen``.
 
-    Two rows of values and a byte a cell, instead of a table of values, stay in a processor's own cache; so knapsacks on
-    several processors do not wait for one memory.
+    Two rows of values and a byte per cell fit into a processor's own cache, unlike a table of values.  Processors then
+    do not compete for memory.
 
     Parameters
     ----------
     rows, taken, items
-        Room to work in, of shapes (2, more than capacity), (items, more than capacity) and (items,); ``taken`` of type
+        Buffers of shapes (2, more than capacity), (items, more than capacity) and (items,); ``taken`` of type
         ``uint8``.
     """
     here, other, count = rows[0, : capacity + 1], rows[1, : capacity + 1], 0
@@ -214,7 +213,7 @@ def _best_with_each(profits, sizes, capacities, values, inside, outside):  # typ
         capacity = capacities[j]
         fill(profits[j], sizes[j], capacity, table)
         values[j] = table[n, capacity]
-        # What the items behind i make of what is left: by the room that the items before it use, from the other end.
+        # Best value of the items after i, by their capacity, from the other end.
         behind, further = np.zeros(capacity + 1), np.empty(capacity + 1)
         for i in range(n - 1, -1, -1):
             w, p = sizes[j, i], profits[j, i]

@@ -1,26 +1,25 @@
-r"""Colour coding: the heaviest path of k vertices, no two of one class, with a stated probability.
+r"""Colour coding: the heaviest path with k vertices of different classes, with a stated probability.
 
     max  first(v_1) + Σ_i w(v_i, v_{i+1}) + last(v_k)      over v_1, ..., v_k of k different classes.
 
-One iteration colours the classes at random with r ≥ k colours; a dynamic program over (vertex, set of colours) finds
-the heaviest *colourful* path, on which no two vertices share a colour: O(2^r n²) time, O(2^r n) space.  It is the
-optimum if the k classes of the optimal path got k different colours, of probability p.  After t iterations the best
-path is optimal with probability 1 - (1 - p)^t or more.
+One iteration colours the classes at random with r ≥ k colours.  A dynamic program over (vertex, set of colours) finds
+the heaviest *colourful* path, whose vertices have different colours, in O(2^r n²) time and O(2^r n) space.  It is
+optimal if the k classes of the optimal path got k different colours, which has probability p.  After t iterations the
+best path is optimal with probability at least 1 - (1 - p)^t.
 
-*Why classes are coloured, and not vertices.*  Fix the optimal path P (one of them).  Under either colouring the k
-vertices of P have different classes, so P is colourful with the same probability p.  If classes are coloured then two
-vertices of one class share a colour: every colourful path is an answer, none is heavier than P, and the dynamic program
-finds the optimum whenever P is colourful.  If vertices are coloured then a colourful path may visit a class twice.  The
-program returns such a path where it is heavier than P and colourful as well, and then the iteration fails although P is
-colourful.  So with coloured vertices the probability is p - Pr(P and a heavier path with a repeated class are both
-colourful): never more than p, and less whenever such a path of k different vertices exists.  (To keep the visited
-classes in the state instead would make the state as large as that of the exact program.)
+*Why classes are coloured, and not vertices.*  Let P be an optimal path.  Its k vertices have different classes, so P is
+colourful with the same probability p in both cases.  If classes are coloured, every colourful path is feasible, none is
+heavier than P, and the dynamic program finds the optimum whenever P is colourful.  If vertices are coloured, a
+colourful path may visit a class twice.  The iteration fails if such a path is heavier than P and colourful.  With
+coloured vertices the probability is p - Pr(P and a heavier path with a repeated class are both colourful).  This is at
+most p, and less whenever such a path with k different vertices exists.  (Keeping the visited classes in the state
+instead would make it as large as the exact program's.)
 
-*Why the colours are dealt out evenly.*  Let n_1, ..., n_r be how many of the m classes get each colour.  Given these
-numbers, P is colourful with probability e_k(n_1, ..., n_r) / C(m, k), e_k the elementary symmetric polynomial, for each
-choice of k classes is equally likely to be that of P.  e_k is Schur concave, so it is largest where the numbers differ
-by one at most.  Colours drawn independently are a mixture over all such numbers, of probability
-p_independent = r! / ((r - k)! r^k), and so are never better.  With m ≤ r classes a single iteration is exact.
+*Why the colours are dealt out evenly.*  Let n_1, ..., n_r be the numbers of the m classes with each colour.  Given
+these, P is colourful with probability e_k(n_1, ..., n_r) / C(m, k), with the elementary symmetric polynomial e_k, as
+each choice of k classes is equally likely to be that of P.  e_k is Schur concave, so it is largest if the numbers
+differ by at most one.  Independent colours are a mixture over all such numbers, with probability p_independent = r! /
+((r - k)! r^k), and never better.  With m ≤ r classes a single iteration is exact.
 
 Sources: N. Alon, R. Yuster, U. Zwick, *Color-coding*, Journal of the ACM 42 (1995); P. Deshpande, R. Barzilay, D. R.
 Karger, *Randomized decoding for selection-and-ordering problems*, NAACL (2007); A. W. Marshall, I. Olkin, B. C. Arnold,
@@ -38,7 +37,7 @@ from numpy.typing import NDArray
 from colgen.solvers.arrays import ArrayError, as_float, as_integer
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner
-from colgen.solvers.paths.walks import Graph, checked
+from colgen.solvers.paths.walks import Graph, validate
 from colgen.solvers.stopping import Expired, never
 
 Floats = NDArray[np.float64]
@@ -46,21 +45,21 @@ Ints = NDArray[np.int64]
 Seeds = NDArray[np.uint64]
 
 LARGEST_TABLE = 1 << 32
-"""Bytes."""
+"""Most bytes of a table."""
 
 _PORTION = 30_000_000
-"""Elementary steps between two looks at the clock: some hundredths of a second."""
+"""Elementary steps between two checks of the clock: a few hundredths of a second."""
 
 
 class Coloured(NamedTuple):
-    """What some iterations found.
+    """The result of some iterations.
 
     Attributes
     ----------
     weights
-        One an iteration: of the heaviest colourful path, minus infinity where there is none.
+        Weight of each iteration's heaviest colourful path; minus infinity if there is none.
     path
-        The heaviest of them all, empty if there is none.
+        The heaviest path of all iterations; empty if there is none.
     """
 
     weights: Floats
@@ -68,33 +67,33 @@ class Coloured(NamedTuple):
 
 
 def iterate(of: Graph, num_colours: int, seeds: Seeds, *, expired: Expired = never) -> Coloured:
-    """One iteration of colour coding for each seed; the same seed gives the same colours.
+    """Run one iteration of colour coding per seed.  Equal seeds give equal colours.
 
-    Runs without the global interpreter lock, so that threads can share the iterations.
+    Runs without the global interpreter lock, so threads can share the iterations.
 
     Parameters
     ----------
     num_colours
-        r, from k to 62, of a table that :func:`table_bytes` finds room for.
+        r, from k to 62, with a table of at most ``LARGEST_TABLE`` bytes (:func:`table_bytes`).
     expired
-        Asked every few hundredths of a second; if it says so, the iterations that are not done are left out.
+        Called every few hundredths of a second.  If True, the remaining iterations are skipped.
 
     Raises
     ------
     ArrayError
-        If a number is out of range, or the table does not fit into ``LARGEST_TABLE`` bytes.
+        If a number is out of range, or the table is too large.
     """
-    of = checked(of)
+    of = validate(of)
     r = as_integer(num_colours, "num_colours", low=of.length, high=62)
     n = len(of.first)
     if table_bytes(r, n) > LARGEST_TABLE:
         raise ArrayError(
-            f"num_colours: expected so many that a table takes {LARGEST_TABLE} bytes at most, {r} colours of {n} "
-            f"vertices take {table_bytes(r, n)}"
+            f"num_colours: expected a table of at most {LARGEST_TABLE} bytes, {r} colours of {n} "
+            f"vertices need {table_bytes(r, n)}"
         )
     num_classes = int(of.classes.max()) + 1 if n else 0
     seeds = np.ascontiguousarray(seeds, dtype=np.uint64)
-    course = _Course(
+    progress = _Progress(
         seeds,
         np.zeros(2, np.int64),
         np.full(len(seeds), -np.inf),
@@ -102,20 +101,19 @@ def iterate(of: Graph, num_colours: int, seeds: Seeds, *, expired: Expired = nev
         np.full(of.length, -1, np.int64),
     )
     tables = _tables(n, r)
-    while course.at[0] < len(seeds):
-        _iterate(of, num_classes, r, course, tables, _PORTION)
+    while progress.at[0] < len(seeds):
+        _iterate(of, num_classes, r, progress, tables, _PORTION)
         if expired():
             break
-    return Coloured(course.found[: course.at[0]], course.path[course.path >= 0])
+    return Coloured(progress.found[: progress.at[0]], progress.path[progress.path >= 0])
 
 
 def complete(of: Graph, *, expired: Expired = never) -> tuple[float, Ints] | None:
-    """The heaviest path of all, and its weight, by an iteration in which each class has a colour of its own.
+    """Return the weight of the heaviest path and the path, from an iteration with a colour for each class.
 
-    That is the dynamic program over all sets of classes: exact, and fast where there are few of them.  None if
-    ``expired`` said, before it was done, that there is no time left.
+    This is the exact dynamic program over all sets of classes, fast if there are few.  None if ``expired`` stopped it.
     """
-    of = checked(of)
+    of = validate(of)
     present, classes = np.unique(of.classes, return_inverse=True)
     if len(present) < of.length:
         return -math.inf, np.empty(0, np.int64)
@@ -124,23 +122,23 @@ def complete(of: Graph, *, expired: Expired = never) -> tuple[float, Ints] | Non
 
 
 def is_small(of: Graph, steps: float = 1e10, memory: int = 1 << 29) -> bool:
-    """Whether :func:`complete` takes less than so many elementary steps, 2^m n², and so many bytes."""
+    """Return whether :func:`complete` needs at most ``steps`` elementary steps (2^m n²) and ``memory`` bytes."""
     m, n = len(np.unique(of.classes)), len(of.classes)
     return m <= 30 and 2.0**m * n * n <= steps and table_bytes(max(m, 1), n) <= memory
 
 
 def table_bytes(num_colours: int, num_vertices: int) -> int:
-    """Bytes that one iteration's table takes: half of the vertices, on average, have a colour of a set."""
+    """Return the bytes of an iteration's table, with half of the vertices per set on average."""
     return 8 * ((num_vertices << (num_colours - 1)) + (1 << num_colours))
 
 
 def success_probability(length: int, num_colours: int, num_classes: int | None = None) -> float:
-    """Probability p that k given classes get k different colours.
+    """Return the probability p that k given classes get k different colours.
 
     Parameters
     ----------
     num_classes
-        m, the colours being dealt out evenly; None: each is drawn independently, the limit of many classes.
+        m, with colours dealt out evenly; None: independent colours, the limit of many classes.
     """
     k, r = as_integer(length, "length", low=1), as_integer(num_colours, "num_colours", low=1)
     if num_classes is None:
@@ -148,7 +146,7 @@ def success_probability(length: int, num_colours: int, num_classes: int | None =
     if as_integer(num_classes, "num_classes", low=0) < k:
         return 0.0
     each, more = divmod(num_classes, r)
-    polynomial = [1] + [0] * k  # e_0, ..., e_k, exact in whole numbers
+    polynomial = [1] + [0] * k  # e_0, ..., e_k as exact integers
     for size in [each + 1] * more + [each] * (r - more):
         for degree in range(k, 0, -1):
             polynomial[degree] += size * polynomial[degree - 1]
@@ -156,15 +154,10 @@ def success_probability(length: int, num_colours: int, num_classes: int | None =
 
 
 def best_num_colours(length: int, num_vertices: int, memory: int = 1 << 28) -> int:
-    """The number r of colours in [k, 2k] of the least running time 2^r / p among those whose table fits the memory.
+    """Return the number r of colours in [k, 2k] with the least running time 2^r / p among tables that fit.
 
-    The source's formula: the time of an iteration is proportional to 2^r, and 1 / p of them are needed, with p of
-    colours drawn independently.  k colours are taken even if their table does not fit.
-
-    Parameters
-    ----------
-    memory
-        Bytes of a table.
+    In the source's formula an iteration takes time proportional to 2^r, and 1 / p iterations are needed, with p of
+    independent colours.  k colours are permitted even if their table does not fit.
     """
     k = length
     fitting = [r for r in range(k, 2 * k + 1) if r == k or table_bytes(r, num_vertices) <= memory]
@@ -172,9 +165,9 @@ def best_num_colours(length: int, num_vertices: int, memory: int = 1 << 28) -> i
 
 
 def num_iterations(probability: float, failure: float) -> int:
-    """The least number t of iterations with (1 - p)^t ≤ δ.
+    """Return the least number t of iterations with (1 - p)^t ≤ δ.
 
-    The source takes (1 / p) ln(1 / δ), which is a little more.
+    The source uses (1 / p) ln(1 / δ), which is slightly larger.
 
     Parameters
     ----------
@@ -194,8 +187,8 @@ def num_iterations(probability: float, failure: float) -> int:
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _mixed(x):  # type: ignore[no-untyped-def]
-    """A bijection of 32 bits that leaves no pattern (Wellons' hash prospector), in numbers that do not overflow."""
+def _mix(x):  # type: ignore[no-untyped-def]
+    """Return a 32-bit hash, a bijection without patterns (Wellons' hash prospector).  Numbers do not overflow."""
     x = ((x ^ (x >> 16)) * 0x21F0AAAD) & 0xFFFFFFFF
     x = ((x ^ (x >> 15)) * 0x735A2D97) & 0xFFFFFFFF
     return x ^ (x >> 15)
@@ -203,13 +196,13 @@ def _mixed(x):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _deal(seed, num_classes, num_colours):  # type: ignore[no-untyped-def]
-    """Colours of the classes: 0, 1, ..., r - 1, 0, 1, ... along a random permutation."""
+    """Return colours 0, 1, ..., r - 1, 0, 1, ... of the classes along a random permutation."""
     permutation = np.arange(num_classes)
-    low = _mixed(np.int64(seed & np.uint64(0xFFFFFFFF)))
-    high = _mixed(np.int64(seed >> np.uint64(32)))
+    low = _mix(np.int64(seed & np.uint64(0xFFFFFFFF)))
+    high = _mix(np.int64(seed >> np.uint64(32)))
     for i in range(num_classes - 1, 0, -1):  # Fisher and Yates
         low, high = (low + 0x9E3779B9) & 0xFFFFFFFF, (high + 0x85EBCA6B) & 0xFFFFFFFF
-        j = (_mixed(low) ^ _mixed(high ^ 0x5BF03635)) % (i + 1)  # the bias is below m / 2^32
+        j = (_mix(low) ^ _mix(high ^ 0x5BF03635)) % (i + 1)  # the bias is below m / 2^32
         permutation[i], permutation[j] = permutation[j], permutation[i]
     colours = np.empty(num_classes, np.int64)
     for i in range(num_classes):
@@ -217,19 +210,13 @@ def _deal(seed, num_classes, num_colours):  # type: ignore[no-untyped-def]
     return colours
 
 
-class _Course(NamedTuple):
-    """How far the iterations have come.
+class _Progress(NamedTuple):
+    """Progress of the iterations.
 
-    Attributes
-    ----------
-    seeds
-        One an iteration.
-    at
-        The iteration, and the set of colours that is next in it.
-    found
-        The weight of each iteration's heaviest colourful path.
-    best, path
-        Of the heaviest path: its weight, one number, and its vertices.
+    * ``seeds``: one per iteration
+    * ``at``: the current iteration and its next set of colours
+    * ``found``: weight of each iteration's heaviest colourful path
+    * ``best``, ``path``: weight and vertices of the heaviest path
     """
 
     seeds: Seeds
@@ -240,24 +227,15 @@ class _Course(NamedTuple):
 
 
 class _Tables(NamedTuple):
-    """What an iteration leaves for its next portion, and the memory for the next iteration.
+    """State of an iteration between portions; its memory is reused.
 
-    Attributes
-    ----------
-    order, starts
-        The vertices in the order of their colours, and where each colour begins.
-    weights
-        Of the arcs, in that order.
-    rows, values
-        Where the values of the vertices with a colour of a set begin, in that order; and these values.
-    best_to
-        The best weight to each vertex, by extending those of one set.
-    runs
-        The vertices that have no colour of the set, as ranges.
-    popcount
-        How many colours each set has.
-    top
-        Of the heaviest colourful path: weight, colours before its last vertex, last vertex.
+    * ``order``, ``starts``: the vertices by colour, and the start of each colour
+    * ``weights``: arc weights in that order
+    * ``rows``, ``values``: start of the values of each set's vertices, in that order, and the values
+    * ``best_to``: the best weight to each vertex from one set
+    * ``runs``: the vertices without a colour of the set, as ranges
+    * ``popcount``: number of colours of each set
+    * ``top``: weight, set of previous colours and last vertex of the heaviest colourful path
     """
 
     order: Ints
@@ -272,7 +250,6 @@ class _Tables(NamedTuple):
 
 
 def _tables(n: int, num_colours: int) -> _Tables:
-    """Room for the iterations."""
     sets = 1 << num_colours
     return _Tables(
         np.empty(n, np.int64),
@@ -296,9 +273,9 @@ def _popcounts(num_colours):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _iterate(of, num_classes, num_colours, course, tables, steps):  # type: ignore[no-untyped-def]
-    """Go on with the iterations until the steps are used up."""
-    seeds, at, found, best, path = course
+def _iterate(of, num_classes, num_colours, progress, tables, steps):  # type: ignore[no-untyped-def]
+    """Run iterations until the steps are used up."""
+    seeds, at, found, best, path = progress
     popcount, top = tables.popcount, tables.top
     while at[0] < len(seeds) and steps > 0:
         if at[1] == 0:
@@ -320,7 +297,7 @@ def _iterate(of, num_classes, num_colours, course, tables, steps):  # type: igno
 
 @inner
 def _begin(of: Graph, colours: Ints, num_colours: int, tables: _Tables) -> int:
-    """Lay out the graph by colours, and the paths of one vertex; returns how many steps that took."""
+    """Sort the graph by colours and initialise paths with one vertex.  Return the number of steps."""
     order, starts, weights, rows, values, _, _, popcount, top = tables
     n = len(order)
     _sort(colours, of.classes, num_colours, order, starts)
@@ -351,7 +328,7 @@ def _begin(of: Graph, colours: Ints, num_colours: int, tables: _Tables) -> int:
 
 @folded
 def _extend(of: Graph, num_colours: int, tables: _Tables, s: int) -> int:
-    """Extend the paths of a set of colours by one vertex; returns how many steps that took."""
+    """Extend the paths of a set of colours by one vertex.  Return the number of steps."""
     order, starts, weights, rows, values, best_to, runs, popcount, top = tables
     num_runs = _free_runs(s, num_colours, starts, runs)
     free = 0
@@ -388,7 +365,7 @@ def _extend(of: Graph, num_colours: int, tables: _Tables, s: int) -> int:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sort(colours, classes, num_colours, order, starts):  # type: ignore[no-untyped-def]
-    """The vertices by colour, and where each colour begins."""
+    """Sort the vertices by colour and write the start of each colour."""
     starts[:] = 0
     for v in range(len(classes)):
         starts[colours[classes[v]] + 1] += 1
@@ -403,7 +380,7 @@ def _sort(colours, classes, num_colours, order, starts):  # type: ignore[no-unty
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _free_runs(s, num_colours, starts, runs):  # type: ignore[no-untyped-def]
-    """The sorted vertices whose colour is not in S, as runs (begin, end); returns how many runs."""
+    """Write the ranges of vertices without a colour of S.  Return their number."""
     count = 0
     for c in range(num_colours):
         if s >> c & 1:
@@ -418,7 +395,7 @@ def _free_runs(s, num_colours, starts, runs):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _before(s, c, starts):  # type: ignore[no-untyped-def]
-    """How many vertices have a colour of S below c."""
+    """Return the number of vertices with a colour of S below c."""
     count = 0
     for d in range(c):
         if s >> d & 1:
@@ -428,7 +405,7 @@ def _before(s, c, starts):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _trace(s, b, num_colours, tables, path):  # type: ignore[no-untyped-def]
-    """Write the path that ends in sorted vertex b after the colours of S, read off the table."""
+    """Write the path that ends in sorted vertex b after the colours of S."""
     order, starts, weights, rows, values = tables[:5]
     position = len(path) - 1
     path[position] = order[b]

@@ -1,16 +1,15 @@
-r"""The heaviest path of k vertices, no two of one class, by a dynamic program over the classes that matter.
+r"""The heaviest path with k vertices of different classes, by a dynamic program over selected classes.
 
     max  first(v_1) + Σ_i w(v_i, v_{i+1}) + last(v_k)      over v_1, ..., v_k of k different classes.
 
-A state is (position, vertex, which of the *remembered* classes were visited).  With all classes remembered the program
-is exact and far too large; with few of them it is a relaxation whose optimum is a walk that may still visit one of the
-other classes twice.  Remembering the classes that the optimal walk repeats, and solving again, ends in a path
-(decremental state-space relaxation).  The states are kept few by bounds: a state is dropped if what is to come,
-bounded by penalised walks (:mod:`colgen.solvers.paths.walks`), cannot lead to a path heavier than the best one known.
+A state is (position, vertex, set of visited *remembered* classes).  With all classes remembered the program is exact
+but far too large.  With few it is a relaxation, whose optimal walk may visit another class twice.  Remembering the
+repeated classes and solving again leads to a path (decremental state-space relaxation).  Bounds reduce the states: a
+state is dropped if no completion, bounded by penalised walks (:mod:`colgen.solvers.paths.walks`), gives a path heavier
+than the best known one.
 
-States are extended in portions, each to its end before the next.  That finds heavy walks early, and it bounds the
-memory, for portions get smaller where the states do not fit a limit; what is lost is that states of different portions
-do not exclude each other.
+States are extended in portions, each to the end before the next.  This finds heavy walks early and limits memory, as
+portions shrink if the states do not fit.  However, states of different portions do not dominate each other.
 
 Sources: G. Righini and M. Salani, *New dynamic programming algorithms for the resource constrained elementary shortest
 path problem*, Networks 51 (2008); N. Boland, J. Dethridge, I. Dumitrescu, *Accelerated label setting algorithms for the
@@ -37,17 +36,20 @@ Mask = NDArray[np.bool_]
 Vertices = NDArray[np.int32]
 
 STATES = 1 << 22
-"""States held at once, by default, where they fit into the memory."""
+"""Default limit on states held at once, if memory permits."""
 
 _MEMORY = 1 << 29
-"""Bytes of all states; twice as many while there is made room for more."""
+"""Bytes of all states; twice as many while memory grows."""
 
 _PORTION = 256
-"""States extended together, at first.  Larger portions let more states exclude each other, smaller ones come to the end
-sooner, to walks whose weight makes the rest of the search smaller: on graphs with wide gaps that is worth much more."""
+"""Initial size of portions.
+
+In larger portions more states dominate each other.  Smaller ones complete walks sooner, whose weights shorten the
+search; with wide gaps this matters much more.
+"""
 
 _BETWEEN_CLOCKS = 1_000_000
-"""Extensions that are looked at between two looks at the clock."""
+"""Extensions between two checks of the clock."""
 
 _DONE, _PAUSED, _FULL = range(3)
 
@@ -55,21 +57,21 @@ _ONE = np.uint64(1)
 
 
 class Found(NamedTuple):
-    """What a search over the states found.
+    """The result of a search.
 
     Attributes
     ----------
     bound
-        No path without a repeated class weighs more than this and the given lower bound: the weight of ``walk``, or
-        minus infinity where no walk is heavier than that bound; infinite where the search was cut short.
+        No path without repeated classes weighs more than both this and the lower bound.  The weight of ``walk``; minus
+        infinity if no walk exceeds the lower bound; infinity if the search was stopped.
     walk
-        The heaviest walk without a repeated *remembered* class, empty if there is none heavier than the lower bound.
+        The heaviest walk without a repeated *remembered* class; empty if none exceeds the lower bound.
     path, weight
-        The heaviest path without any repeated class that was met, empty if none was; and its weight.
+        The heaviest path found without any repeated class, and its weight; empty if there is none.
     states
-        How many were made.
+        Number of states.
     finished
-        False if time was over first, or the effort was used up.
+        False if time or effort was used up.
     """
 
     bound: float
@@ -83,16 +85,10 @@ class Found(NamedTuple):
 class _Program(NamedTuple):
     """The dynamic program.
 
-    Attributes
-    ----------
-    active
-        Where each vertex may stand.
-    bits
-        Of each vertex that of its class, -1 where that is not remembered.
-    penalty, spread
-        λ of each vertex's class, and Σ λ of all classes.
-    to_go
-        The best penalised weight from each vertex at each position to the sink.
+    * ``active``: feasible positions of each vertex
+    * ``bits``: bit of each vertex's class, -1 if it is not remembered
+    * ``penalty``, ``spread``: λ of each vertex's class, and Σ λ over all classes
+    * ``to_go``: best penalised weight from each vertex and position to the sink
     """
 
     weights: Floats
@@ -107,16 +103,11 @@ class _Program(NamedTuple):
 
 
 class _States(NamedTuple):
-    """States that are held.
+    """Stored states.
 
-    Attributes
-    ----------
-    vertex, parent
-        Where each ends, and the state that it extends.
-    numbers
-        The weight so far, and Σ λ of classes not visited.
-    sets
-        The remembered classes that were visited.
+    * ``vertex``, ``parent``: last vertex, and the state that it extends
+    * ``numbers``: weight so far, and Σ λ of the unvisited classes
+    * ``sets``: the visited remembered classes
     """
 
     vertex: Vertices
@@ -134,22 +125,20 @@ def heaviest(
     effort: float = math.inf,
     expired: Expired = never,
 ) -> Found:
-    """The heaviest walk that visits no remembered class twice, if it is heavier than ``lower``.
+    """Return the heaviest walk without a repeated remembered class above ``lower``.
 
     Parameters
     ----------
     relaxed
-        The graph that is left, with penalties that bound completions.  Classes with a penalty are remembered anyway.
+        The reduced graph, with penalties that bound completions.  Classes with a penalty are always remembered.
     remembered
-        Shape (classes,).
+        Mask of classes.
     lower
-        Weight of a known path: only heavier walks are of interest.
+        Weight of a known path; only heavier walks are searched.
     states
-        How many may be held at once; portions get smaller until they fit, though never below a single state.
+        Most states at once.  Portions shrink until they fit, down to a single state.
     effort
-        How many may be made, roughly, before it gives up.
-    expired
-        Asked every few hundredths of a second whether to give up.
+        Approximate limit on the number of states.
     """
     of = relaxed.graph
     remembered = as_booleans(remembered, "remembered", shape=(len(relaxed.penalties),))
@@ -160,7 +149,7 @@ def heaviest(
     penalty = relaxed.penalties[of.classes]
     bits = _bits(of.classes, remembered, penalty)
     words = (int(bits.max()) >> 6) + 1
-    least = (length + 1) * n + 1  # a single state and what follows from it, at each position
+    least = (length + 1) * n + 1  # a single state and its successors, at each position
     states = min(states, _MEMORY // (24 + 8 * words))
     capacity = max(min(4096, states), least)
     held = _States(
@@ -172,7 +161,7 @@ def heaviest(
     program = _Program(*of[:4], relaxed.active, bits, penalty, relaxed.penalties.sum(), relaxed.to_go)
     levels = np.zeros((length + 1, 3), np.int64)
     counters = np.array([0, 0, _PORTION])  # level, states made, portion
-    best = np.array([lower + tolerance(lower, relaxed.scale), -math.inf])  # of walks of interest, of paths
+    best = np.array([lower + tolerance(lower, relaxed.scale), -math.inf])  # best weights: walks, paths
     walks = np.full((2, length), -1, np.int64)
     while True:
         status = _search(program, held, levels, counters, best, walks, _BETWEEN_CLOCKS)
@@ -183,20 +172,19 @@ def heaviest(
             counters[2] = max(counters[2] // 4, 1)
         elif status == _FULL:
             more = room if 2 * room <= states else least
-            held = _States(*(_longer(array, more) for array in held))
+            held = _States(*(_enlarge(array, more) for array in held))
     walk, path = (relaxed.vertices[row] if row[0] >= 0 else row[:0] for row in walks)
     bound = best[0] if len(walk) else -math.inf
     finished = status == _DONE
     return Found(bound if finished else math.inf, walk, path, float(best[1]), int(counters[1]), finished)
 
 
-def _longer(array: NDArray[Any], more: int) -> NDArray[Any]:
-    """The array with room for more rows."""
+def _enlarge(array: NDArray[Any], more: int) -> NDArray[Any]:
     return np.concatenate((array, np.empty((more, *array.shape[1:]), array.dtype)))
 
 
 def _bits(classes: Ints, remembered: Mask, penalty: Floats) -> Ints:
-    """For each vertex the bit of its class, -1 if that is not remembered."""
+    """Return the bit of each vertex's class, -1 if it is not remembered."""
     wanted = remembered[classes] | (penalty > 0.0)
     bits = np.full(len(classes), -1, np.int64)
     _, bits[wanted] = np.unique(classes[wanted], return_inverse=True)
@@ -205,9 +193,9 @@ def _bits(classes: Ints, remembered: Mask, penalty: Floats) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _search(program, states, levels, counters, best, walks, budget):  # type: ignore[no-untyped-def]
-    """Extend states depth first in portions of whole levels, until done, out of budget or out of space.
+    """Extend states depth first in portions, until finished, out of budget or out of memory.
 
-    The states of one level lie behind those of the level before; ``levels[j]``: begin, next to extend, end.
+    The states of a level follow those of the previous one; ``levels[j]``: start, next to extend, end.
     """
     vertex, parent, numbers, _ = states
     length, n = program.active.shape
@@ -229,7 +217,7 @@ def _search(program, states, levels, counters, best, walks, budget):  # type: ig
         if spent > budget:
             return _PAUSED
         stop = min(end, begin + counters[2])
-        if j == length - 1:  # at the last vertex already: only the sink is left
+        if j == length - 1:  # the last vertex: continue to the sink
             for s in range(begin, stop):
                 _finish(s, numbers[s, 0] + program.last[vertex[s]], vertex, parent, program.classes, best, walks)
             levels[j, 1] = stop
@@ -250,7 +238,7 @@ def _search(program, states, levels, counters, best, walks, budget):  # type: ig
 
 @inner
 def _start(program: _Program, states: _States, least: float) -> int:
-    """The states of a single vertex from which a walk heavier than ``least`` is possible; returns how many."""
+    """Write the one-vertex states that permit a walk above ``least``.  Return their number."""
     count = 0
     for v in range(len(program.first)):
         weight, bit = program.first[v], program.bits[v]
@@ -268,7 +256,7 @@ def _start(program: _Program, states: _States, least: float) -> int:
 
 @inner
 def _sort(vertex: Vertices, begin: int, end: int, bucket: Ints, order: Ints) -> None:
-    """The states of a portion by vertex, and where those of each vertex end."""
+    """Sort a portion's states by vertex, and write their ends to ``bucket``."""
     n = len(bucket) - 1
     bucket[:] = 0
     for s in range(begin, end):
@@ -283,12 +271,9 @@ def _sort(vertex: Vertices, begin: int, end: int, bucket: Ints, order: Ints) -> 
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _extend(program, states, j, fresh, bucket, order, least, table):  # type: ignore[no-untyped-def]
-    """Write what follows from a portion's states, from ``fresh`` on.
+    """Write the successors of a portion's states from ``fresh`` on.
 
-    Returns
-    -------
-    count, spent, table
-        Where the new states end, or -1 where there is no room for them; steps; and the table, larger where need be.
+    Return the end of the new states (-1: no memory), the steps, and the hash table.
     """
     weights, penalty, to_go, numbers = program.weights, program.penalty, program.to_go, states.numbers
     n, count, from_, spent = len(penalty), fresh, 0, 0
@@ -311,7 +296,7 @@ def _extend(program, states, j, fresh, bucket, order, least, table):  # type: ig
         ranked = np.argsort(-scores[:found])
         for q in range(from_, until):
             if 2 * (count - fresh + found) > len(table):
-                table = _larger(states, fresh, count, 2 * (count - fresh + found))
+                table = _rehash(states, fresh, count, 2 * (count - fresh + found))
             count, steps = _extend_state(program, states, order[q], candidates, scores, ranked, least, count, table)
             if count < 0:
                 return count, spent, table
@@ -332,7 +317,7 @@ def _extend_state(
     count: int,
     table: Vertices,
 ) -> tuple[int, int]:
-    """Write the states that one leads to: where they end, or -1 where there is no room; and steps."""
+    """Write the successors of one state.  Return their end (-1: no memory) and the steps."""
     numbers, sets, u = states.numbers, states.sets, states.vertex[s]
     row, have, steps = program.weights[u], numbers[s, 0] + numbers[s, 1], 0
     for r in range(len(ranked)):
@@ -355,7 +340,7 @@ def _extend_state(
 
 @folded
 def _reach(states: _States, s: int, v: int, bit: int, weight: float, penalty: float, new: int, table: Vertices) -> bool:
-    """Write the state that one leads to, unless the portion has it already; whether it is new."""
+    """Write a successor unless the portion has it already.  Return whether it is new."""
     vertex, parent, numbers, sets = states
     words = sets.shape[1]
     total = numbers[s, 0] + weight
@@ -385,8 +370,8 @@ def _reach(states: _States, s: int, v: int, bit: int, weight: float, penalty: fl
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _larger(states, begin, end, least):  # type: ignore[no-untyped-def]
-    """A table of the states that lie there, with room for so many at least; its size is a power of two."""
+def _rehash(states, begin, end, least):  # type: ignore[no-untyped-def]
+    """Return a hash table of the given states.  Its size is a power of two and at least ``least``."""
     vertex, sets, size = states.vertex, states.sets, 1 << 12
     while size < least:
         size *= 2
@@ -401,7 +386,7 @@ def _larger(states, begin, end, least):  # type: ignore[no-untyped-def]
 
 @inner
 def _hash(vertex: Any, words: NDArray[np.uint64]) -> Any:
-    """32 bits that depend on all of a state, in whole numbers that do not overflow."""
+    """Return a 32-bit hash of a state, in integers that do not overflow."""
     low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     h = ((vertex + 1) * 0x3C6EF372) & 0xFFFFFFFF
     h ^= h >> 15
@@ -415,7 +400,7 @@ def _hash(vertex: Any, words: NDArray[np.uint64]) -> Any:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _finish(state, weight, vertex, parent, classes, best, walks):  # type: ignore[no-untyped-def]
-    """Keep a walk that has come to its end, if it is the best one, or the best one without a repeated class."""
+    """Store a complete walk if it is the best, or the best path."""
     if weight <= best[0] and weight <= best[1]:
         return
     length = walks.shape[1]

@@ -1,10 +1,9 @@
-r"""Beam search for the heaviest path of k vertices, no two of one class.
+r"""Beam search for the heaviest path with k vertices of different classes.
 
     max  first(v_1) + Σ_i w(v_i, v_{i+1}) + last(v_k)      over v_1, ..., v_k of k different classes.
 
-Of the paths of each length only the best ``width`` are extended, so that nothing is proved: O(k·width·(n + log width))
-time.  Paths are compared by their weight so far, or by that and a bound on what is to come
-(:mod:`colgen.solvers.paths.walks`), which looks ahead.
+Only the best ``width`` paths of each length are extended, so there is no bound: O(k·width·(n + log width)) time.  Paths
+are compared by their weight, or by weight plus a bound on completions (:mod:`colgen.solvers.paths.walks`).
 
 Source: B. T. Lowerre, *The Harpy speech recognition system*, PhD thesis, Carnegie Mellon University (1976).
 """
@@ -19,32 +18,32 @@ from numpy.typing import NDArray
 from colgen.solvers.arrays import as_integer
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import overwrite, whole
-from colgen.solvers.paths.walks import Graph, Relaxed, checked
+from colgen.solvers.paths.walks import Graph, Relaxed, validate
 
 Ints = NDArray[np.int64]
 
 WIDEST = 1 << 20
-"""Paths that may be kept."""
+"""Largest width."""
 
 
 def beam(of: Graph, width: int) -> tuple[float, Ints]:
-    """The best path found by weight so far, and its weight: empty and minus infinity if every path ran into a wall.
+    """Return the weight of the best path found, and the path; minus infinity and empty if none was completed.
 
     Parameters
     ----------
     width
         Paths kept at each length, from 1 to ``WIDEST``.
     """
-    of, width = checked(of), as_integer(width, "width", low=1, high=WIDEST)
+    of, width = validate(of), as_integer(width, "width", low=1, high=WIDEST)
     n = len(of.first)
     ahead = np.zeros((of.length, n))
-    ahead[-1] = of.last  # the last vertex brings the arc to the sink with it
+    ahead[-1] = of.last  # the last vertex includes the arc to the sink
     weight, path = _beam(*of[:4], np.ones((of.length, n), np.bool_), np.zeros(n), ahead, width)
     return float(weight), path[path >= 0]
 
 
 def guided_beam(relaxed: Relaxed, width: int) -> tuple[float, Ints]:
-    """The same, by the bound on all paths that begin in the same way; vertices are those of the original graph."""
+    """Return the same, guided by bounds on completions.  Vertices are those of the original graph."""
     width = as_integer(width, "width", low=1, high=WIDEST)
     if not len(relaxed.vertices):
         return -math.inf, np.empty(0, np.int64)
@@ -58,9 +57,9 @@ def _beam(  # type: ignore[no-untyped-def]
     weights, first, last, classes, active, penalty, to_go, width
 ):
     length, n = active.shape
-    # A heap of the best extensions, the worst of them on top: (score, number of the path extended, vertex).
+    # Heap of the best extensions (score, path, vertex), the worst one on top.
     score, before, vertex = np.empty(width), np.empty(width, np.int64), np.empty(width, np.int64)
-    weight, gained = np.zeros(1), np.zeros(1)  # of the kept paths: weight so far, penalties of visited classes
+    weight, gained = np.zeros(1), np.zeros(1)  # of each path: weight, penalties of visited classes
     paths = np.empty((1, 0), np.int64)
     blocked = np.zeros(classes.max() + 1, np.int64)
     for j in range(length):
@@ -101,7 +100,7 @@ def _beam(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sift_up(score, before, vertex, q, s, p, v):  # type: ignore[no-untyped-def]
-    """Put an entry at the end of the heap."""
+    """Add an entry to the heap."""
     while q > 0 and s < score[(q - 1) // 2]:
         up = (q - 1) // 2
         score[q], before[q], vertex[q] = score[up], before[up], vertex[up]
@@ -111,7 +110,7 @@ def _sift_up(score, before, vertex, q, s, p, v):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _sift_down(score, before, vertex, count, s, p, v):  # type: ignore[no-untyped-def]
-    """Put an entry in the place of the worst one."""
+    """Replace the worst entry."""
     q = 0
     while True:
         down = 2 * q + 1

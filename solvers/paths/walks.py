@@ -1,15 +1,15 @@
-r"""Walks of k vertices in a weighted digraph, as a relaxation of paths on which no two vertices share a class.
+r"""Walks with k vertices in a weighted digraph, as a relaxation of paths with vertices of different classes.
 
     max  first(v_1) + Σ_i w(v_i, v_{i+1}) + last(v_k)      over walks v_1, ..., v_k.
 
-A walk may return to a class; only two neighbours on it never share one.  The dynamic program over (position, vertex)
-spends O(k n²) time.  A penalty λ_c ≥ 0 for each visit of class c, given back once, turns its value into a bound on all
-paths that visit no class twice (Lagrangian relaxation: Σ_c λ_c (1 - visits of c) is never negative on these):
+A walk may return to a class, but adjacent vertices have different classes.  The dynamic program over (position, vertex)
+takes O(k n²) time.  A penalty λ_c ≥ 0 per visit of class c, refunded once, gives a bound on all paths without repeated
+classes.  This is a Lagrangian relaxation, as Σ_c λ_c (1 - visits of c) ≥ 0 on these paths:
 
     bound(λ) = Σ_c λ_c + max over walks of (weight - Σ_i λ_{class(v_i)}).
 
-:func:`ascend` looks for penalties of a small bound by subgradients.  On the way it strikes out every (position, vertex)
-through which no walk can beat a known path, and goes on in the smaller graph that is left.
+:func:`ascend` minimises the bound by subgradients.  It removes each (position, vertex) through which no walk beats a
+known path, and continues in the reduced graph.
 
 Sources: N. Christofides, A. Mingozzi, P. Toth, *State-space relaxation procedures for the computation of bounds to
 routing problems*, Networks 11 (1981); M. Held, P. Wolfe, H. P. Crowder, *Validation of subgradient optimization*,
@@ -35,35 +35,35 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 ROUNDS = 250
-"""Subgradient steps at most; steps get so small before that the bound has settled, and the rest is for the search."""
+"""Most subgradient steps; usually step lengths become negligible earlier."""
 
 _PATIENCE, _LEAST_STEP = 8, 0.005
-"""After so many steps in vain the step is halved; below this share of the first one it ends."""
+"""Steps without improvement before the step length is halved; share of the first length that ends the ascent."""
 
 _PORTION = 10_000_000
-"""Elementary steps between two looks at the clock: a hundredth of a second."""
+"""Elementary steps between two checks of the clock: about 0.01 seconds."""
 
 _CELLS = 1 << 26
-"""Vertices times positions: there are tables of so many numbers."""
+"""Limit on vertices times positions, the size of tables."""
 
 _GAPS = 16
-"""Numbers of classes may go up to so many times the number of vertices: there is an array entry for each."""
+"""Limit on class numbers, relative to the number of vertices: arrays have an entry for each."""
 
 SMALL = 12
-"""With so few vertices left the search takes less time than another step."""
+"""With at most this many vertices the search is faster than another step."""
 
 
 class Graph(NamedTuple):
-    """A weighted digraph with a source and a sink, of which walks of ``length`` vertices are sought.
+    """A weighted digraph with a source and a sink, for walks with ``length`` vertices.
 
     Attributes
     ----------
     weights
-        Shape (n, n): w(u, v) from row to column, minus infinity where there is no arc.
+        w(u, v) from row to column, shape (n, n); minus infinity without an arc.
     first, last
-        Shape (n,): weights of the arcs from the source and to the sink, minus infinity where there are none.
+        Weights of the arcs from the source and to the sink, shape (n,); minus infinity without an arc.
     classes
-        Shape (n,): the class of each vertex, numbered from 0.
+        Class of each vertex, numbered from 0, shape (n,).
     length
         k ≥ 1.
     """
@@ -75,15 +75,15 @@ class Graph(NamedTuple):
     length: int
 
     def weight(self, path: Ints) -> float:
-        """Weight of a walk, source and sink included."""
+        """Return the weight of a walk, including source and sink."""
         total = float(self.first[path[0]])
         for u, v in zip(path[:-1].tolist(), path[1:].tolist()):
             total += float(self.weights[u, v])
         return total + float(self.last[path[-1]])
 
 
-class _Sound(Graph):
-    """A graph that has been looked at; with other arrays it is any graph again."""
+class _ValidGraph(Graph):
+    """A validated graph; replacing arrays gives an ordinary one."""
 
     __slots__ = ()
 
@@ -92,32 +92,32 @@ class _Sound(Graph):
 
 
 class Relaxed(NamedTuple):
-    """What the ascent leaves: penalties, the bound they prove, and the part of the graph that a better path can use.
+    """The result of an ascent: penalties, their bound, and the reduced graph.
 
     Attributes
     ----------
     bound
-        No path that visits no class twice weighs more; minus infinity if there is no walk at all.
+        Upper bound on paths without repeated classes; minus infinity if there is no walk.
     vertices
-        Those that are left, by their numbers in the graph; all further fields speak of them alone.
+        Numbers of the remaining vertices; the following fields refer to them.
     graph
-        The graph of these vertices.
+        Their graph.
     active
-        Shape (k, vertices left): where on a better path each of them can stand.
+        Positions that a better path can use, shape (k, remaining).
     penalties
-        λ of each class, also of those that no vertex left belongs to.
+        λ of each class, including classes without remaining vertices.
     to_go
-        Shape (k, vertices left): the best penalised weight from each vertex to the sink, its own penalty not counted;
-        minus infinity where it cannot stand.
+        Best penalised weight from each vertex and position to the sink without its own penalty, shape (k, remaining);
+        minus infinity at unusable positions.
     path, weight
-        The heaviest path without a repeated class that was met on the way, by numbers in the graph, empty if none was
-        heavier than the given weight; and its weight, or the given one.
+        The heaviest path found without repeated classes, in original numbers, and its weight; empty, with the given
+        weight, if none is heavier.
     walk
-        The last walk of best penalised weight that repeated a class, by numbers in the graph, empty if none did.
+        The last walk of best penalised weight with a repeated class, in original numbers; empty if there is none.
     rounds
-        Subgradient steps.
+        Number of subgradient steps.
     scale
-        What differences of weights were relative to: see :func:`tolerance`.
+        Scale of weight differences: see :func:`tolerance`.
     """
 
     bound: float
@@ -133,16 +133,8 @@ class Relaxed(NamedTuple):
     scale: float = 1.0
 
 
-class _Left(NamedTuple):
-    """What an ascent has left of a graph.
-
-    Attributes
-    ----------
-    vertices
-        By their numbers in the graph.
-    active
-        Shape (k, vertices left): where each of them can stand.
-    """
+class _Remaining(NamedTuple):
+    """The remaining graph of an ascent; ``active`` has shape (k, remaining)."""
 
     vertices: Ints
     weights: Floats
@@ -153,16 +145,11 @@ class _Left(NamedTuple):
 
 
 class _Ascent(NamedTuple):
-    """How far an ascent has come.
+    """Progress of an ascent.
 
-    Attributes
-    ----------
-    penalties, best
-        λ of the next step, and those of the least bound.
-    path, walk
-        The heaviest path that was met, and the last walk that repeated a class; -1 where there is none.
-    state
-        Steps done, length of the step, steps in vain, bound, weight of the known path.
+    * ``penalties``, ``best``: λ of the next step, and those of the least bound
+    * ``path``, ``walk``: the heaviest path, and the last walk with a repeated class; -1 if there is none
+    * ``state``: number of steps, step length, steps without improvement, bound, weight of the known path
     """
 
     penalties: Floats
@@ -173,44 +160,44 @@ class _Ascent(NamedTuple):
 
 
 def graph(weights: ArrayLike, first: ArrayLike, last: ArrayLike, classes: ArrayLike, length: int) -> Graph:
-    """A graph of contiguous arrays, without the arcs that no path can use: loops, and arcs within a class.
+    """Return a graph without the arcs that no path can use: loops, and arcs within a class.
 
     Parameters
     ----------
     weights, first, last, classes, length
-        See :class:`Graph`; nothing may be NaN or plus infinity, classes are numbered from 0, with few gaps.
+        See :class:`Graph`; no NaN or plus infinity, classes numbered from 0 with few gaps.
 
     Raises
     ------
     ArrayError
-        If they are none of this.
+        If the data is invalid.
     """
-    # Copies, for the kernels are compiled again for arrays that are read-only.
-    of = checked(Graph(np.array(weights), np.array(first), np.array(last), np.array(classes), length))
+    # Copies: read-only arrays would need kernels of their own.
+    of = validate(Graph(np.array(weights), np.array(first), np.array(last), np.array(classes), length))
     usable = np.where(of.classes[:, None] == of.classes[None, :], -np.inf, of.weights)
-    return _Sound(usable, *of[1:])
+    return _ValidGraph(usable, *of[1:])
 
 
-def checked(of: Graph) -> Graph:
-    """The graph as the kernels take it.
+def validate(of: Graph) -> Graph:
+    """Return the validated graph.
 
     Raises
     ------
     ArrayError
-        Where a cast would change a number, and where one is NaN, plus infinity or out of range.
+        If a cast would change a number, or a number is NaN, plus infinity or out of range.
     """
-    if isinstance(of, _Sound):
+    if isinstance(of, _ValidGraph):
         return of
     first: Floats = as_floats(of.first, "first", shape=("vertices",), minus_infinity=True)
     n = len(first)
     weights: Floats = as_floats(of.weights, "weights", shape=(n, n), minus_infinity=True)
     last: Floats = as_floats(of.last, "last", shape=(n,), minus_infinity=True)
     classes: Ints = as_indices(of.classes, "classes", upper=max(_GAPS * n, 1024), shape=(n,))
-    return _Sound(weights, first, last, classes, as_integer(of.length, "length", low=1, high=_CELLS // max(n, 1)))
+    return _ValidGraph(weights, first, last, classes, as_integer(of.length, "length", low=1, high=_CELLS // max(n, 1)))
 
 
 def scale_of(of: Graph) -> float:
-    """The power of two next below the largest finite weight; 1 if there is none besides zeros."""
+    """Return the power of two at or below the largest finite weight; 1 if all weights are zero."""
     largest = 0.0
     for array in (of.weights, of.first, of.last):
         if array.size:
@@ -219,12 +206,12 @@ def scale_of(of: Graph) -> float:
 
 
 def tolerance(weight: float, scale: float = 1.0) -> float:
-    """By how much a path must be heavier than another one to count as better.
+    """Return the least difference by which a path counts as heavier.
 
     Parameters
     ----------
     scale
-        What differences are relative to, where the weight itself is not larger: the size of the weights of the arcs.
+        Size of the arc weights; used if it exceeds the weight itself.
     """
     return 1e-9 * max(scale, abs(weight)) if math.isfinite(weight) else 0.0
 
@@ -238,24 +225,24 @@ def ascend(
     penalties: Floats | None = None,
     expired: Expired = never,
 ) -> Relaxed:
-    """Penalties of a small bound, and what of the graph is left for paths heavier than ``lower``.
+    """Return penalties with a small bound, and the part of the graph for paths heavier than ``lower``.
 
-    Multiplying all weights by a power of two multiplies bounds and penalties, and changes nothing else.
+    Scaling all weights by a power of two scales bounds and penalties exactly.
 
     Parameters
     ----------
     lower
-        Weight of a known path, minus infinity if none is known.
+        Weight of a known path, or minus infinity.
     rounds
-        Subgradient steps at most.
+        Most subgradient steps.
     active
-        Shape (k, n): where each vertex may stand; everywhere by default.
+        Feasible positions of vertices, shape (k, n); by default all.
     penalties
-        Shape (classes,): where to start; at zero by default.
+        Initial penalties of classes; by default 0.
     expired
-        Asked every hundredth of a second, though not before the first step; if it says so, that was the last one.
+        Called every hundredth of a second after the first step; True stops the ascent.
     """
-    of = checked(of)
+    of = validate(of)
     lower = as_float(lower, "lower", finite=False)
     rounds = as_integer(rounds, "rounds", low=0)
     n = len(of.first)
@@ -267,16 +254,16 @@ def ascend(
     begin = as_floats(begin, "penalties", shape=(num_classes,), low=0.0)
     scale = scale_of(of)
     state = np.array([0.0, 1.0, 0.0, math.inf, lower])
-    left = _Left(np.arange(n), *of[:4], allowed.copy())
+    remaining_graph = _Remaining(np.arange(n), *of[:4], allowed.copy())
     ascent = _Ascent(
         begin.copy(), begin.copy(), np.full(of.length, -1, np.int64), np.full(of.length, -1, np.int64), state
     )
     while True:
-        portion = max(1, _PORTION // (3 * of.length * max(len(left.first), 1) ** 2))
-        finished, left = _ascend(left, ascent, rounds, SMALL, scale, portion)
+        portion = max(1, _PORTION // (3 * of.length * max(len(remaining_graph.first), 1) ** 2))
+        finished, remaining_graph = _ascend(remaining_graph, ascent, rounds, SMALL, scale, portion)
         if finished or expired():
             break
-    vertices, weights, first, last, classes, active = left
+    vertices, weights, first, last, classes, active = remaining_graph
     to_go = np.empty((of.length, len(first)))
     _backward(weights, last, active, ascent.best[classes], to_go)
     smaller = Graph(weights, first, last, classes, of.length)
@@ -286,18 +273,18 @@ def ascend(
 
 
 def relax(of: Graph, penalties: Floats, lower: float = -math.inf) -> Relaxed:
-    """The bound of given penalties, and what of the graph they leave for paths heavier than ``lower``.
+    """Return the bound of given penalties, and the part of the graph for paths heavier than ``lower``.
 
-    Nothing of how the penalties were found is used: one dynamic program from the source and one from the sink.
+    Two dynamic programs, from source and sink, verify the penalties independently of their origin.
 
     Parameters
     ----------
     penalties
-        Shape (classes,): λ.
+        λ of each class.
     lower
-        Weight of a known path, minus infinity if none is known.
+        Weight of a known path, or minus infinity.
     """
-    of = checked(of)
+    of = validate(of)
     n = len(of.first)
     num_classes = int(of.classes.max()) + 1 if n else 0
     penalties = as_floats(penalties, "penalties", shape=(num_classes,), low=0.0)
@@ -311,18 +298,18 @@ def relax(of: Graph, penalties: Floats, lower: float = -math.inf) -> Relaxed:
     if weight <= lower:
         path, weight = path[:0], lower
     keep = np.flatnonzero(active.any(axis=0))
-    left = of
+    remaining_graph = of
     if len(keep) < n:
-        weights, active = _restricted(of.weights, active, keep)
+        weights, active = _restrict(of.weights, active, keep)
         to_go = np.ascontiguousarray(to_go[:, keep])
-        left = Graph(weights, of.first[keep], of.last[keep], of.classes[keep], of.length)
+        remaining_graph = Graph(weights, of.first[keep], of.last[keep], of.classes[keep], of.length)
     to_go[~active] = -np.inf
-    return Relaxed(bound, keep, left, active, penalties, to_go, path, weight, walk, 1, scale)
+    return Relaxed(bound, keep, remaining_graph, active, penalties, to_go, path, weight, walk, 1, scale)
 
 
 @njit(cache=True, nogil=True)
 def _relax(of, active, penalty, spread, value, to_go, walk, lower, scale):  # type: ignore[no-untyped-def]
-    """Bound and walk of the best penalised weight, and whether that repeats a class; strikes out what is of no use."""
+    """Return the bound and whether the best penalised walk repeats a class; remove useless positions."""
     weights, first, last, classes, _ = of
     length, n = value.shape
     _forward(weights, first, active, penalty, value)
@@ -345,8 +332,8 @@ def _relax(of, active, penalty, spread, value, to_go, walk, lower, scale):  # ty
 
 
 def completions(of: Graph) -> Floats:
-    """The best weight from each vertex at each position to the sink, by walks without penalties; shape (k, n)."""
-    of = checked(of)
+    """Return the best weight from each vertex and position to the sink, by walks without penalties; shape (k, n)."""
+    of = validate(of)
     n = len(of.first)
     to_go = np.empty((of.length, n))
     _backward(of.weights, of.last, np.ones((of.length, n), np.bool_), np.zeros(n), to_go)
@@ -355,7 +342,7 @@ def completions(of: Graph) -> Floats:
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _forward(weights, first, active, penalty, value):  # type: ignore[no-untyped-def]
-    """Best penalised weight from the source to each vertex at each position, its own penalty counted."""
+    """Write the best penalised weights from the source, including the vertex's own penalty."""
     length, n = value.shape
     for v in range(n):
         value[0, v] = first[v] - penalty[v] if active[0, v] else -np.inf
@@ -384,7 +371,7 @@ def _best_successor(row, after):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _backward(weights, last, active, penalty, to_go):  # type: ignore[no-untyped-def]
-    """Best penalised weight from each vertex at each position to the sink, its own penalty not counted."""
+    """Write the best penalised weights to the sink, excluding the vertex's own penalty."""
     length, n = to_go.shape
     after = np.empty(n)
     for v in range(n):
@@ -398,7 +385,7 @@ def _backward(weights, last, active, penalty, to_go):  # type: ignore[no-untyped
 
 @njit(cache=True, no_cpython_wrapper=True)
 def _best_walk(weights, value, penalty, last, walk):  # type: ignore[no-untyped-def]
-    """Write the walk of the best penalised weight, read off the table of :func:`_forward`; returns that weight."""
+    """Write the walk with the best penalised weight in the table of :func:`_forward`; return the weight."""
     length, n = value.shape
     best, end = -np.inf, -1
     for v in range(n):
@@ -432,9 +419,9 @@ def _margin(weight, scale):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _ascend(left, ascent, rounds, small, scale, portion):  # type: ignore[no-untyped-def]
-    """So many further steps at most; whether that was all, and what of the graph is left."""
-    vertices, weights, first, last, classes, active = left
+def _ascend(remaining_graph, ascent, rounds, small, scale, portion):  # type: ignore[no-untyped-def]
+    """Perform at most ``portion`` steps.  Return whether the ascent ended, and the remaining graph."""
+    vertices, weights, first, last, classes, active = remaining_graph
     penalties, best, path, repeating, state = ascent
     length, n = len(active), len(first)
     visits = np.zeros(len(penalties), np.int64)
@@ -448,16 +435,16 @@ def _ascend(left, ascent, rounds, small, scale, portion):  # type: ignore[no-unt
         _forward(weights, first, active, penalty, value)
         spread = penalties.sum()
         relaxed = _best_walk(weights, value, penalty, last, walk) + spread
-        if relaxed == -np.inf:  # no walk is left that could be better
+        if relaxed == -np.inf:  # no walk can be better
             bound, finished = lower, True
             break
         if _visit(classes, walk, visits):
-            _note(vertices, walk, repeating)
+            _store(vertices, walk, repeating)
         else:
             weight = _weight(weights, first, last, walk)
             if weight > lower:
                 lower = weight
-                _note(vertices, walk, path)
+                _store(vertices, walk, path)
         stalled = 0 if bound == np.inf or relaxed < bound - 1e-4 * abs(bound) else stalled + 1
         if relaxed < bound:
             bound = relaxed
@@ -470,15 +457,15 @@ def _ascend(left, ascent, rounds, small, scale, portion):  # type: ignore[no-unt
             stalled = 0
             overwrite(penalties, best)
         norm = _norm(visits, penalties)
-        if norm == 0.0:  # a path, and no penalty is wasted on a class that it leaves out: it is the best one
+        if norm == 0.0:  # the walk is a path and complementary slackness holds: it is optimal
             bound, finished = relaxed, True
             break
         if lower > -np.inf:
             _backward(weights, last, active, penalty, to_go)
-            remaining = _strike_out(active, value, to_go, spread, lower + _margin(lower, scale))
+            remaining = _remove(active, value, to_go, spread, lower + _margin(lower, scale))
             if remaining <= 0.75 * n:
-                keep = _standing(active, remaining)
-                weights, active = _restricted(weights, active, keep)
+                keep = _remaining_vertices(active, remaining)
+                weights, active = _restrict(weights, active, keep)
                 first, last, classes, vertices = first[keep], last[keep], classes[keep], vertices[keep]
                 n = remaining
                 penalty, value, to_go = np.zeros(n), np.empty((length, n)), np.empty((length, n))
@@ -491,12 +478,12 @@ def _ascend(left, ascent, rounds, small, scale, portion):  # type: ignore[no-unt
         for c in range(len(penalties)):
             penalties[c] = max(0.0, penalties[c] + length_of_step * (visits[c] - 1.0))
     state[0], state[1], state[2], state[3], state[4] = done, step, stalled, bound, lower
-    return finished, _Left(vertices, weights, first, last, classes, active)
+    return finished, _Remaining(vertices, weights, first, last, classes, active)
 
 
 @inner
 def _visit(classes: Ints, walk: Ints, visits: Ints) -> bool:
-    """Count the visits of each class; whether the walk visits one twice."""
+    """Count the visits of each class; return whether a class is repeated."""
     visits[:] = 0
     repeated = False
     for j in range(len(walk)):
@@ -507,15 +494,14 @@ def _visit(classes: Ints, walk: Ints, visits: Ints) -> bool:
 
 
 @inner
-def _note(vertices: Ints, walk: Ints, out: Ints) -> None:
-    """Write a walk by numbers in the graph."""
+def _store(vertices: Ints, walk: Ints, out: Ints) -> None:
     for j in range(len(walk)):
         out[j] = vertices[walk[j]]
 
 
 @inner
 def _norm(visits: Ints, penalties: Floats) -> float:
-    """The squared length of the subgradient, without what would make a penalty negative."""
+    """Return the squared norm of the subgradient, without components that would make penalties negative."""
     norm = 0.0
     for c in range(len(penalties)):
         excess = visits[c] - 1.0
@@ -525,8 +511,8 @@ def _norm(visits: Ints, penalties: Floats) -> float:
 
 
 @inner
-def _strike_out(active: Mask, value: Floats, to_go: Floats, spread: float, cutoff: float) -> int:
-    """Strike out places through which no walk passes the cutoff; how many vertices still have a place."""
+def _remove(active: Mask, value: Floats, to_go: Floats, spread: float, cutoff: float) -> int:
+    """Remove positions through which no walk exceeds the cutoff.  Return the number of remaining vertices."""
     length, n = active.shape
     remaining = 0
     for v in range(n):
@@ -540,8 +526,7 @@ def _strike_out(active: Mask, value: Floats, to_go: Floats, spread: float, cutof
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _standing(active, count):  # type: ignore[no-untyped-def]
-    """The vertices that have a place, so many."""
+def _remaining_vertices(active, count):  # type: ignore[no-untyped-def]
     keep = np.empty(count, np.int64)
     count = 0
     for v in range(active.shape[1]):
@@ -552,8 +537,8 @@ def _standing(active, count):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _restricted(weights, active, keep):  # type: ignore[no-untyped-def]
-    """Weights and active positions of some vertices."""
+def _restrict(weights, active, keep):  # type: ignore[no-untyped-def]
+    """Return weights and active positions of the vertices ``keep``."""
     m = len(keep)
     smaller = np.empty((m, m))
     for a in range(m):

@@ -71,8 +71,8 @@ SAMPLES = {
     },
     "clustering.local_search": {"scores": PAIRS, "start": LABELS, "kicks": 1},
     "clustering.search": CLUSTERS | {"generator": np.random.default_rng(0), "kicks": 1, "expired": lambda: False},
-    "colouring.saturated_first": GRAPH,
-    "colouring.with_colours": GRAPH | {"colours": 3, "start": np.array([0, 1, 1]), "moves": 9},
+    "colouring.dsatur": GRAPH,
+    "colouring.tabucol": GRAPH | {"colours": 3, "start": np.array([0, 1, 1]), "moves": 9},
     "fewest_colours.fewest_colours": GRAPH | {"most": 2},
     "conflicts.best_compatible": CONFLICTING,
     "conflicts.maximal_compatible": CONFLICTING | {"least": 1.0},
@@ -172,7 +172,7 @@ SAMPLES = {
     "viterbi.two_best": CHAINS,
     "zero_one.best_sets": KNAPSACKS,
     "zero_one.best_with_each": KNAPSACKS,
-    "zero_one.checked": KNAPSACKS,
+    "zero_one.validate": KNAPSACKS,
 }
 
 INDICES = {

@@ -1,1 +1,1 @@
-"""Loops over machines and tasks, compiled by numba."""
+"""Compiled loops over machines and tasks."""

@@ -1,6 +1,6 @@
-"""Dual values of tasks near the best ones: subgradient steps with memory, the knapsacks inside the loop.
+"""Dual ascent: deflected subgradient steps on the tasks' dual values, with the knapsacks inside the loop.
 
-Nothing that it returns is believed: the oracle prices at the dual values once more.
+The oracle verifies the result by pricing once more.
 
 Sources: P. M. Camerini, L. Fratta, F. Maffioli, *On improving relaxation methods by modified gradient techniques*,
 Mathematical Programming Study 3 (1975); for the problem M. L. Fisher, R. Jaikumar, L. N. Van Wassenhove, *A multiplier
@@ -16,33 +16,33 @@ from colgen.solvers.kernels import inner, overwrite
 from colgen.solvers.packing.zero_one import best_set
 
 _MEMORY = 0.7
-"""How much of the former direction stays in the next one."""
+"""Share of the former direction in the next one."""
 
 _FADING = 0.97
-"""And of the mean of what was taken."""
+"""Share of the former mean of sets in the next one."""
 
 _FURTHEST = 100.0
-"""Of what is missing at the best point, the most by which a step is lengthened where it is worse."""
+"""Most that a step is lengthened relative to the distance of the best value from the target."""
 
 _GAIN = 1e-4
-"""Less than this share of what is missing is no gain that makes steps worth their length."""
+"""Least improvement, as a share of the distance to the target, that resets the patience."""
 
 
 @njit(cache=True, nogil=True)
 def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patience):  # type: ignore[no-untyped-def]
-    """So many rounds from ``duals``, in place of which the best ones are put.
+    """Perform subgradient steps from ``duals`` and overwrite them with the best ones.
 
     Parameters
     ----------
     target
-        Steps aim at this value.
+        Value that steps aim at.
     step
-        The factor of the first one; halved after ``patience`` rounds in which nothing has improved.
+        Factor of the first step; halved after ``patience`` rounds without improvement.
 
     Returns
     -------
     tuple
-        The best value, the sets of the last rounds (shape (rounds, machines, tasks)), their mean, and the last factor.
+        Best value, sets of the rounds (shape (rounds, machines, tasks)), their mean, last factor.
     """
     m, n = costs.shape
     room = capacities.max() + 1
@@ -80,7 +80,7 @@ def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patien
         squared = (direction * direction).sum()
         if squared <= 0.0:
             break
-        # Steps that overshoot make the next ones longer, without end: values would be rounding alone.
+        # Overshooting lengthens the next steps; without a limit, values would consist of rounding errors.
         missing = min(target - value, _FURTHEST * (target - best))
         point = point + (step * missing / squared) * direction
     return best, sets[:done], mean, step
@@ -88,24 +88,24 @@ def ascend(costs, closed, sizes, capacities, duals, target, rounds, step, patien
 
 @njit(cache=True, nogil=True)
 def distinct(sets, shares):  # type: ignore[no-untyped-def]
-    """The sets that machines took in some rounds, each once, in the order in which they came, and their shares.
+    """Return the distinct sets of each machine, in order of appearance, and their total shares.
 
     Parameters
     ----------
     sets
         Shape (rounds, machines, tasks).
     shares
-        One a round.
+        One per round.
 
     Returns
     -------
     machines, firsts, totals
-        Of each set: whose it is, in which round it came first, and the sum of the rounds' shares.
+        For each set: its machine, its first round, and the sum of its rounds' shares.
     """
     rounds, m, n = sets.shape
     machines, firsts = np.empty(rounds * m, np.int64), np.empty(rounds * m, np.int64)
     totals, marks = np.zeros(rounds * m), np.empty(rounds * m, np.int64)
-    last = np.full(m, -1)  # of each machine's sets, the one that came last, and of each set the one before
+    last = np.full(m, -1)  # linked lists: the latest set of each machine, the previous one of each set
     before = np.empty(rounds * m, np.int64)
     count = 0
     for k in range(rounds):

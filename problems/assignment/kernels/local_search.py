@@ -1,4 +1,4 @@
-"""Local search over assignments: shifts, swaps and ejections, with a penalty on what does not fit.
+"""Local search over assignments: shifts, swaps and ejections, with a penalty on excess load.
 
 Sources: J. A. Díaz, E. Fernández, *A tabu search heuristic for the generalized assignment problem*, European Journal of
 Operational Research 132 (2001); M. Yagiura, T. Ibaraki, F. Glover, *An ejection chain approach for the generalized
@@ -14,17 +14,17 @@ import numpy as np
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner, overwrite, whole
 
-_DEARER, _CHEAPER = 1.1, 0.93
-"""What the penalty is multiplied by after a move to an assignment that does not fit, and to one that does."""
+_INCREASE, _DECREASE = 1.1, 0.93
+"""Factors of the penalty after a move to an infeasible assignment, and to a feasible one."""
 
 
 _COST, _LEAST, _PENALTY = range(3)
 _MOVE, _OVER = range(2)
-"""Places in the numbers and the counts of a search."""
+"""Positions in the numbers and counts of a search."""
 
 
 class _Tasks(NamedTuple):
-    """What each machine needs for each task, and whether it may have it; and the capacities of the machines."""
+    """Costs, allowed assignments and sizes, and the machines' capacities."""
 
     costs: Any
     allowed: Any
@@ -33,20 +33,13 @@ class _Tasks(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """An assignment, and what is kept of it.
+    """The state of the search.
 
-    Attributes
-    ----------
-    machines, loads
-        The machine of each task, and the load of each machine.
-    tabu
-        Shape (machines, tasks): before this move the task does not come back.
-    numbers
-        The cost, the least cost of an assignment that fits, and the penalty.
-    counts
-        The number of the move, and what does not fit.
-    found
-        The best move: how many tasks change their machines, one or two, and task and new machine of each.
+    * ``machines``, ``loads``: the machine of each task, and the load of each machine
+    * ``tabu``: first move at which a task may return to a machine, shape (machines, tasks)
+    * ``numbers``: the cost, the least cost of a feasible assignment, and the penalty
+    * ``counts``: the number of the move, and the total excess load
+    * ``found``: the best move: the number of tasks that change machines (1 or 2), and the task and new machine of each
     """
 
     machines: Any
@@ -59,16 +52,16 @@ class _Search(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def improve(costs, allowed, sizes, capacities, machines, penalty, moves, rng):  # type: ignore[no-untyped-def]
-    """So many moves of a tabu search from ``machines``, the machine of each task.
+    """Perform moves of a tabu search from ``machines``, the machine of each task.
 
-    A move gives a task to another machine (shift), exchanges the machines of two tasks (swap), or gives a task to a
-    machine that gives one of its own to a third (ejection); the best one that is not tabu is made.  Moves by which
-    nothing is ejected are tried first, and ejections where none of them improves.
+    A shift gives a task to another machine.  A swap exchanges the machines of two tasks.  An ejection gives a task to a
+    machine that passes one of its own to a third.  The best move that is not tabu is made.  Ejections are tried only if
+    no shift or swap improves.
 
     Returns
     -------
     tuple
-        The best assignment that fits, what it costs (inf if none was found), and the penalty at the end.
+        The best feasible assignment, its cost (inf if none was found), and the final penalty.
     """
     m, n = costs.shape
     tasks = _Tasks(costs, allowed, sizes, capacities)
@@ -93,13 +86,13 @@ def improve(costs, allowed, sizes, capacities, machines, penalty, moves, rng):  
             loads[j] += sizes[j, t]
             machines[t] = j
         _keep_if_best(tasks, search, best)
-        numbers[_PENALTY] *= _CHEAPER if counts[_OVER] == 0 else _DEARER if k % 3 == 0 else 1.0
+        numbers[_PENALTY] *= _DECREASE if counts[_OVER] == 0 else _INCREASE if k % 3 == 0 else 1.0
     return best, numbers[_LEAST], numbers[_PENALTY]
 
 
 @inner
 def _keep_if_best(tasks: _Tasks, search: _Search, best: Any) -> None:
-    """Add up the cost and what does not fit; write the assignment over ``best`` if it fits and costs least so far."""
+    """Recompute cost and excess load.  Store the assignment in ``best`` if it is feasible and cheapest so far."""
     cost, over = 0.0, 0
     for t in range(len(search.machines)):
         cost += tasks.costs[search.machines[t], t]
@@ -113,7 +106,7 @@ def _keep_if_best(tasks: _Tasks, search: _Search, best: Any) -> None:
 
 @folded
 def _best_shift(tasks: _Tasks, search: _Search) -> float:
-    """What an assignment after the best shift weighs."""
+    """Return the penalised cost after the best shift."""
     costs, allowed, sizes, _ = tasks
     cost, least, penalty = search.numbers[_COST], search.numbers[_LEAST], search.numbers[_PENALTY]
     move, over = search.counts[_MOVE], search.counts[_OVER]
@@ -129,13 +122,13 @@ def _best_shift(tasks: _Tasks, search: _Search) -> float:
             weight = _weight(now, after, penalty, least, search.tabu[j, t] > move)
             if weight < bar:
                 bar = weight
-                _note(search, whole(1), t, j, t, j)
+                _store(search, whole(1), t, j, t, j)
     return bar
 
 
 @folded
 def _best_swap(tasks: _Tasks, search: _Search, bar: float) -> float:
-    """What an assignment after the best swap weighs, or ``bar`` if it is no more."""
+    """Return the penalised cost after the best swap, or ``bar`` if no swap is better."""
     costs, allowed, sizes, _ = tasks
     cost, least, penalty = search.numbers[_COST], search.numbers[_LEAST], search.numbers[_PENALTY]
     move, over = search.counts[_MOVE], search.counts[_OVER]
@@ -155,13 +148,13 @@ def _best_swap(tasks: _Tasks, search: _Search, bar: float) -> float:
             weight = _weight(now, after, penalty, least, barred)
             if weight < bar:
                 bar = weight
-                _note(search, whole(2), t, j, s, i)
+                _store(search, whole(2), t, j, s, i)
     return bar
 
 
 @folded
 def _best_ejection(tasks: _Tasks, search: _Search, bar: float, start: int) -> None:
-    """The best ejection by the tasks from ``start`` on, if an assignment after it weighs less than ``bar``."""
+    """Store the best ejection of up to 10 tasks from ``start`` on if it costs less than ``bar``."""
     costs, allowed, sizes, _ = tasks
     cost, least, penalty = search.numbers[_COST], search.numbers[_LEAST], search.numbers[_PENALTY]
     move, over = search.counts[_MOVE], search.counts[_OVER]
@@ -183,26 +176,26 @@ def _best_ejection(tasks: _Tasks, search: _Search, bar: float, start: int) -> No
                 weight = _weight(now, after, penalty, least, barred)
                 if weight < bar:
                     bar = weight
-                    _note(search, whole(2), t, j, s, h)
+                    _store(search, whole(2), t, j, s, h)
 
 
 @folded
 def _weight(cost: float, over: int, penalty: float, least: float, barred: bool) -> float:
-    """What an assignment costs with the penalty; infinite if it is barred, and not the best that fits."""
+    """Return the penalised cost of an assignment; infinity if the move is tabu and sets no record."""
     if barred and not (over == 0 and cost < least):
         return np.inf
     return float(cost + penalty * over)
 
 
 @folded
-def _note(search: _Search, count: int, t: int, j: int, s: int, h: int) -> None:
-    """Note a move: task t goes to machine j, and if two tasks change their machines, s goes to h."""
+def _store(search: _Search, count: int, t: int, j: int, s: int, h: int) -> None:
+    """Store a move: task t goes to machine j, and if two tasks change machines, s goes to h."""
     found = search.found
     found[0], found[1], found[2], found[3], found[4] = count, t, j, s, h
 
 
 @folded
 def _change(tasks: _Tasks, search: _Search, machine: int, more: int) -> int:
-    """By how much what does not fit on a machine grows."""
+    """Return the increase of a machine's excess load."""
     room = tasks.capacities[machine] - search.loads[machine]
     return int(max(more - room, 0) - max(-room, 0))

@@ -1,1 +1,1 @@
-"""Kernels of this problem alone."""
+"""Kernels of vehicle routing."""

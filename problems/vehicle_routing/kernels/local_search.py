@@ -1,9 +1,8 @@
-"""Local search over routes: segments change places, between two routes and within one, as long as that shortens them.
+"""Local search: exchange and move segments of routes until no change shortens them.
 
-Between two routes, a segment of up to three customers or the whole rest is exchanged for one of the other route, the
-empty one included: that is relocation, or-opt, swap and 2-opt* in one neighbourhood.  Within a route a segment is
-turned round (2-opt) or moved (or-opt).  The distance of each exchange is known from six arcs; routes are walked through
-only where it is shorter.
+Between two routes, a segment of up to three customers or the rest of a route is exchanged for one of the other route,
+possibly empty.  This covers relocation, or-opt, swap and 2-opt*.  Within a route a segment is reversed (2-opt) or moved
+(or-opt).  Six arcs determine the change of distance.  Feasibility is checked only for improving exchanges.
 
 Source: E. Taillard, P. Badeau, M. Gendreau, F. Guertin, J.-Y. Potvin, *A tabu search heuristic for the vehicle routing
 problem with soft time windows*, Transportation Science 31 (1997), for the exchange of segments.
@@ -18,25 +17,25 @@ from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner, overwrite
 
 _LONGEST = 3
-"""Customers of a segment that is exchanged; one more stands for the whole rest of the route."""
+"""Most customers of an exchanged segment; length 4 stands for the rest of the route."""
 
 _LESS = 1e-9
-"""A change counts if it saves more than this share of the longest distance: sums are not exact."""
+"""Least saving, as a share of the longest distance: sums are inexact."""
 
 
 @njit(cache=True)
 def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints]:
-    """Routes that no exchange shortens.
+    """Return routes that no exchange shortens.
 
     Parameters
     ----------
     routes, ends
-        The customers of the routes one after the other, and where each route ends.
+        The concatenated customers of the routes, and the end of each route.
     most
-        Routes wanted at most: one is opened only if there are fewer.
+        Vehicle limit: a route is opened only below it.
     """
     n, count = len(data.demand) - 1, len(ends)
-    rows = count + 1 if count < most else count  # the last one is empty, for whoever wants a route alone
+    rows = count + 1 if count < most else count  # an empty last route lets a segment open a new one
     table = np.zeros((rows, n + 2), np.int64)
     length = np.zeros(rows, np.int64)
     begin = 0
@@ -49,10 +48,10 @@ def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints
     while changed:
         changed = False
         for r in range(rows):
-            while _within(data, table, length, r, least):
+            while _change_within(data, table, length, r, least):
                 changed = True
             for s in range(r + 1, rows):
-                while _between(data, table, length, r, s, least):
+                while _exchange(data, table, length, r, s, least):
                     changed = True
     found, where = np.empty(n, np.int64), np.empty(rows, np.int64)
     total, number = 0, 0
@@ -66,8 +65,8 @@ def improve(data: Data, routes: Ints, ends: Ints, most: int) -> tuple[Ints, Ints
 
 
 @inner
-def distance_if_possible(data: Data, route: Ints, length: int) -> float:
-    """Distance of a route, infinite if a vehicle cannot drive it."""
+def route_distance(data: Data, route: Ints, length: int) -> float:
+    """Return the distance of a route, infinity if it is infeasible."""
     load, at, now, found = 0.0, 0, data.ready[0], 0.0
     for k in range(length):
         i = route[k]
@@ -83,8 +82,8 @@ def distance_if_possible(data: Data, route: Ints, length: int) -> float:
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _between(data: Data, table: Ints, length: Ints, r: int, s: int, least: float) -> bool:
-    """Do the first exchange between two routes that saves something; whether there was one."""
+def _exchange(data: Data, table: Ints, length: Ints, r: int, s: int, least: float) -> bool:
+    """Perform the first exchange between two routes that saves distance.  Return whether there was one."""
     d, one, other = data.distance, table[r], table[s]
     m, n = length[r], length[s]
     new_one, new_other = np.empty(m + n + 1, np.int64), np.empty(m + n + 1, np.int64)
@@ -102,15 +101,13 @@ def _between(data: Data, table: Ints, length: Ints, r: int, s: int, least: float
                     if stop > n or (q > _LONGEST and n - b <= _LONGEST) or (end == a and stop == b):
                         continue
                     behind = other[stop] if stop < n else 0
-                    change = -_around(d, before, one, a, end, after) - _around(d, ahead, other, b, stop, behind)
-                    change += _around(d, before, other, b, stop, after) + _around(d, ahead, one, a, end, behind)
+                    change = -_link(d, before, one, a, end, after) - _link(d, ahead, other, b, stop, behind)
+                    change += _link(d, before, other, b, stop, after) + _link(d, ahead, one, a, end, behind)
                     if change >= -least:
                         continue
-                    u = _spliced(one, m, a, end, other, b, stop, new_one)
-                    v = _spliced(other, n, b, stop, one, a, end, new_other)
-                    if distance_if_possible(data, new_one, u) < np.inf and (
-                        distance_if_possible(data, new_other, v) < np.inf
-                    ):
+                    u = _splice(one, m, a, end, other, b, stop, new_one)
+                    v = _splice(other, n, b, stop, one, a, end, new_other)
+                    if route_distance(data, new_one, u) < np.inf and (route_distance(data, new_other, v) < np.inf):
                         overwrite(one[:u], new_one[:u])
                         overwrite(other[:v], new_other[:v])
                         length[r], length[s] = u, v
@@ -119,16 +116,16 @@ def _between(data: Data, table: Ints, length: Ints, r: int, s: int, least: float
 
 
 @inner
-def _around(d: Floats, before: int, route: Ints, begin: int, end: int, after: int) -> float:
-    """Distance into a segment and out of it."""
+def _link(d: Floats, before: int, route: Ints, begin: int, end: int, after: int) -> float:
+    """Return the distance of the arcs that link a segment to its neighbours."""
     if begin == end:
         return float(d[before, after])
     return float(d[before, route[begin]] + d[route[end - 1], after])
 
 
 @inner
-def _spliced(route: Ints, length: int, begin: int, end: int, other: Ints, b: int, stop: int, out: Ints) -> int:
-    """A route with a segment of another one in place of its own; returns its length."""
+def _splice(route: Ints, length: int, begin: int, end: int, other: Ints, b: int, stop: int, out: Ints) -> int:
+    """Write to ``out`` a route with one segment replaced by another route's; return the length."""
     k = 0
     for j in range(begin):
         out[k] = route[j]
@@ -143,34 +140,34 @@ def _spliced(route: Ints, length: int, begin: int, end: int, other: Ints, b: int
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def _within(data: Data, table: Ints, length: Ints, r: int, least: float) -> bool:
-    """Do the first change within a route that saves something; whether there was one."""
+def _change_within(data: Data, table: Ints, length: Ints, r: int, least: float) -> bool:
+    """Perform the first change within a route that saves distance.  Return whether there was one."""
     route, m = table[r], length[r]
-    now = distance_if_possible(data, route, m)
+    now = route_distance(data, route, m)
     new = np.empty(m, np.int64)
     for a in range(m):
         for end in range(a + 1, m + 1):
-            if end - a > 1:  # turned round
+            if end - a > 1:  # reversal
                 overwrite(new, route[:m])
                 overwrite(new[a:end], route[a:end][::-1])
-                if distance_if_possible(data, new, m) < now - least:
+                if route_distance(data, new, m) < now - least:
                     overwrite(route[:m], new)
                     return True
             if end - a > _LONGEST:
                 continue
-            for to in range(m - (end - a) + 1):  # moved: before the customer that is then at this place
+            for to in range(m - (end - a) + 1):  # move to position ``to``
                 if to == a:
                     continue
-                _moved(route, m, a, end, to, new)
-                if distance_if_possible(data, new, m) < now - least:
+                _move(route, m, a, end, to, new)
+                if route_distance(data, new, m) < now - least:
                     overwrite(route[:m], new)
                     return True
     return False
 
 
 @inner
-def _moved(route: Ints, length: int, begin: int, end: int, to: int, out: Ints) -> None:
-    """A route whose segment begins at another place."""
+def _move(route: Ints, length: int, begin: int, end: int, to: int, out: Ints) -> None:
+    """Write to ``out`` a route with a segment moved to position ``to``."""
     k, size = 0, end - begin
     for j in range(length):
         if j < begin or j >= end:

@@ -1,4 +1,4 @@
-"""Ruin and recreate: strings of neighbouring customers leave their routes and are inserted anew, under annealing.
+"""Ruin and recreate: remove strings of neighbouring customers and reinsert them, with simulated annealing.
 
 Source: J. Christiaens and G. Vanden Berghe, *Slack induction by string removals for vehicle routing problems*,
 Transportation Science 54 (2020).
@@ -18,25 +18,25 @@ from colgen.problems.vehicle_routing.kernels.tours import (
     build,
     copy_to,
     fits,
-    listed,
     put_in,
     refresh,
     take_out,
+    to_arrays,
 )
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner, whole
 from colgen.solvers.sorting import order_by
 
 _REMOVED = 10
-"""Customers that leave their routes, on average."""
+"""Mean number of customers removed per step."""
 _STRING = 10
-"""At most so many of one route."""
+"""Most customers removed from one route."""
 _BLINK = 0.01
-"""How often a place is overlooked."""
+"""Probability that an insertion position is skipped."""
 
 
-class _Room(NamedTuple):
-    """Room to work in: customers that are in no route, routes that some have left, keys and what sorts them."""
+class _Buffers(NamedTuple):
+    """Buffers: removed customers, flags of changed routes, sort keys, sort order."""
 
     absent: Any
     touched: Any
@@ -44,8 +44,8 @@ class _Room(NamedTuple):
     order: Any
 
 
-class _Routings(NamedTuple):
-    """The present routes, those that are tried, and the best ones."""
+class _RouteSets(NamedTuple):
+    """The current, trial and best routes."""
 
     now: Tours
     trial: Tours
@@ -56,23 +56,18 @@ class _Routings(NamedTuple):
 def ruin_and_recreate(
     data: Data, routes: Ints, ends: Ints, most: int, steps: int, hot: float, cold: float, rng: np.random.Generator
 ) -> tuple[Ints, Ints]:
-    """The best routes that are met.
+    """Return the best routes found, as ``routes`` and ``ends``.
 
     Parameters
     ----------
     routes, ends
-        Where to start: the customers of the routes one after the other, and where each route ends.
+        Initial routes: their concatenated customers, and the end of each route.
     most
-        Routes wanted at most: one more costs as much as all distances.
+        Vehicle limit; each route above it costs the sum of all distances divided by n + 1.
     steps
-        How often customers are taken out.
+        Number of removals.
     hot, cold
-        Temperatures at the beginning and at the end, in units of distance.
-
-    Returns
-    -------
-    tuple of arrays
-        As ``routes`` and ``ends``.
+        Initial and final temperature, in units of distance.
     """
     n = len(data.demand) - 1
     near, there_and_back = np.empty((n + 1, n), np.int64), np.empty(n)
@@ -82,27 +77,27 @@ def ruin_and_recreate(
         order_by(there_and_back, n, near[i])
         for k in range(n):
             near[i, k] += 1
-    extra = data.distance.sum() / len(data.demand)  # of one route too many
-    routings = _Routings(build(data, routes, ends), build(data, routes, ends), build(data, routes, ends))
-    room = _Room(np.empty(n, np.int64), np.empty(n + 1, np.bool_), np.empty(n), np.empty(n, np.int64))
-    _anneal(data, routings, near, room, most, extra, steps, hot, cold, rng)
-    return listed(routings.best)
+    extra = data.distance.sum() / len(data.demand)  # penalty of a route above the limit
+    route_sets = _RouteSets(build(data, routes, ends), build(data, routes, ends), build(data, routes, ends))
+    buffers = _Buffers(np.empty(n, np.int64), np.empty(n + 1, np.bool_), np.empty(n), np.empty(n, np.int64))
+    _anneal(data, route_sets, near, buffers, most, extra, steps, hot, cold, rng)
+    return to_arrays(route_sets.best)
 
 
 @inner
 def _anneal(
-    data: Data, routings: _Routings, near: Ints, room: _Room, most: int, extra: float, steps: int, hot: float,
+    data: Data, route_sets: _RouteSets, near: Ints, buffers: _Buffers, most: int, extra: float, steps: int, hot: float,
     cold: float, rng: np.random.Generator,
 ) -> None:  # fmt: skip
-    """Change the present routes again and again; at first they are the best ones."""
-    now, trial, best = routings
+    """Anneal from the current routes, which are also the first best ones."""
+    now, trial, best = route_sets
     cost = _cost(data, now, most, extra)
     best_cost = cost
     for step in range(steps):
         temperature = hot * (cold / hot) ** (step / steps)
         copy_to(now, trial)
-        count = _ruin(data, trial, near, room, rng)
-        _recreate(data, trial, room, count, most, extra, rng)
+        count = _ruin(data, trial, near, buffers, rng)
+        _recreate(data, trial, buffers, count, most, extra, rng)
         new = _cost(data, trial, most, extra)
         if new < cost - temperature * math.log(1.0 - rng.random()):
             copy_to(trial, now)
@@ -114,10 +109,9 @@ def _anneal(
 
 @inner
 def _cost(data: Data, tours: Tours, most: int, extra: float) -> float:
-    """Distance, and what routes too many cost; a late one costs more than any distance.
+    """Return the distance plus penalties for routes above the limit and, larger than any distance, for late routes.
 
-    A route without some of its customers is late where detours are shorter than the direct way: no triangle inequality
-    is asked for, and distances that were truncated do not satisfy it.
+    Removing customers can make a route late if the triangle inequality fails, as for truncated distances.
     """
     found, used, late = 0.0, 0, 0
     for r in range(len(tours.first)):
@@ -133,9 +127,9 @@ def _cost(data: Data, tours: Tours, most: int, extra: float) -> float:
 
 
 @inner
-def _ruin(data: Data, tours: Tours, near: Ints, room: _Room, rng: np.random.Generator) -> int:
-    """Take strings of customers out of routes around one customer; returns how many have left."""
-    absent, touched = room.absent, room.touched
+def _ruin(data: Data, tours: Tours, near: Ints, buffers: _Buffers, rng: np.random.Generator) -> int:
+    """Remove strings of customers around a random customer.  Return how many were removed."""
+    absent, touched = buffers.absent, buffers.touched
     n = len(data.demand) - 1
     used = 0
     for r in range(len(tours.first)):
@@ -162,7 +156,7 @@ def _ruin(data: Data, tours: Tours, near: Ints, room: _Room, rng: np.random.Gene
             skipped = 1
             while size + skipped < stops and rng.random() < _BLINK:
                 skipped += 1
-        # The string, with what is skipped in it, covers the customer: it begins so many places before it.
+        # The removed string and the skipped part cover customer i, which is preceded by ``place`` customers.
         place, j = 0, tours.pred[i]
         while j != 0:
             place += 1
@@ -187,10 +181,10 @@ def _ruin(data: Data, tours: Tours, near: Ints, room: _Room, rng: np.random.Gene
 
 @inner
 def _recreate(
-    data: Data, tours: Tours, room: _Room, count: int, most: int, extra: float, rng: np.random.Generator
+    data: Data, tours: Tours, buffers: _Buffers, count: int, most: int, extra: float, rng: np.random.Generator
 ) -> None:
-    """Put customers back, one after the other, each where it is cheapest."""
-    absent, key, order = room.absent, room.keys, room.order
+    """Reinsert the removed customers one by one at their cheapest positions."""
+    absent, key, order = buffers.absent, buffers.keys, buffers.order
     kind = int(rng.random() * (14 if data.due[0] < np.inf else 11))
     for k in range(count):
         i = absent[k]
@@ -228,7 +222,7 @@ def _recreate(
                 if after == 0:
                     break
                 before = after
-        if where < 0 or used < most:  # a route of its own is opened where it must be, or is cheaper
+        if where < 0 or used < most:  # open a route if necessary or cheaper
             alone = data.distance[0, i] + data.distance[i, 0] + (extra if used >= most else 0.0)
             if alone < best:
                 where, behind = free, 0

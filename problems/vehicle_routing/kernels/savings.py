@@ -1,4 +1,4 @@
-"""Routes by savings: merge the two routes whose joining saves the most, as long as one vehicle can drive it.
+"""Savings algorithm: repeatedly merge the two routes with the largest saving, if one vehicle can drive the result.
 
 Source: G. Clarke and J. W. Wright, *Scheduling of vehicles from a central depot to a number of delivery points*,
 Operations Research 12 (1964); with time windows, M. M. Solomon, Operations Research 35 (1987).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from colgen.problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, listed, put_in, refresh
+from colgen.problems.vehicle_routing.kernels.tours import Data, Ints, Tours, empty, put_in, refresh, to_arrays
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import inner, whole
 from colgen.solvers.sorting import order_by
@@ -16,7 +16,7 @@ from colgen.solvers.sorting import order_by
 
 @njit(cache=True)
 def savings(data: Data) -> tuple[Ints, Ints]:
-    """The customers of the routes one after the other, and where each route ends."""
+    """Return the concatenated customers of the routes, and the end of each route."""
     n = len(data.demand) - 1
     tours = empty(n)
     for i in range(1, n + 1):
@@ -26,7 +26,7 @@ def savings(data: Data) -> tuple[Ints, Ints]:
         for j in range(1, n + 1):
             k = (i - 1) * n + j - 1
             saved[k] = data.distance[i, j] - data.distance[i, 0] - data.distance[0, j] if i != j else 1.0
-    order_by(saved, n * n, order)  # less than nothing is saved
+    order_by(saved, n * n, order)  # savings are negative here
     for place in range(n * n):
         k = order[place]
         if saved[k] >= 0.0:
@@ -37,12 +37,12 @@ def savings(data: Data) -> tuple[Ints, Ints]:
             continue
         if tours.early[i] + data.service[i] + data.distance[i, j] <= tours.late[j]:
             _join(data, tours, r, s)
-    return listed(tours)
+    return to_arrays(tours)
 
 
 @inner
 def _join(data: Data, tours: Tours, r: int, s: int) -> None:
-    """Route s is driven after route r, as one."""
+    """Append route s to route r."""
     i, j = tours.last[r], tours.first[s]
     tours.succ[i], tours.pred[j] = j, i
     tours.last[r] = tours.last[s]

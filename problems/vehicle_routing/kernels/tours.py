@@ -1,12 +1,12 @@
-"""Routes as linked lists that customers are taken out of and put into, with their times.
+"""Routes as linked lists with times, for insertion and removal of customers.
 
-The state of a set of routes, for customers 1 to n and as many routes at most:
+The state of a set of routes over customers 1 to n, at most n routes:
 
-* ``pred[i]``, ``succ[i]``: neighbours of a customer in its route, 0 where that is the depot;
-* ``owner[i]``: its route, -1 while it is in none;
-* ``first[r]``, ``last[r]``: ends of a route, 0 while it is empty; ``load[r]``, ``stops[r]``;
-* ``early[i]``: when service can begin at the earliest, given what is before; ``late[i]``: at the latest, given what is
-  after (both make a test of an insertion a constant number of steps: Savelsbergh, 1992).
+* ``pred[i]``, ``succ[i]``: neighbours of a customer in its route, 0 for the depot;
+* ``owner[i]``: its route, -1 if it is in none;
+* ``first[r]``, ``last[r]``: ends of a route, 0 if it is empty; ``load[r]``, ``stops[r]``;
+* ``early[i]``: earliest start of service given the route before; ``late[i]``: latest start given the route after.  With
+  both, an insertion is tested in constant time (Savelsbergh, 1992).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Data(NamedTuple):
 
 
 class Tours(NamedTuple):
-    """A set of routes; see above."""
+    """A set of routes; the module describes the fields."""
 
     pred: Any
     succ: Any
@@ -50,7 +50,7 @@ class Tours(NamedTuple):
 
 @njit(cache=True, no_cpython_wrapper=True)
 def empty(n: int) -> Tours:
-    """No route at all."""
+    """Return a state without routes."""
     return Tours(
         np.zeros(n + 1, np.int64),
         np.zeros(n + 1, np.int64),
@@ -66,7 +66,7 @@ def empty(n: int) -> Tours:
 
 @inner
 def copy_to(source: Tours, target: Tours) -> None:
-    """Overwrite routes."""
+    """Overwrite ``target`` with ``source``."""
     overwrite(target.pred, source.pred)
     overwrite(target.succ, source.succ)
     overwrite(target.owner, source.owner)
@@ -80,7 +80,7 @@ def copy_to(source: Tours, target: Tours) -> None:
 
 @inner
 def refresh(data: Data, tours: Tours, r: int) -> None:
-    """Times of a route anew."""
+    """Recompute the times of a route."""
     at, now = 0, data.ready[0]
     i = tours.first[r]
     while i != 0:
@@ -97,7 +97,7 @@ def refresh(data: Data, tours: Tours, r: int) -> None:
 
 @inner
 def take_out(data: Data, tours: Tours, i: int) -> None:
-    """A customer leaves its route; times are not made anew."""
+    """Remove a customer from its route without updating times."""
     r, before, after = tours.owner[i], tours.pred[i], tours.succ[i]
     if before:
         tours.succ[before] = after
@@ -114,7 +114,7 @@ def take_out(data: Data, tours: Tours, i: int) -> None:
 
 @inner
 def put_in(data: Data, tours: Tours, i: int, r: int, before: int) -> None:
-    """A customer joins a route behind ``before``, 0 for its beginning; times are made anew."""
+    """Insert a customer after ``before`` (0: at the beginning) and update times."""
     after = tours.succ[before] if before else tours.first[r]
     tours.pred[i], tours.succ[i], tours.owner[i] = before, after, r
     if before:
@@ -132,7 +132,7 @@ def put_in(data: Data, tours: Tours, i: int, r: int, before: int) -> None:
 
 @inner
 def fits(data: Data, tours: Tours, i: int, before: int, after: int) -> bool:
-    """Whether a customer can be served in time between two neighbours of a route (0: the depot)."""
+    """Return whether a customer can be served in time between two neighbours (0: the depot)."""
     start = tours.early[before] if before else data.ready[0]
     arrival = max(start + data.service[before] + data.distance[before, i], data.ready[i])
     if arrival > data.due[i]:
@@ -141,22 +141,9 @@ def fits(data: Data, tours: Tours, i: int, before: int, after: int) -> bool:
     return bool(arrival + data.service[i] + data.distance[i, after] <= end)
 
 
-@njit(cache=True, borrows=True)
-def total(data: Data, tours: Tours) -> float:
-    """Distance of all routes."""
-    found = 0.0
-    for r in range(len(tours.first)):
-        at, i = 0, tours.first[r]
-        while i != 0:
-            found += data.distance[at, i]
-            at, i = i, tours.succ[i]
-        found += data.distance[at, 0]
-    return found
-
-
 @njit(cache=True, no_cpython_wrapper=True)
 def build(data: Data, routes: Ints, ends: Ints) -> Tours:
-    """Routes from their customers one after the other, where each of them ends."""
+    """Return the state of routes given by concatenated customers and ends."""
     tours = empty(len(data.demand) - 1)
     begin = 0
     for r in range(len(ends)):
@@ -179,8 +166,8 @@ def build(data: Data, routes: Ints, ends: Ints) -> Tours:
 
 
 @njit(cache=True, no_cpython_wrapper=True)
-def listed(tours: Tours) -> tuple[Ints, Ints]:
-    """The customers of all routes one after the other, and where each route ends; empty routes are left out."""
+def to_arrays(tours: Tours) -> tuple[Ints, Ints]:
+    """Return the concatenated customers and the ends of the nonempty routes."""
     routes = np.empty(len(tours.pred), np.int64)
     ends = np.empty(len(tours.first), np.int64)
     count, number = 0, 0

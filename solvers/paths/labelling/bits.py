@@ -1,4 +1,4 @@
-"""Words of 64 bits, and addresses of numbers, for the kernels."""
+"""Operations on 64-bit words, and addresses of array entries, for kernels."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from numba.extending import intrinsic
 
 from colgen.solvers.kernels import inner
 
-_ONE, _TWO, _FOUR, _FIFTY_SIX = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+ONE, _TWO, _FOUR, _FIFTY_SIX = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 _EIGHTS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 NOTHING = np.uint64(0)
-ONE = _ONE
 
 
 @inner
 def count(word: np.uint64) -> int:
-    """How many bits are set."""
-    word = word - ((word >> _ONE) & _PAIRS)
+    """Return the number of set bits."""
+    word = word - ((word >> ONE) & _PAIRS)
     word = (word & _FOURS) + ((word >> _TWO) & _FOURS)
     word = (word + (word >> _FOUR)) & _EIGHTS
     return np.int64((word * _BYTES) >> _FIFTY_SIX)  # type: ignore[return-value]
@@ -29,12 +28,12 @@ def count(word: np.uint64) -> int:
 
 @inner
 def lowest(word: np.uint64) -> int:
-    """Number of the lowest bit that is set; 64 if none is."""
-    return count((word & (~word + _ONE)) - _ONE)
+    """Return the position of the lowest set bit; 64 for the word 0."""
+    return count((word & (~word + ONE)) - ONE)
 
 
 def _address(typing_context: Any, array: Any, row: Any, column: Any) -> Any:
-    """Address of an entry of a contiguous array of floats with two axes, as the pointer that user functions index."""
+    """Return the address of an entry of a contiguous two-dimensional float array, for user functions."""
     signature = types.CPointer(types.float64)(array, types.intp, types.intp)
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -1,13 +1,13 @@
-"""Boxes of routes: those that visit some vertices, and do not visit others, pay for it, or may not be used.
+"""Boxes: routes that visit some vertices and avoid others pay a charge or are forbidden.
 
-Branching on pairs of vertices and component bounds are of this kind.  Whether a path lies in a box is known where it
-ends.  Until then each condition is one more bit of what it remembers, and of two labels one dominates the other if its
-bits are among the other's.  What has been visited (or, for a charge outside of the box, has not been) can only lead to
-a charge, and the bit says that it has; what has not been visited can only do so where it must not be: the bit then says
-that it has not, and a visit clears it.
+Branching on pairs of vertices and component bounds use boxes.  Membership of a path in a box is decided at its end.
+Until then, each condition is one bit of the label's memory.  A label dominates another only if its bits are a subset of
+the other's.  A set bit means that the condition moves the path towards a charge.  For a charge inside the box, a visit
+of a required vertex sets the bit; the bit of an avoided vertex is set initially, and a visit clears it.  For a charge
+outside the box it is the reverse.
 
-What a box pays to its routes is given to all routes, and charged to those outside: charges are never negative, and what
-a path costs can only grow.
+A negative charge is given to all routes and charged to those outside the box.  Charges are therefore nonnegative, and
+costs of paths never decrease by them.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class BoxDuals(NamedTuple):
-    """Boxes of routes whose dual values are not zero.
+    """Boxes of routes with nonzero dual values.
 
     Attributes
     ----------
     visited, unvisited
-        By box and vertex, neither source nor sink: whether its routes visit the vertex, or must not.
+        Vertices that routes of each box must visit, and must avoid, shape (boxes, vertices); not the source or sink.
     charges
-        What a route in the box adds to its reduced cost when minimising: minus the dual value, of any sign.  Infinite:
-        such routes are forbidden.
+        Addition to the reduced cost of a route in the box when minimising: minus the dual value, of any sign.  Infinity
+        forbids the routes.
     """
 
     visited: ArrayLike
@@ -48,17 +48,12 @@ class BoxDuals(NamedTuple):
 
 
 class BoxFields(NamedTuple):
-    """Boxes as the kernels see them.
+    """Boxes in the form of the kernels.
 
-    Attributes
-    ----------
-    first
-        One more than there are boxes: where the conditions of each begin.
-    word, bit, clears, visits
-        Of a condition: where its bit is in what labels remember, whether a visit clears it, and whether the box is that
-        of routes which visit the vertex.
-    charge, outside
-        Of a box: what it charges, and whether to routes outside of it.
+    * ``first``: start of the conditions of each box, shape (boxes + 1,)
+    * ``word``, ``bit``, ``clears``, ``visits``: for each condition: its word and bit, whether a visit clears it, and
+      whether it requires a visit
+    * ``charge``, ``outside``: for each box: its charge, and whether routes outside the box pay it
     """
 
     first: Ints
@@ -71,15 +66,11 @@ class BoxFields(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """What labels remember for boxes.
+    """Data of labels for boxes.
 
-    Attributes
-    ----------
-    own, kept, refused
-        By vertex, in words of its own: the bits that a visit sets, those that it leaves, and those with which a path
-        must not come there.
-    given
-        What every route pays for boxes that pay to theirs: nothing, or less.
+    * ``own``, ``kept``, ``refused``: for each vertex, in words: bits that a visit sets, bits that it keeps, bits that
+      forbid it
+    * ``given``: cost of every route for boxes with a negative charge, at most 0
     """
 
     fields: BoxFields
@@ -89,18 +80,12 @@ class Boxes(NamedTuple):
     given: float
 
 
-def boxed(duals: BoxDuals | None, network: Network, before: int) -> Boxes:
-    """The boxes as kernels see them, their bits behind so many other words of what labels remember.
-
-    Raises
-    ------
-    ArrayError
-        If arrays do not fit the network or one another.
-    """
+def lay_out(duals: BoxDuals | None, network: Network, before: int) -> Boxes:
+    """Return the boxes in the form of the kernels.  Their bits follow ``before`` other words."""
     n = network.num_vertices
     if duals is None:
         return _nothing(n)
-    visited, unvisited, charges = checked(BoxDuals(*duals), network)
+    visited, unvisited, charges = validate(BoxDuals(*duals), network)
     kept_boxes = ~(visited & unvisited).any(axis=1) & (charges != 0)
     visited, unvisited, charges = visited[kept_boxes], unvisited[kept_boxes], charges[kept_boxes]
     if not len(charges):
@@ -116,7 +101,7 @@ def boxed(duals: BoxDuals | None, network: Network, before: int) -> Boxes:
     kept = np.full((n, words), _ALL)
     np.bitwise_or.at(own, (vertex[~clears], word[~clears]), bit[~clears])
     np.bitwise_and.at(kept, (vertex[clears], word[clears]), ~bit[clears])
-    for end in (network.source, network.sink):  # where paths begin, in either direction, nothing has been visited
+    for end in (network.source, network.sink):  # at the origin of either direction nothing has been visited
         np.bitwise_or.at(own[end], word[clears], bit[clears])
     first = np.searchsorted(box, np.arange(len(charges) + 1)).astype(np.int64)
     for k in np.flatnonzero((charges == math.inf) & (visited.sum(axis=1) == 2) & ~unvisited.any(axis=1)):
@@ -127,15 +112,15 @@ def boxed(duals: BoxDuals | None, network: Network, before: int) -> Boxes:
     return Boxes(fields, own, kept, refused, float(charges[outside].sum()))
 
 
-def checked(duals: BoxDuals, network: Network) -> tuple[Mask, Mask, Floats]:
-    """The arrays of boxes, refused where they do not fit."""
+def validate(duals: BoxDuals, network: Network) -> tuple[Mask, Mask, Floats]:
+    """Return the validated arrays of boxes."""
     charges = as_numbers(duals.charges, "charges", shape=(None,))
     if not (charges > -math.inf).all():  # nor NaN
-        raise ArrayError("charges: expected numbers above minus infinity, got something else")
+        raise ArrayError("charges: expected numbers above minus infinity")
     shape = (len(charges), network.num_vertices)
     visited, unvisited = (as_booleans(each, "boxes", shape=shape) for each in duals[:2])
     if (visited | unvisited)[:, [network.source, network.sink]].any():
-        raise ArrayError("boxes: expected vertices between source and sink, got one of these")
+        raise ArrayError("boxes: expected vertices other than source and sink")
     return visited, unvisited, charges
 
 
@@ -147,15 +132,15 @@ def _nothing(n: int) -> Boxes:
 
 
 @kernel
-def charged(boxes: BoxFields, memory: int, words: Words, one: int, words_back: Words, other: int) -> float:
-    """What boxes charge a route that is joined of two labels; of one alone, if that is said twice."""
+def box_charge(boxes: BoxFields, memory: int, words: Words, one: int, words_back: Words, other: int) -> float:
+    """Return the box charges of a route joined from two labels; for one complete label pass it twice."""
     total = 0.0
     for k in range(len(boxes.charge)):
         inside = True
         for c in range(boxes.first[k], boxes.first[k + 1]):
             mine, theirs = words[one, memory + boxes.word[c]], words_back[other, memory + boxes.word[c]]
-            seen = (mine & theirs & boxes.bit[c]) == 0 if boxes.clears[c] else ((mine | theirs) & boxes.bit[c]) != 0
-            if seen != boxes.visits[c]:
+            visited = (mine & theirs & boxes.bit[c]) == 0 if boxes.clears[c] else ((mine | theirs) & boxes.bit[c]) != 0
+            if visited != boxes.visits[c]:
                 inside = False
                 break
         if inside != boxes.outside[k]:
@@ -163,10 +148,10 @@ def charged(boxes: BoxFields, memory: int, words: Words, one: int, words_back: W
     return total
 
 
-def charges_of(duals: BoxDuals, network: Network, starts: Ints, vertices: Ints) -> Floats:
-    """What routes pay, by route."""
-    visited, unvisited, charges = checked(duals, network)
-    been = np.zeros((len(starts) - 1, network.num_vertices), dtype=np.int64)
-    been[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), vertices] = 1
-    missed, wrong = (1 - been) @ visited.T.astype(np.int64), been @ unvisited.T.astype(np.int64)
+def route_charges(duals: BoxDuals, network: Network, starts: Ints, vertices: Ints) -> Floats:
+    """Return the box charges of each route."""
+    visited, unvisited, charges = validate(duals, network)
+    visits = np.zeros((len(starts) - 1, network.num_vertices), dtype=np.int64)
+    visits[np.repeat(np.arange(len(starts) - 1), np.diff(starts)), vertices] = 1
+    missed, wrong = (1 - visits) @ visited.T.astype(np.int64), visits @ unvisited.T.astype(np.int64)
     return np.asarray(np.where((missed == 0) & (wrong == 0), charges, 0.0).sum(axis=1))

@@ -1,4 +1,4 @@
-"""When a search ends: time, what an attempt may take, and how many labels it may hold."""
+"""Limits of a search: time, effort, labels."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ import math
 from colgen.solvers.stopping import Expired
 
 EFFORT = 3_000_000
-"""Arcs and pairs of labels that are looked at between two looks at the clock: some hundredths of a second."""
+"""Arcs and pairs between two checks of the clock: a few hundredths of a second."""
 
 
 class LabelLimitError(MemoryError):
-    """A search needs more labels than it may hold."""
+    """A search needs more labels than the limit."""
 
 
 class OutOfTimeError(Exception):
-    """The caller wants to end."""
+    """The caller stopped the search."""
 
 
 class OutOfEffortError(Exception):
-    """An attempt has taken what it was worth."""
+    """An attempt exceeded its effort limit."""
 
 
 class Clock:
-    """When to end, and what an attempt may take."""
+    """Time and effort limits of a search."""
 
     def __init__(self, expired: Expired, left: float = math.inf) -> None:
         self.expired, self.left = expired, left
 
     @property
     def effort(self) -> int:
-        """Of the next call of a kernel."""
+        """Effort limit of the next kernel call."""
         return int(min(self.left, EFFORT))
 
     def charge(self, given: int, left: int) -> None:
-        """Count what a call took, and look whether that was all."""
+        """Subtract the effort of a call.  Raise an error if time or effort is used up."""
         self.left -= given - left
         if self.expired():
             raise OutOfTimeError

@@ -1,4 +1,4 @@
-"""What completes a path at least: bounds from searches with smaller neighbourhoods, and without cuts."""
+"""Lower bounds on completions of paths, from searches with smaller neighbourhoods and without cuts."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from colgen.solvers.paths.labelling import joins, neighbourhoods
-from colgen.solvers.paths.labelling.directions import bounded, free
-from colgen.solvers.paths.labelling.layout import Floats, Side, begun
-from colgen.solvers.paths.labelling.mirror import reflected
+from colgen.solvers.paths.labelling.directions import with_bounds, without_cuts
+from colgen.solvers.paths.labelling.layout import Floats, Side, start_labels
+from colgen.solvers.paths.labelling.mirror import reflect
 from colgen.solvers.paths.labelling.rank_one import fields
-from colgen.solvers.paths.labelling.runs import FIRST, advanced
+from colgen.solvers.paths.labelling.runs import FIRST, advance
 from colgen.solvers.paths.labelling.task import Task
 from colgen.solvers.paths.labelling.walks import walk_bounds
 
 _SMALLEST = 4
-"""Neighbourhoods of the bounds that drop what is to be listed, or what cannot decide about an arc."""
+"""Size of the neighbourhoods of bounds for enumeration and completion."""
 
 
-def narrowed(task: Task, cutoff: float) -> tuple[Side, Side]:
-    """Both directions, with bounds that drop what cannot become cheaper than a cutoff.
+def bound_sides(task: Task, cutoff: float) -> tuple[Side, Side]:
+    """Return both directions with bounds that drop paths not below ``cutoff``.
 
-    The bounds are those of walks first, then those without cuts over the smallest neighbourhoods.
+    Bounds come from walks, then from small neighbourhoods without cuts.
     """
     ahead, back = (task.side(direction) for direction in (task.ahead, task.back))
     first = None if cutoff == math.inf else walk_bounds(ahead, task.neighbourhoods, task.network.sink)
@@ -31,13 +31,13 @@ def narrowed(task: Task, cutoff: float) -> tuple[Side, Side]:
         return ahead, back
     mirrored = task.mirror is not None
     second = None if mirrored else walk_bounds(back, task.neighbourhoods, task.network.source)
-    sides = [bounded(ahead, first, cutoff), bounded(back, second, cutoff)]
-    first, second = tighter(task, sides, _SMALLEST, mirrored)
-    return bounded(ahead, first, cutoff), bounded(back, second, cutoff)
+    sides = [with_bounds(ahead, first, cutoff), with_bounds(back, second, cutoff)]
+    first, second = tighten(task, sides, _SMALLEST, mirrored)
+    return with_bounds(ahead, first, cutoff), with_bounds(back, second, cutoff)
 
 
-def tighter(task: Task, sides: Sequence[Side], size: int, mirrored: bool) -> list[Floats | None]:
-    """Bounds from smaller neighbourhoods: of each the vertices that are cheapest to come to."""
+def tighten(task: Task, sides: Sequence[Side], size: int, mirrored: bool) -> list[Floats | None]:
+    """Return bounds from neighbourhoods of the ``size`` cheapest heads."""
     network = task.network
     matrix = task.neighbourhoods & neighbourhoods.nearest(
         network, np.where(task.usable, task.costs, np.inf), size, finite=False
@@ -48,18 +48,21 @@ def tighter(task: Task, sides: Sequence[Side], size: int, mirrored: bool) -> lis
         tails, heads = (end[side.numbers] for end in ends)
         common, returning = neighbourhoods.arc_bits(matrix, task.own, tails, heads)
         before = common.shape[1] - task.boxes.own.shape[1]
-        common[:, before:], returning[:, before:] = 0, 0  # who is where in boxes is left out of account
+        common[:, before:], returning[:, before:] = 0, 0  # boxes are relaxed
         smaller.append(
             side._replace(
-                common=common, returning=returning, cuts=fields(None, network.num_vertices), rule=free(side.rule)
+                common=common,
+                returning=returning,
+                cuts=fields(None, network.num_vertices),
+                rule=without_cuts(side.rule),
             )
         )
-    held = advanced(task, smaller[0], begun(smaller[0], FIRST), smaller[0].buckets)
+    held = advance(task, smaller[0], start_labels(smaller[0], FIRST), smaller[0].buckets)
     if mirrored:
         mirror = task.mirror
         assert mirror is not None
-        return [joins.completions(smaller[1], reflected(held, mirror, task.costs, network, sides[0]), sides[0]), None]
-    other = advanced(task, smaller[1], begun(smaller[1], FIRST), smaller[1].buckets)
+        return [joins.completions(smaller[1], reflect(held, mirror, task.costs, network, sides[0]), sides[0]), None]
+    other = advance(task, smaller[1], start_labels(smaller[1], FIRST), smaller[1].buckets)
     return [
         joins.completions(smaller[1], other, sides[0]),
         joins.completions(smaller[0], held, sides[1]),
@@ -67,14 +70,14 @@ def tighter(task: Task, sides: Sequence[Side], size: int, mirrored: bool) -> lis
 
 
 def completion_bounds(task: Task, cutoff: float) -> Floats:
-    """By bucket and vertex: no completion of a path there costs less, of those that make a route below a cutoff."""
+    """Return lower bounds on completions for routes below ``cutoff``, by bucket and vertex."""
     if task.custom is not None:
         return np.full((task.ahead.buckets, task.network.num_vertices), -np.inf)
-    ahead, back = narrowed(task, cutoff)
+    ahead, back = bound_sides(task, cutoff)
     mirror = task.mirror
     if mirror is None:
-        other = advanced(task, back, begun(back, FIRST), back.buckets)
+        other = advance(task, back, start_labels(back, FIRST), back.buckets)
     else:
-        held = advanced(task, ahead, begun(ahead, FIRST), ahead.buckets)
-        other = reflected(held, mirror, task.costs, task.network, ahead)
+        held = advance(task, ahead, start_labels(ahead, FIRST), ahead.buckets)
+        other = reflect(held, mirror, task.costs, task.network, ahead)
     return joins.completions(back, other, ahead)

@@ -1,4 +1,4 @@
-"""Resources that are written by the user."""
+"""User-defined resources."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from colgen.solvers.paths.labelling.layout import Floats
 
 
 class CustomResource:
-    """A resource whose extension and dominance are written by the user.
+    """A resource with user-defined extension and dominance.
 
-    Its value is a vector of floats.  The functions are compiled; they index their arguments, and use nothing else (no
-    ``len``, no slices, no arrays from outside but constants).
+    Its value is a vector of floats.  The functions are compiled.  They may index their arguments and use constants, but
+    no ``len``, slices or outside arrays.
 
     Parameters
     ----------
     extend
-        ``extend(before, arc, vertex, after) -> bool``: writes all values at the head of an arc to ``after``, and
-        returns whether the path is allowed.  ``arc`` and ``vertex`` are the rows of ``arc_data`` and ``vertex_data``,
-        the latter that of the head.
+        ``extend(before, arc, vertex, after) -> bool``: write the values at the head of an arc to ``after`` and return
+        whether the path is feasible.  ``arc`` is the row of ``arc_data``, ``vertex`` the head's row of ``vertex_data``.
     dominates
-        ``dominates(one, other) -> bool``: whether every continuation that ``other`` allows is allowed after ``one``.
+        ``dominates(one, other) -> bool``: whether every continuation that is feasible after ``other`` is so after
+        ``one``.
     start
         The values at the source.
     arc_data, vertex_data
         One row of numbers per arc, and per vertex.
     order
-        ``(component, low, high)``: a component that no arc decreases, and between what its values lie.  Labels are
-        settled in its order.  None: in that of another resource, or of the number of arcs.
+        ``(component, low, high)``: a component that no arc decreases, and its range.  Labels are settled in its order.
+        None: in the order of another resource, or of the number of arcs.
     backward, start_backward, dominates_backward
-        The same for paths to the sink, extended from their first vertex to the one before: then ``vertex`` is the row
-        of that one.  A component that orders must not decrease here either; it lies between -high and -low.
+        The same for paths to the sink, which are extended at their beginning; ``vertex`` is the row of the new first
+        vertex.  The ordering component must not decrease either, and ranges from -high to -low.
     joins
-        ``joins(forward, backward, arc, vertex) -> bool``: whether a path may continue, over an arc, with a path to the
-        sink; ``vertex`` is the row of the arc's head.  The arc into the sink is joined too, with ``start_backward``.
-        Without ``backward`` and ``joins`` the search goes forward only, and ``extend`` decides about every arc.
+        ``joins(forward, backward, arc, vertex) -> bool``: whether a path can be joined over an arc with a path to the
+        sink; ``vertex`` is the row of the arc's head.  The arc into the sink is joined with ``start_backward``.
+        Without ``backward`` and ``joins`` the search is forward only, and ``extend`` decides about every arc.
     """
 
     def __init__(
@@ -69,42 +69,44 @@ class CustomResource:
             as_integer(order[0], "order", low=0, high=len(self.start) - 1)
             as_float(order[2], "order", low=as_float(order[1], "order"))
         if (backward is None) != (joins is None) or (backward is None) != (start_backward is None):
-            raise ArrayError("backward: expected backward, start_backward and joins together, or none of them")
+            raise ArrayError("backward: expected all of backward, start_backward and joins, or none")
         if dominates_backward is not None and backward is None:
-            raise ArrayError("dominates_backward: expected backward, start_backward and joins with it")
+            raise ArrayError("dominates_backward: expected backward, start_backward and joins as well")
         self.both = backward is not None
         self.start_backward: Floats = (
             self.start
             if start_backward is None
             else as_floats(start_backward, "start_backward", shape=self.start.shape)
         )
-        self.extend, self.dominates = compiled(extend, 4), compiled(dominates, 2)
+        self.extend, self.dominates = compile_function(extend, 4), compile_function(dominates, 2)
         if backward is None or joins is None:
-            # Paths to the sink that bounds are made of leave the resource out of account: `extend` is for the other
-            # direction.  A route is a path that `extend` allows up to the sink.
-            self.backward, self.dominates_backward = functions().extend, functions().dominates
-            self.joins = compiled(_joined_by(extend), 4)
+            # `extend` is for forward paths: bounds from paths to the sink relax the resource.  A route is feasible if
+            # `extend` accepts all of its arcs.
+            self.backward, self.dominates_backward = default_functions().extend, default_functions().dominates
+            self.joins = compile_function(_joins_by_extending(extend), 4)
         else:
-            self.backward, self.joins = compiled(backward, 4), compiled(joins, 4)
-            self.dominates_backward = self.dominates if dominates_backward is None else compiled(dominates_backward, 2)
+            self.backward, self.joins = compile_function(backward, 4), compile_function(joins, 4)
+            self.dominates_backward = (
+                self.dominates if dominates_backward is None else compile_function(dominates_backward, 2)
+            )
 
     def check_data(self, arcs: int, vertices: int) -> None:
-        """Refuse data with another number of rows than a network has arcs, or vertices: they would be read beyond."""
+        """Raise an error unless data has one row per arc, and per vertex: kernels do not check bounds."""
         for name, data, count in (("arc_data", self.arc_data, arcs), ("vertex_data", self.vertex_data, vertices)):
             if data is not None and len(data) != count:
                 raise ArrayError(f"{name}: expected {count} rows, one per {name[:-5]}, got {len(data)}")
 
 
 class Functions(NamedTuple):
-    """Compiled functions of the user, or such as are never called."""
+    """Compiled user functions, or defaults."""
 
     extend: Any
     dominates: Any
     joins: Any
 
 
-class Written(types.WrapperAddressProtocol):
-    """A compiled function whose type is made once: numba makes it anew for each call of a kernel that takes one."""
+class CompiledFunction(types.WrapperAddressProtocol):
+    """A compiled function whose numba type is created once; numba would recreate it for each kernel call."""
 
     def __init__(self, function: Any) -> None:
         self.function, self.type = function, typeof(function)
@@ -116,33 +118,32 @@ class Written(types.WrapperAddressProtocol):
         return int(self.function._wrapper_address)
 
     def signature(self) -> Any:
-        """What it takes and returns."""
         return self.type.signature
 
 
-@typeof_impl.register(Written)
-def _type_of(written: Written, _context: Any) -> Any:
+@typeof_impl.register(CompiledFunction)
+def _type_of(written: CompiledFunction, _context: Any) -> Any:
     return written.type
 
 
-def compiled(function: Callable[..., bool], arguments: int, *, cache: bool = False) -> Written:
-    """A function of addresses of floats, as the kernels call it."""
+def compile_function(function: Callable[..., bool], arguments: int, *, cache: bool = False) -> CompiledFunction:
+    """Return the function compiled for pointers to floats."""
     plain = getattr(function, "py_func", function)
     if not callable(plain):
         raise ArrayError(f"{function!r}: expected a function")
     signature = types.boolean(*[types.CPointer(types.float64)] * arguments)
     try:
-        return Written(cfunc(signature, cache=cache)(plain))
+        return CompiledFunction(cfunc(signature, cache=cache)(plain))
     except (NumbaError, TypeError) as error:
         name = getattr(plain, "__name__", repr(plain))
         raise ArrayError(
-            f"{name}: expected a function of {arguments} vectors that numba compiles and that returns True or False on "
-            "every path (did you forget `return`?)"
+            f"{name}: expected a function of {arguments} vectors that numba compiles and that always returns True or "
+            "False (is a `return` missing?)"
         ) from error
 
 
-def _joined_by(extend: Callable[..., bool]) -> Callable[..., bool]:
-    """Join paths with the empty path at the sink by extending them: its values are only room for what comes there."""
+def _joins_by_extending(extend: Callable[..., bool]) -> Callable[..., bool]:
+    """Return a ``joins`` that extends a path to the sink.  The values at the sink are only a buffer."""
     extended = njit(getattr(extend, "py_func", extend))
 
     def joins(forward: Any, at_sink: Any, arc: Any, vertex: Any) -> bool:
@@ -151,11 +152,11 @@ def _joined_by(extend: Callable[..., bool]) -> Callable[..., bool]:
     return joins
 
 
-def functions() -> Functions:
-    """What stands in where the user has written nothing."""
+def default_functions() -> Functions:
+    """Return the default functions."""
     global _functions
     if _functions is None:
-        four, two = compiled(_allow, 4, cache=True), compiled(_fits, 2, cache=True)
+        four, two = compile_function(_allow, 4, cache=True), compile_function(_fits, 2, cache=True)
         _functions = Functions(four, two, four)
     return _functions
 

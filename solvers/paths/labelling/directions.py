@@ -1,4 +1,4 @@
-"""The two directions of a search: what each knows before costs are, and with them."""
+"""The two directions of a search, without and with arc costs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from colgen.solvers.paths.labelling.rank_one import Fields
 from colgen.solvers.paths.labelling.resources import Limits
 
 _FINEST, _COARSEST = 512, 64
-"""Buckets of the critical resource."""
+"""Largest and smallest number of buckets of the critical resource."""
 
 
 class Direction(NamedTuple):
-    """What a direction knows before costs are.
+    """Data of a direction that does not depend on costs.
 
-    ``order`` are the arcs' numbers by their tails; the limits are those of the direction.
+    ``order`` lists the arcs by tail.  The limits are those of the direction.
     """
 
     origin: int
@@ -54,7 +54,7 @@ def direction(
     forwards: bool,
     cycle: int,
 ) -> Direction:
-    """One of both; the limits are those of the direction."""
+    """Return a direction; ``mine`` are its own limits."""
     n = network.num_vertices
     origin, end = (network.source, network.sink) if forwards else (network.sink, network.source)
     tails, heads = (network.tails, network.heads) if forwards else (network.heads, network.tails)
@@ -104,7 +104,7 @@ def side_of(
     direction: Direction, network: Network, own: Words, custom: CustomResource | None, costs: Floats, usable: Mask,
     cuts: Fields, boxes: Boxes, *, relaxed: bool = False,
 ) -> Side:  # fmt: skip
-    """A direction with the costs of its arcs, as the kernels take it; relaxed: few labels are kept."""
+    """Return a direction with arc costs, in the form of the kernels; ``relaxed`` keeps few labels."""
     n, mine = network.num_vertices, direction.limits
     more = boxes.own.shape[1]
     kept = slice(None) if usable.all() else np.flatnonzero(usable[direction.order])
@@ -159,7 +159,7 @@ def side_of(
 
 
 def _rule_of(limits: Limits, words: int, custom_start: Floats, cuts: Fields, relaxed: bool) -> Rule:
-    """What dominance looks at, of labels that remember so many words."""
+    """Return the dominance rule for labels with a number of words."""
     components, values = len(custom_start), VALUES + limits.consumption.shape[1]
     return rule(
         compared=min(limits.compared, 1) if relaxed else limits.compared,
@@ -173,23 +173,23 @@ def _rule_of(limits: Limits, words: int, custom_start: Floats, cuts: Fields, rel
     )
 
 
-def bounded(side: Side, bounds: Floats | None, cutoff: float) -> Side:
-    """The same with bounds on what completes a path."""
+def with_bounds(side: Side, bounds: Floats | None, cutoff: float) -> Side:
+    """Return the side with bounds on completions."""
     return side if bounds is None else side._replace(bounds=bounds, cutoff=cutoff)
 
 
-def free(given: Rule) -> Rule:
-    """The rule without cuts."""
+def without_cuts(given: Rule) -> Rule:
+    """Return the rule without cuts."""
     return rule(**{**given._asdict(), "state_words": 0})
 
 
 def tails_of(side: Side) -> Ints:
-    """Of the arcs as a direction has them."""
+    """Return the tail of each arc of the direction."""
     return np.repeat(np.arange(len(side.first)), np.diff(np.append(side.first, len(side.heads))))
 
 
 def rule(**what: int) -> Rule:
-    """The rule, with a word on whether it is the usual one."""
+    """Return a rule, with ``plain`` set if it is the usual one."""
     what.pop("plain", None)
     usual = what["compared"] == what["words"] == 1 and not (what["custom"] or what["same_set"] or what["state_words"])
     return Rule(**what, plain=usual)  # type: ignore[arg-type]

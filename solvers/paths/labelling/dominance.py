@@ -1,4 +1,4 @@
-"""Which labels need not be kept: one at the same vertex costs no more, and allows whatever they allow."""
+"""Dominance: a label is redundant if another at its vertex costs no more and permits all its continuations."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from colgen.solvers.paths.labelling.rank_one import Fields
 Dominates = Callable[[Any, Any], bool]
 
 _ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-"""What words are mixed by: the golden ratio's bits."""
+"""Multiplier of the hash: bits of the golden ratio."""
 
 
 @inner
-def sought(rule: Rule, label_words: Words, label_numbers: Floats, row: int, ahead: Words) -> tuple[float, np.uint64]:
-    """What :func:`candidate` asks for: a value of the first resource, and bits of the first word that are not there."""
+def dominance_key(
+    rule: Rule, label_words: Words, label_numbers: Floats, row: int, ahead: Words
+) -> tuple[float, np.uint64]:
+    """Return the key of :func:`find_candidate`: the first resource's value, and missing bits of the first word."""
     value = label_numbers[row, VALUES] if rule.compared else np.inf
     others = NOTHING if rule.same_set or not rule.words else ~(label_words[row, rule.memory] | ahead[0])
     return value, others
@@ -28,7 +30,7 @@ def sought(rule: Rule, label_words: Words, label_numbers: Floats, row: int, ahea
 
 @inner
 def slot_of(rule: Rule, words: Words, row: int, vertex: int) -> int:
-    """Where labels of a vertex are that remember the same."""
+    """Return the hash slot of labels of a vertex with the same memory."""
     mixed = np.uint64(vertex + 1) * _ODD
     for w in range(rule.memory, rule.memory + rule.words):
         mixed = (mixed ^ words[row, w]) * _ODD
@@ -37,13 +39,12 @@ def slot_of(rule: Rule, words: Words, row: int, vertex: int) -> int:
 
 
 @inner
-def candidate(
+def find_candidate(
     memory: int, words: Words, numbers: Floats, first: int, end: int, cost: float, value: float, others: np.uint64
 ) -> int:
-    """The first place among ``first:end``, by increasing cost, that may dominate a label; else ``end``.
+    """Return the first place in ``first:end`` that may dominate a label, else ``end``.
 
-    One resource and one word, all there is in the usual case, sort out most pairs: the call for the others costs more
-    than these comparisons.
+    Places are sorted by cost.  One resource and one word decide most pairs without a call.
     """
     found = end
     for place in range(first, end):
@@ -56,7 +57,7 @@ def candidate(
 
 
 @inner
-def dominated(
+def find_dominating(
     rule: Rule,
     cuts: Fields,
     dominates: Dominates,
@@ -67,7 +68,7 @@ def dominated(
     row: int,
     ahead: Words,
 ) -> int:
-    """The place of a label among ``first:end``, which are by increasing cost, that dominates a label; else ``end``."""
+    """Return the first place in ``first:end`` that dominates a label, else ``end``."""
     words, numbers = settled
     label_words, label_numbers = waiting
     cost, memory = label_numbers[row, COST], rule.memory
@@ -93,15 +94,17 @@ def dominated(
             address(numbers, place, rule.custom), address(label_numbers, row, rule.custom)
         ):
             continue
-        if rule.state_words and _charged(rule, cuts, words, place, label_words, row, slack) < 0.0:
+        if rule.state_words and _slack_left(rule, cuts, words, place, label_words, row, slack) < 0.0:
             continue
         return place
     return end
 
 
 @inner
-def _charged(rule: Rule, cuts: Fields, words: Words, place: int, label_words: Words, row: int, slack: float) -> float:
-    """What is left of a slack if every cut whose state is further on overflows once more; negative: nothing."""
+def _slack_left(
+    rule: Rule, cuts: Fields, words: Words, place: int, label_words: Words, row: int, slack: float
+) -> float:
+    """Return the slack left if every cut with a larger state overflows once more; negative: not dominated."""
     for w in range(rule.state_words):
         more = words[place, rule.states + w] & ~label_words[row, rule.states + w]
         while more != 0:

@@ -1,4 +1,4 @@
-"""Extending labels over arcs."""
+"""Extension of labels over arcs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from colgen.solvers.kernels import inner
 from colgen.solvers.paths.labelling.bits import ONE, address, count
-from colgen.solvers.paths.labelling.dominance import Dominates, candidate, dominated, sought
+from colgen.solvers.paths.labelling.dominance import Dominates, dominance_key, find_candidate, find_dominating
 from colgen.solvers.paths.labelling.layout import (
     COST,
     DONE,
@@ -31,17 +31,17 @@ from colgen.solvers.paths.labelling.layout import (
 from colgen.solvers.paths.labelling.rank_one import Fields
 
 _GLANCE = 12
-"""Settled labels, the cheapest ones, that a new label is held against before it is kept to wait."""
+"""Number of cheapest settled labels that a new label is compared with."""
 
 Extend = Callable[[Any, Any, Any, Any], bool]
 
 
 @inner
-def came_over(
+def extend_label(
     side: Side, extend: Extend, arc: int, words: Words, numbers: Floats, label: int, new_words: Words,
     new_numbers: Floats, new: int,
 ) -> float:  # fmt: skip
-    """Write what becomes of a label over an arc, and return what it has cost then: infinite if it must not go there."""
+    """Write the extension of a label over an arc and return its cost; infinity if it is infeasible."""
     memory, custom, head = side.rule.memory, side.custom, side.heads[arc]
     for w in range(side.own.shape[1]):
         if words[label, memory + w] & side.returning[arc, w] != 0:
@@ -70,7 +70,7 @@ def came_over(
 
 @inner
 def _visit(cuts: Fields, states: int, vertex: int, words: Words, label: int, new_words: Words, new: int) -> float:
-    """Write the states of a label that comes to a vertex, and return what it pays there."""
+    """Write the cut states of a label at a vertex and return its payment there."""
     paid = 0.0
     for w in range(cuts.keep.shape[1]):
         new_words[new, states + w] = words[label, states + w] & cuts.keep[vertex, w]
@@ -89,7 +89,7 @@ def _visit(cuts: Fields, states: int, vertex: int, words: Words, label: int, new
 
 @inner
 def extend_all(side: Side, by: Extend, dominates: Dominates, held: Labels, effort: int) -> tuple[int, int]:
-    """Extend the settled labels that have not been, each over all arcs; what comes back is as of ``settle``."""
+    """Extend the settled labels over all arcs.  Return status and effort as ``settle`` does."""
     at, rule, cuts = held.at, side.rule, side.cuts
     words, numbers, vertices = held.words, held.numbers, held.vertices
     open_words, open_numbers, open_next = held.open_words, held.open_numbers, held.open_next
@@ -101,7 +101,7 @@ def extend_all(side: Side, by: Extend, dominates: Dominates, held: Labels, effor
         held.pool_size,
     )
     first, ends, heads, arc_numbers = side.first, side.end, side.heads, side.numbers
-    bounds, bounded, cutoff, nobody = side.bounds, len(side.bounds) > 0, side.cutoff, held.nobody
+    bounds, bounded, cutoff, no_vertices = side.bounds, len(side.bounds) > 0, side.cutoff, held.no_vertices
     lowest_value, per_width, last = side.lowest, 1.0 / side.width, side.buckets - 1
     at_value = VALUES + (side.critical if side.order < 0 else side.consumption.shape[1] + side.order)
     while at[EXTENDED] < at[SETTLED]:
@@ -114,7 +114,7 @@ def extend_all(side: Side, by: Extend, dominates: Dominates, held: Labels, effor
         free = at[FREE]
         for arc in range(begin, end):
             new = free if free >= 0 else at[MADE]
-            total = came_over(side, by, arc, words, numbers, label, open_words, open_numbers, new)
+            total = extend_label(side, by, arc, words, numbers, label, open_words, open_numbers, new)
             if total == np.inf:
                 continue
             head = heads[arc]
@@ -124,11 +124,11 @@ def extend_all(side: Side, by: Extend, dominates: Dominates, held: Labels, effor
             place = pool_first[head]
             stop = place + min(pool_size[head], _GLANCE)
             if stop > place:
-                value, others = sought(rule, open_words, open_numbers, new, nobody)
-                place = candidate(rule.memory, pool_words, pool_numbers, place, stop, total, value, others)
+                value, others = dominance_key(rule, open_words, open_numbers, new, no_vertices)
+                place = find_candidate(rule.memory, pool_words, pool_numbers, place, stop, total, value, others)
                 if not rule.plain and place < stop:
                     pool, waiting = Rows(pool_words, pool_numbers), Rows(open_words, open_numbers)
-                    place = dominated(rule, cuts, dominates, pool, place, stop, waiting, new, nobody)
+                    place = find_dominating(rule, cuts, dominates, pool, place, stop, waiting, new, no_vertices)
                 if place < stop:
                     continue
             if free >= 0:

@@ -1,4 +1,4 @@
-"""Joining paths from the source with paths to the sink."""
+"""Joins of paths from the source with paths to the sink."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ import numpy as np
 
 from colgen.solvers.kernels import folded, inner, kernel
 from colgen.solvers.paths.labelling.bits import ONE, address, count, lowest
-from colgen.solvers.paths.labelling.boxes import charged
+from colgen.solvers.paths.labelling.boxes import box_charge
 from colgen.solvers.paths.labelling.layout import COST, EDGE, NUMBER, VALUES, Floats, Ints, Labels, Rows, Side, Words
 from colgen.solvers.paths.labelling.rank_one import Fields
 
 PLACE, LABEL, FOUND, HELD = range(4)
-"""Entries of ``at``: the arc and the label ahead that a join has come to, how many pairs it holds, and of these the one
-over this arc, plus one; 0 if there is none yet."""
+"""Entries of ``at``: arc, forward label, number of pairs, and 1 + the place of this arc's pair (0: none)."""
 
 Joins = Callable[[Any, Any, Any, Any], bool]
 
 
 @inner
 def bucket_of(value: float, lowest: float, width: float, buckets: int) -> int:
-    """The bucket of a value of the critical resource, computed as in the search."""
+    """Return the bucket of a critical value, computed as in the search."""
     return max(0, min(buckets - 1, int((value - lowest) * (1.0 / width) + EDGE)))
 
 
 @inner
 def _overflows(cuts: Fields, words: Words, states: int, one: int, words_back: Words, other: int, head: int) -> float:
-    """What cuts that overflow only in the two labels together, met at a vertex, add to the cost."""
+    """Return the cost of cuts that overflow only in the two labels together."""
     added = 0.0
     for w in range(cuts.keep.shape[1]):
         mine, theirs = words[one, states + w] & cuts.keep[head, w], words_back[other, states + w]
@@ -48,10 +47,7 @@ def _cheapest(
 ) -> tuple[float, int, int]:
     """Join a label over an arc with the best of ``first:end``.
 
-    Returns
-    -------
-    tuple
-        The least cost, or ``best`` if none is below that; the place of the label, or -1; how many were looked at.
+    Return the least cost, at most ``best``, the label's place or -1, and the number of labels examined.
     """
     words, numbers = mine
     words_back, numbers_back = theirs
@@ -90,25 +86,19 @@ def _cheapest(
         if ahead.cuts.keep.shape[1]:
             total += _overflows(ahead.cuts, words, ahead.rule.states, one, words_back, place - 1, head)
         if len(ahead.boxes.charge):
-            total += charged(ahead.boxes, memory, words, one, words_back, place - 1)
+            total += box_charge(ahead.boxes, memory, words, one, words_back, place - 1)
         if total < best:
             best, found = total, place - 1
     return best, found, place - first + 1
 
 
 class Pairs(NamedTuple):
-    """The arcs over which labels are joined, and the cheapest pairs by now.
+    """The arcs for joins, and the cheapest pairs so far.
 
-    Attributes
-    ----------
-    tails
-        Of all arcs.
-    order
-        The arcs that are tried, in an order that begins with good ones.
-    at
-        How far a join has come: zeros at first.
-    costs, found
-        Of each pair the cost, and a row of label, label and arc.
+    * ``tails``: tails of all arcs
+    * ``order``: arcs to try, promising ones first
+    * ``at``: progress of the join, initially zeros
+    * ``costs``, ``found``: cost of each pair, and its row (forward label, backward label, arc)
     """
 
     tails: Ints
@@ -119,8 +109,8 @@ class Pairs(NamedTuple):
 
 
 @inner
-def _dearest(costs: Floats) -> int:
-    """The place of the largest: numba's own takes a second to compile."""
+def _most_expensive(costs: Floats) -> int:
+    """Return the position of the largest (numba's ``argmax`` compiles for a second)."""
     found = 0
     for k in range(1, len(costs)):
         if costs[k] > costs[found]:
@@ -130,19 +120,19 @@ def _dearest(costs: Floats) -> int:
 
 @inner
 def _bar(pairs: Pairs, cutoff: float) -> float:
-    """What a further pair must cost less than."""
-    return min(cutoff, pairs.costs[_dearest(pairs.costs)]) if pairs.at[FOUND] == len(pairs.costs) else cutoff
+    """Return the cost that a further pair must stay below."""
+    return min(cutoff, pairs.costs[_most_expensive(pairs.costs)]) if pairs.at[FOUND] == len(pairs.costs) else cutoff
 
 
 @inner
 def _place(pairs: Pairs) -> int:
-    """Where the pair over this arc is written: in its own place, a free one, or that of the dearest."""
+    """Return a place for this arc's pair: its own, free, or the most expensive pair's."""
     at = pairs.at
     place = at[HELD] - 1
     if place < 0:
         place = at[FOUND]
         if place == len(pairs.costs):
-            place = _dearest(pairs.costs)
+            place = _most_expensive(pairs.costs)
         else:
             at[FOUND] += 1
         at[HELD] = place + 1
@@ -151,7 +141,7 @@ def _place(pairs: Pairs) -> int:
 
 @folded
 def _leaves(ahead: Side, numbers: Floats, label: int, arc: int, middle: int, is_last: bool) -> bool:
-    """Whether a path leaves the buckets before ``middle`` over an arc, which may be its last one."""
+    """Return whether a path leaves the buckets before ``middle`` over an arc, or over its last arc."""
     critical, head = ahead.critical, ahead.heads[arc]
     value = numbers[label, VALUES + critical]
     if bucket_of(value, ahead.lowest, ahead.width, ahead.buckets) >= middle:
@@ -165,14 +155,10 @@ def join(
     ahead: Side, held: Labels, held_back: Labels, joins: Joins, pairs: Pairs, sink: int, middle: int, cutoff: float,
     every: bool, effort: int,
 ) -> tuple[bool, int]:  # fmt: skip
-    """The cheapest pairs of labels, at most one an arc.
+    """Find the cheapest pairs of labels, at most one per arc.
 
-    A path is looked at where it leaves the buckets before ``middle``, so that each occurs once; ``every``: everywhere.
-
-    Returns
-    -------
-    tuple
-        Whether it is finished, and what is left of the effort.
+    A path is joined where it leaves the buckets before ``middle``, so that each occurs once; ``every``: on all arcs.
+    Return whether the join is finished, and the remaining effort.
     """
     at = pairs.at
     mine, theirs = Rows(held.pool_words, held.pool_numbers), Rows(held_back.pool_words, held_back.pool_numbers)
@@ -214,7 +200,7 @@ def join(
 
 
 def completions(side: Side, held: Labels, mirrored: Side) -> Floats:
-    """By bucket and vertex of the search the other way: what completes a path there costs no less."""
+    """Return lower bounds on completions by bucket and vertex of the other direction."""
     bounds = np.full((mirrored.buckets, len(side.own)), np.inf)
     value, slack = VALUES + side.critical, float(side.slack[side.critical])
     pool = Rows(held.pool_words, held.pool_numbers)
@@ -236,19 +222,19 @@ def _complete(
         first = firsts[vertex]
         for place in range(first, first + sizes[vertex]):
             bucket = bucket_of(slack - numbers[place, value], lowest, width, buckets)
-            # A path that comes here pays for the vertex: the one that leaves it must not do so again.
-            cost = numbers[place, COST] - _paid(cuts, states, vertex, words, place)
+            # The path to this vertex pays for it; its completion must not pay again.
+            cost = numbers[place, COST] - _vertex_payment(cuts, states, vertex, words, place)
             bounds[bucket, vertex] = min(bounds[bucket, vertex], cost)
         for bucket in range(buckets - 2, -1, -1):
             bounds[bucket, vertex] = min(bounds[bucket, vertex], bounds[bucket + 1, vertex])
 
 
 @inner
-def _paid(cuts: Fields, states: int, vertex: int, words: Words, label: int) -> float:
-    """What a label has paid for cuts at its own vertex: for those whose state is below the vertex's weight since.
+def _vertex_payment(cuts: Fields, states: int, vertex: int, words: Words, label: int) -> float:
+    """Return what a label paid for cuts at its own vertex: those with a state below the vertex's weight since.
 
-    A label that dominates another has no more left without it: where it has paid and the other has not, its state is
-    less far on, and where the other has paid and it has not, further, which dominance has charged.
+    A dominating label stays cheap enough without this payment.  If it alone has paid, its state is smaller.  If only
+    the other has paid, its state is larger, and dominance has charged the difference.
     """
     paid = 0.0
     for k in range(cuts.member_first[vertex], cuts.member_first[vertex + 1]):

@@ -12,21 +12,21 @@ from numpy.typing import ArrayLike
 
 from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
 from colgen.solvers.paths.labelling import neighbourhoods as neighbour_sets
-from colgen.solvers.paths.labelling.attempts import exact, heuristic
-from colgen.solvers.paths.labelling.boxes import BoxDuals, boxed
+from colgen.solvers.paths.labelling.attempts import price_exactly, price_heuristically
+from colgen.solvers.paths.labelling.boxes import BoxDuals, lay_out
 from colgen.solvers.paths.labelling.clock import Clock, LabelLimitError, OutOfEffortError, OutOfTimeError
-from colgen.solvers.paths.labelling.completions import completion_bounds, narrowed
+from colgen.solvers.paths.labelling.completions import bound_sides, completion_bounds
 from colgen.solvers.paths.labelling.custom import CustomResource
 from colgen.solvers.paths.labelling.directions import direction as direction_of
 from colgen.solvers.paths.labelling.layout import Floats
-from colgen.solvers.paths.labelling.listing import listed
-from colgen.solvers.paths.labelling.mirror import reflecting, reflection
+from colgen.solvers.paths.labelling.listing import list_routes
+from colgen.solvers.paths.labelling.mirror import find_mirror, with_costs
 from colgen.solvers.paths.labelling.neighbourhoods import Mask
 from colgen.solvers.paths.labelling.network import Network, cheapest_arcs
 from colgen.solvers.paths.labelling.rank_one import RankOneDuals, fields
 from colgen.solvers.paths.labelling.resources import Resource, limits, require_progress
-from colgen.solvers.paths.labelling.routes import Completion, Routes, assembled, gathered
-from colgen.solvers.paths.labelling.runs import both_whole, joined
+from colgen.solvers.paths.labelling.routes import Completion, Routes, assemble, routes_from_arcs
+from colgen.solvers.paths.labelling.runs import join, settle_both
 from colgen.solvers.paths.labelling.tabu import tabu
 from colgen.solvers.paths.labelling.task import Task
 from colgen.solvers.stopping import Expired, never
@@ -35,29 +35,29 @@ Mode = Literal["exact", "relaxed", "sparse", "tabu"]
 
 
 class Labelling:
-    """The shortest path problem with resource constraints on a network: elementary, with neighbourhoods, or relaxed.
+    """The shortest path problem with resource constraints: elementary, with neighbourhoods, or relaxed.
 
-    Nothing is kept between calls: one object may be used by several threads.
+    Calls leave no state, so threads may share an object.
 
     Parameters
     ----------
     network, resources
-        Where paths lead, and what they consume.
+        The network, and the resources of its paths.
     neighbourhoods
-        ``"elementary"``; or by two vertices i, j whether a path at i remembers that it visited j, and must not visit it
-        again from there (ng-routes); or None: nothing is remembered.
+        ``"elementary"``; a mask whose entry (i, j) states that a path at i remembers and may not revisit j (ng-routes);
+        or None: paths remember nothing.
     cycle
-        With ``neighbourhoods=None``: a path has no cycle of so many arcs or fewer (k-cycle elimination).  2: it never
-        goes straight back to the vertex that it has just come from; 0: it may.
+        With ``neighbourhoods=None``: paths have no cycles of up to this many arcs (k-cycle elimination).  2 forbids
+        immediate returns, 0 forbids none.
     direction
-        ``"both"`` joins paths from the source with paths to the sink where the two searches meet.
+        ``"both"`` joins paths from the source with paths to the sink.
     max_labels
-        Labels that a search may hold.
+        Most labels of a search.
 
     Raises
     ------
     ArrayError
-        If the resources do not fit the network, or paths could become longer and longer.
+        If the resources do not fit the network, or the length of paths is unbounded.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Labelling:
         if cycle == 1:
             raise ArrayError("cycle: expected 0 or at least 2, since there are no loops, got 1")
         if cycle and neighbourhoods is not None:
-            raise ArrayError("cycle: expected neighbourhoods=None beside it, which remember no less")
+            raise ArrayError("cycle: expected neighbourhoods=None, as neighbourhoods already forbid cycles")
         self.network = network
         self.max_labels = as_integer(max_labels, "max_labels", low=1)
         own = [resource for resource in resources if isinstance(resource, CustomResource)]
@@ -90,22 +90,22 @@ class Labelling:
         self._set_neighbourhoods(neighbourhoods, cycle)
 
     def with_neighbourhoods(self, neighbourhoods: ArrayLike | Literal["elementary"] | None) -> Labelling:
-        """The same problem with another memory."""
+        """Return the same problem with other neighbourhoods."""
         other = copy.copy(self)
         other._set_neighbourhoods(neighbourhoods, 0)
         return other
 
-    def enlarged(self, routes: Routes, limit: int | None = None) -> Mask:
-        """Neighbourhoods that forbid the cycles of routes as well: everybody on a cycle remembers where it began.
+    def enlarge_neighbourhoods(self, routes: Routes, limit: int | None = None) -> Mask:
+        """Return neighbourhoods that also forbid the cycles of routes: vertices of a cycle remember its start.
 
         Parameters
         ----------
         limit
-            A cycle is left alone if it would make a neighbourhood larger than this.
+            Skip cycles that would make a neighbourhood larger.
         """
-        return neighbour_sets.enlarged(self.neighbourhoods, [routes.route(k) for k in range(len(routes))], limit)
+        return neighbour_sets.enlarge(self.neighbourhoods, [routes.route(k) for k in range(len(routes))], limit)
 
-    # --- what is asked -----------------------------------------------------------------------------------------------
+    # --- searches ----------------------------------------------------------------------------------------------------
 
     def price(
         self,
@@ -120,35 +120,35 @@ class Labelling:
         cutoff: float = math.inf,
         expired: Expired = never,
     ) -> Routes:
-        """The cheapest routes.
+        """Return the cheapest routes.
 
         Parameters
         ----------
         arc_costs
-            One number an arc.
+            Cost of each arc.
         rank_one
-            Cuts whose dual values routes pay for.
+            Cuts whose dual values routes pay.
         boxes
-            What routes pay, or earn, for whom they visit and whom they do not.
+            Charges that depend on visited and avoided vertices.
         forbidden
-            Whether each arc may not be used.
+            Mask of arcs that may not be used.
         mode
-            ``"exact"``; ``"relaxed"``: of the paths to a vertex only those that are cheap for what they consume of the
-            critical resource are kept; ``"sparse"``: that, over the cheapest arcs of each vertex; ``"tabu"``: a local
-            search among elementary routes.  All but the first prove nothing, and are quick.
+            ``"exact"``.  ``"relaxed"``: keep only paths that are cheap for their consumption of the critical resource.
+            ``"sparse"``: the same over the cheapest arcs of each vertex.  ``"tabu"``: local search among elementary
+            routes.  Only ``"exact"`` gives a bound; the others are faster.
         starts
-            Routes, by their vertices, that the local search begins with, besides those of one vertex.
+            Routes, as vertices, from which the local search starts, in addition to routes with one vertex.
         routes
-            How many, at most: the cheapest one, and others that end differently; no two with the same vertices.
+            Most routes: the cheapest one, and others over different last arcs, with different vertex sets.
         cutoff
-            Only routes cheaper than this are looked for.
+            Find only routes below this cost.
         expired
-            Whether to end with what is found, asked some ten times a second.
+            Called about ten times per second; True stops the search.
 
         Raises
         ------
         LabelLimitError
-            If there are more labels than this object may hold.
+            If the search needs more than ``max_labels`` labels.
         """
         if mode not in ("exact", "relaxed", "sparse", "tabu"):
             raise ArrayError(f"mode: expected 'exact', 'relaxed', 'sparse' or 'tabu', got {mode!r}")
@@ -162,12 +162,12 @@ class Labelling:
         if mode == "tabu":
             found, finished, labels = tabu(task, starts, wanted, cutoff)
         else:
-            attempt = heuristic if mode != "exact" else exact
+            attempt = price_heuristically if mode != "exact" else price_exactly
             found, finished, labels = attempt(task, wanted, cutoff)
         bound = None
         if mode == "exact" and finished:
             bound = min(cutoff, min((cost for cost, _ in found), default=math.inf))
-        return assembled(found, self.network, costs, rank_one, boxes, bound, finished, labels, wanted)
+        return assemble(found, self.network, costs, rank_one, boxes, bound, finished, labels, wanted)
 
     def completion(
         self,
@@ -179,21 +179,21 @@ class Labelling:
         cutoff: float = math.inf,
         expired: Expired = never,
     ) -> Completion:
-        """The least cost of a route through each arc: an arc for which it is above the gap is in no better solution.
+        """Return the least cost of a route through each arc.  An arc above the gap is in no better solution.
 
         Parameters
         ----------
         arc_costs, rank_one, boxes, forbidden, expired
-            As of :meth:`price`.
+            As in :meth:`price`.
         cutoff
-            Of an arc whose routes cost this or more it is enough to say so, which is sooner known.
+            Costs above this value are reported as this value, which saves time.
 
         Raises
         ------
         ArrayError
-            If there is a resource that is extended forward only.
+            If a resource is forward only.
         LabelLimitError
-            If there are more labels than this object may hold.
+            If the search needs more than ``max_labels`` labels.
         """
         if self.custom is not None and not self.custom.both:
             raise ArrayError("completion: expected a CustomResource with backward and joins")
@@ -203,16 +203,16 @@ class Labelling:
         task = self._task(costs, usable, rank_one, boxes, Clock(expired))
         cheapest = np.full(self.network.num_arcs, np.inf)
         try:
-            ahead, back = narrowed(task, cutoff)
-            held, other = both_whole(task, ahead, back)
-            found, finished = joined(
+            ahead, back = bound_sides(task, cutoff)
+            held, other = settle_both(task, ahead, back)
+            found, finished = join(
                 task, ahead, held, back, other, ahead.buckets, len(ahead.heads), math.inf, every=True
             )
         except OutOfTimeError:
             finished = False
         if not finished:
             return Completion(np.full(self.network.num_arcs, -np.inf), None, False)
-        cheapest[ahead.numbers] = cutoff  # where nothing is left, all was dropped for its cost
+        cheapest[ahead.numbers] = cutoff  # arcs without routes: all paths were dropped by cost
         for cost, _, _, arc in found:
             cheapest[arc] = min(cost, cutoff)
         return Completion(cheapest, float(cheapest.min(initial=math.inf)), True)
@@ -230,28 +230,27 @@ class Labelling:
         effort: float = math.inf,
         expired: Expired = never,
     ) -> Routes:
-        """All elementary routes cheaper than a gap; of those with the same vertices the one of least ``costs``.
+        """Return all elementary routes below a gap, for each vertex set only the one with least ``costs``.
 
-        Paths are dropped that cannot become cheap enough, by bounds from a search backwards with the neighbourhoods of
-        this object.
+        Bounds from a backward search with this object's neighbourhoods drop paths that cannot become cheap enough.
 
         Parameters
         ----------
         arc_costs, rank_one, boxes, forbidden, expired
-            As of :meth:`price`.
+            As in :meth:`price`.
         gap
-            What routes must cost less than.
+            Find only routes below this cost.
         limit
-            Routes at most.
+            Most routes.
         costs
-            What the routes with the same vertices are compared by; ``arc_costs`` by default.
+            Arc costs that compare routes with the same vertices; by default ``arc_costs``.
         effort
-            Arcs that labels are extended over, and pairs of labels compared, at most: 1e8 of them are a second or two.
+            Limit on label extensions and comparisons; 1e8 take one or two seconds.
 
         Returns
         -------
         Routes
-            Without a bound; ``finished`` is False if there are more routes than the limit, or time or effort were over.
+            Without a bound; ``finished`` is False if a limit was reached.
         """
         reduced, usable = self._costs(arc_costs, forbidden)
         limit = as_integer(limit, "limit", low=0)
@@ -262,12 +261,12 @@ class Labelling:
         try:
             bounds = completion_bounds(self._task(reduced, usable, rank_one, boxes, clock), gap)
             elementary = self.with_neighbourhoods("elementary")._task(reduced, usable, rank_one, boxes, clock)
-            found, finished, labels = listed(elementary, compared, bounds, gap, limit)
+            found, finished, labels = list_routes(elementary, compared, bounds, gap, limit)
         except (OutOfTimeError, OutOfEffortError, LabelLimitError):
-            return gathered([], self.network.tails, self.network.heads, np.zeros(0), None, False, 0)
-        return assembled(found, self.network, reduced, rank_one, boxes, None, finished, labels, limit)
+            return routes_from_arcs([], self.network.tails, self.network.heads, np.zeros(0), None, False, 0)
+        return assemble(found, self.network, reduced, rank_one, boxes, None, finished, labels, limit)
 
-    # --- what the kernels are told -----------------------------------------------------------------------------------
+    # --- data of the kernels -----------------------------------------------------------------------------------------
 
     def _set_neighbourhoods(self, neighbourhoods: ArrayLike | str | None, cycle: int) -> None:
         network, mine = self.network, self._limits
@@ -277,26 +276,29 @@ class Labelling:
         if not self.elementary and (self.custom is None or self.custom.order is None):
             require_progress(network, mine)
         self.neighbourhoods = matrix
-        # The last vertices can be any: no bits can be shared.  There are no more of them than there are vertices.
+        # Any vertices may be the last ones, so none share bits.  There are at most as many as vertices.
         cycle = min(cycle, max(len(inner), 2))
         own = neighbour_sets.bits(
-            neighbour_sets.checked(network, neighbour_sets.complete(network)) if cycle else matrix
+            neighbour_sets.validate(network, neighbour_sets.complete(network)) if cycle else matrix
         )
         self._own = np.tile(own, max(cycle - 1, 1))
         self._ahead = direction_of(network, matrix, self._own, self.custom, mine, forwards=True, cycle=cycle)
         self._back = direction_of(
             network, matrix, self._own, self.custom, mine.reversed(network.sink), forwards=False, cycle=cycle
         )
-        self._mirror = reflection(network, mine, self.custom)
+        self._mirror = find_mirror(network, mine, self.custom)
 
     def _task(
         self, costs: Floats, usable: Mask, rank_one: RankOneDuals | None, boxes: BoxDuals | None, clock: Clock
     ) -> Task:
-        cuts, bounded = fields(rank_one, self.network.num_vertices), boxed(boxes, self.network, self._own.shape[1])
+        cuts, bounded = (
+            fields(rank_one, self.network.num_vertices),
+            lay_out(boxes, self.network, self._own.shape[1]),
+        )
         own = np.hstack([self._own, bounded.own]) if bounded.own.shape[1] else self._own
         if bounded.given:
             costs = np.where(self.network.tails == self.network.source, costs + bounded.given, costs)
-        mirror = reflecting(self._mirror, self.network, costs, usable)
+        mirror = with_costs(self._mirror, self.network, costs, usable)
         return Task(
             self.network, self.neighbourhoods, own, self.custom, self._ahead, self._back, mirror, self.both,
             self.max_labels, costs, usable, cuts, bounded, clock,

@@ -1,10 +1,9 @@
-"""How labels lie in memory, and what a search in one direction knows and holds.
+"""Memory layout of labels, and the data of a search in one direction.
 
-A label is a row of words of 64 bits: its cost, its number, the values of the resources, the user's own components, the
-vertices that it remembers (sets of bits), and the states of the rank-1 cuts.  One search serves both directions: that
-backwards is the search in the reversed network, where a resource's value is minus the latest one at which the rest of
-the path can still be travelled.  Limits become their negatives, consumption stays, and a label at i is joined with one
-at j, over the arc (i, j), if value + consumption + value' ≤ 0.
+A label is a row of 64-bit words: cost, number, values of the resources, user components, remembered vertices (bit
+sets), and states of the rank-1 cuts.  One kernel serves both directions.  The backward search runs in the reversed
+network.  A resource's value is minus the latest value at which the rest of the path is feasible.  Limits are negated,
+consumption is unchanged.  A label at i joins one at j over the arc (i, j) if value + consumption + value' ≤ 0.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 COST, NUMBER, VALUES = 0, 1, 2
-"""Columns of a label's row; the values of the resources begin at the last."""
+"""Columns of a label's row; resource values start at the last."""
 
 EDGE = 1e-9
-"""Added to quotients before they are rounded down to buckets, so that whole numbers on the edge of one lie in it."""
+"""Added before rounding down to buckets, for integers on their edges."""
 
 BUCKET, PHASE, VERTEX, SETTLED, EXTENDED, FREE, MADE, POOLED, WANTED = range(9)
-"""Entries of ``Labels.at``: how far a search has come."""
+"""Entries of ``Labels.at``, the progress of a search."""
 
 DONE, PAUSED, MORE_LABELS, MORE_OPEN, MORE_POOL = range(5)
-"""Why a search comes back: its buckets are done, its effort is used up, or it needs room for more labels."""
+"""Why a search returns: finished, effort used up, or more memory needed."""
 
 
 class Rows(NamedTuple):
@@ -42,21 +41,14 @@ class Rows(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What dominance looks at.
+    """The dominance rule.
 
-    Attributes
-    ----------
-    compared
-        The first resources, so many.
-    custom
-        Whether the user's components count, and where they begin.
-    memory, memory_words, words
-        Where the memory begins, its words, and so many of them, which must be contained in the other's; or equal, for
-        ``same_set``.
-    states, state_words
-        Where the states of cuts begin, and so many words of them.
-    plain
-        One resource and one word, and nothing else.
+    * ``compared``: number of resources to compare
+    * ``custom``: start of the user's components, 0 if they are not compared
+    * ``memory``, ``memory_words``, ``words``: start and length of the memory, and the number of words that must be a
+      subset of the other's (equal for ``same_set``)
+    * ``states``, ``state_words``: start and number of the words with cut states
+    * ``plain``: whether only one resource and one word are compared
     """
 
     compared: int
@@ -71,41 +63,29 @@ class Rule(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A direction of a search: arrays for the kernels.
+    """A direction of a search, as arrays for the kernels.
 
-    Attributes
-    ----------
-    origin
-        Where its paths begin: the source, or the sink.
-    first, end, heads, costs, numbers
-        The arcs by tail (of the reversed network in the direction backwards), and their numbers in the network;
-        labels at vertex i are extended over ``first[i]:end[i]``; behind are arcs to where the other direction begins.
-    consumption, lower, upper, start, slack
-        Of the resources, by arc and vertex; and by how much two labels that are joined may exceed zero together:
-        nothing where all data are whole, else what rounding may have added.
-    critical
-        The resource that never decreases: labels are settled in buckets of its values.
-    rule
-        What dominance looks at.
-    lowest, width, buckets
-        Bucket k holds the values of the critical resource from ``lowest + k width`` on.
-    own, common, returning
-        Sets of bits: of a vertex; of the vertices that both ends of an arc remember; and of an arc's head, empty if
-        the tail does not remember it.
-    come_from, partner, joint
-        By word of what labels remember: the word of the label before that it comes from, and that of the label which it
-        is joined with; and what two labels that are joined over an arc must not both remember.
-    unreachable
-        By bucket and vertex the remembered vertices that no path can reach any more; no buckets: not computed.
-    cuts
-        The rank-1 cuts.
-    boxes
-        Charges for whom routes visit and whom they do not.
-    bounds, cutoff
-        By bucket and vertex: no completion of a path there costs less; paths that cannot become cheaper than the cutoff
-        are dropped.  No buckets: nothing is known.
-    custom, arc_data, vertex_data, custom_start
-        The number of the user's components, and the rows that his functions see.
+    * ``origin``: the source, or the sink for the backward direction
+    * ``first``, ``end``, ``heads``, ``costs``, ``numbers``: the arcs by tail (in the reversed network if backward), and
+      their numbers in the network.  Labels at vertex i are extended over ``first[i]:end[i]``; arcs to the other
+      direction's origin follow
+    * ``consumption``, ``lower``, ``upper``, ``start``, ``slack``: resource data by arc and vertex.  The sum of two
+      joined labels may exceed zero by ``slack``: 0 for integer data, else a bound on rounding errors
+    * ``critical``: the nondecreasing resource; labels are settled in buckets of its values
+    * ``rule``: the dominance rule
+    * ``lowest``, ``width``, ``buckets``: bucket k starts at ``lowest + k width``
+    * ``own``, ``common``, ``returning``: bit sets: of each vertex; of the vertices that both ends of an arc remember;
+      of an arc's head, empty unless the tail remembers it
+    * ``come_from``, ``partner``, ``joint``: for each word of the memory: the previous label's word it derives from, and
+      the joined label's word it is compared with; ``joint`` masks, for each arc, the bits that joined labels must not
+      share
+    * ``unreachable``: remembered vertices that no path can still reach, by bucket and vertex; without buckets: not
+      computed
+    * ``cuts``, ``boxes``: rank-1 cuts and boxes
+    * ``bounds``, ``cutoff``: lower bounds on completions by bucket and vertex, without buckets if unknown; paths that
+      cannot cost less than the cutoff are dropped
+    * ``custom``, ``arc_data``, ``vertex_data``, ``custom_start``: number of user components, and data of the user
+      functions
     """
 
     origin: int
@@ -143,31 +123,21 @@ class Side(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """What a search holds: arrays, the longer ones replaced by longer ones as it goes on.
+    """The labels of a search.  Arrays are replaced by longer ones as needed.
 
-    Attributes
-    ----------
-    at
-        How far it has come.
-    words, numbers
-        The settled labels: two views of the same rows, as words and as floats.
-    previous, arcs
-        The label that each extends, and over which arc of the network; -1 at the origin.
-    vertices
-        Where each ends.
-    open_words, open_numbers, open_previous, open_arcs, open_next
-        Labels that wait for being settled, in chains by bucket and vertex.
-    chains
-        First of each chain, by bucket and vertex; -1 where it is empty.
-    slots, alike
-        The settled labels by what they remember: the last of each slot, and for each the one before it in its slot; -1
-        behind the first.  Kept for ``same_set`` alone, and then instead of the pool.
-    pool_words, pool_numbers
-        The settled labels again, those of a vertex together and by increasing cost.
-    pool_first, pool_size, pool_room
-        Where the labels of each vertex are in the pool, how many they are, and how many there is room for.
-    together, order, costs, nobody, ahead
-        Room for the labels that are settled together, and for two sets of bits, the first of them empty.
+    * ``at``: progress of the search
+    * ``words``, ``numbers``: the settled labels: two views of the same rows
+    * ``previous``, ``arcs``: predecessor of each label and the arc to it; -1 at the origin
+    * ``vertices``: the last vertex of each label
+    * ``open_words``, ``open_numbers``, ``open_previous``, ``open_arcs``, ``open_next``: labels that are not settled
+      yet, in linked lists by bucket and vertex
+    * ``chains``: first label of each list; -1 if empty
+    * ``slots``, ``next_in_slot``: hash table of the settled labels by memory: the last label of each slot, and the
+      previous one in its slot, or -1; used instead of the pool for ``same_set``
+    * ``pool_words``, ``pool_numbers``: copies of the settled labels, grouped by vertex and sorted by cost
+    * ``pool_first``, ``pool_size``, ``pool_room``: start, number and capacity of each vertex's labels in the pool
+    * ``together``, ``order``, ``costs``, ``no_vertices``, ``ahead``: buffers for labels that are settled together, and
+      for two bit sets, the first empty
     """
 
     at: Ints
@@ -183,7 +153,7 @@ class Labels(NamedTuple):
     open_next: NDArray[np.int32]
     chains: NDArray[np.int32]
     slots: NDArray[np.int32]
-    alike: NDArray[np.int32]
+    next_in_slot: NDArray[np.int32]
     pool_words: Words
     pool_numbers: Floats
     pool_first: Ints
@@ -192,28 +162,28 @@ class Labels(NamedTuple):
     together: Ints
     order: Ints
     costs: Floats
-    nobody: Words
+    no_vertices: Words
     ahead: Words
 
 
 SLOTS = 1 << 18
-"""For labels that are compared with those of the same memory alone; a power of two."""
+"""Size of the hash table, a power of two."""
 
 TOGETHER = 8192
-"""Labels of a vertex that are settled together, at most."""
+"""Most labels of a vertex that are settled together."""
 
 
 def columns(side: Side) -> int:
-    """Length of a label's row."""
+    """Return the length of a label's row."""
     return side.rule.states + int(side.cuts.keep.shape[1])
 
 
-def begun(side: Side, labels: int) -> Labels:
-    """The empty path alone, waiting for being settled, with room for so many labels at first."""
+def start_labels(side: Side, labels: int) -> Labels:
+    """Return the empty path as the only label, with memory for ``labels``."""
     width, n = columns(side), len(side.own)
     words, waiting, pool = (np.empty((labels, width), dtype=np.uint64) for _ in range(3))
-    previous, arcs, vertices, alike, before, over, then = (np.empty(labels, dtype=np.int32) for _ in range(7))
-    waiting[0], before[0], over[0], then[0] = 0, -1, -1, -1  # all else is written before it is read
+    previous, arcs, vertices, next_in_slot, before, over, then = (np.empty(labels, dtype=np.int32) for _ in range(7))
+    waiting[0], before[0], over[0], then[0] = 0, -1, -1, -1  # other entries are written before they are read
     at = np.zeros(9, dtype=np.int64)
     at[FREE] = -1
     held = Labels(
@@ -230,7 +200,7 @@ def begun(side: Side, labels: int) -> Labels:
         open_next=then,
         chains=np.full((side.buckets, n), -1, dtype=np.int32),
         slots=np.full(SLOTS if side.rule.same_set else 1, -1, dtype=np.int32),
-        alike=alike,
+        next_in_slot=next_in_slot,
         pool_words=pool,
         pool_numbers=pool.view(np.float64),
         pool_first=np.zeros(n, dtype=np.int64),
@@ -239,7 +209,7 @@ def begun(side: Side, labels: int) -> Labels:
         together=np.empty(TOGETHER, dtype=np.int64),
         order=np.empty(TOGETHER, dtype=np.int64),
         costs=np.empty(TOGETHER),
-        nobody=np.zeros(side.rule.memory_words, dtype=np.uint64),
+        no_vertices=np.zeros(side.rule.memory_words, dtype=np.uint64),
         ahead=np.zeros(side.rule.memory_words, dtype=np.uint64),
     )
     resources = side.consumption.shape[1]
@@ -257,10 +227,10 @@ def begun(side: Side, labels: int) -> Labels:
     return held
 
 
-def grown(held: Labels, which: int, wanted: int) -> Labels:
-    """The same with room for more: of settled labels (0), open ones (1), or in the pool (2)."""
+def enlarge(held: Labels, which: int, wanted: int) -> Labels:
+    """Return labels with more memory for settled ones (0), open ones (1), or the pool (2)."""
     names = (
-        ("words", "previous", "arcs", "vertices", "alike"),
+        ("words", "previous", "arcs", "vertices", "next_in_slot"),
         ("open_words", "open_previous", "open_arcs", "open_next"),
         ("pool_words",),
     )[which]

@@ -1,4 +1,4 @@
-"""All elementary routes below a gap."""
+"""Enumeration of all elementary routes below a gap."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colgen.solvers.paths.labelling.boxes import charged
-from colgen.solvers.paths.labelling.layout import COST, SETTLED, Floats, Ints, Side, begun
+from colgen.solvers.paths.labelling.boxes import box_charge
+from colgen.solvers.paths.labelling.layout import COST, SETTLED, Floats, Ints, Side, start_labels
 from colgen.solvers.paths.labelling.routes import trace
-from colgen.solvers.paths.labelling.runs import FIRST, advanced
+from colgen.solvers.paths.labelling.runs import FIRST, advance
 from colgen.solvers.paths.labelling.task import Task
 
 _LISTED = 1_000
-"""Routes that are written down between two looks at the clock."""
+"""Routes between two checks of the clock."""
 
 
-class Listed(NamedTuple):
-    """Routes with what they cost, whether these are all, and how many labels it took."""
+class ListedRoutes(NamedTuple):
+    """Routes with costs, whether they are complete, and the number of labels."""
 
     routes: list[tuple[float, Ints]]
     finished: bool
     labels: int
 
 
-def listed(task: Task, compared: Floats, bounds: Floats, gap: float, limit: int) -> Listed:
-    """The routes of an elementary task below a gap; of those with the same vertices that of the least ``compared``."""
-    side = _listing(task, compared, bounds, gap)
-    held = advanced(task, side, begun(side, FIRST), side.buckets, most=20 * limit + 1_000_000)
+def list_routes(task: Task, compared: Floats, bounds: Floats, gap: float, limit: int) -> ListedRoutes:
+    """Return the routes below a gap, per vertex set the one with least ``compared``."""
+    side = _enumeration_side(task, compared, bounds, gap)
+    held = advance(task, side, start_labels(side, FIRST), side.buckets, most=20 * limit + 1_000_000)
     sink, clock = task.network.sink, task.clock
     ends = np.flatnonzero(held.vertices[: held.at[SETTLED]] == sink)
     paid = held.numbers[ends, COST]
     if len(task.boxes.fields.charge):
         words, memory = held.words, side.rule.memory
-        paid += [charged(task.boxes.fields, memory, words, k, words, k) for k in ends.tolist()]
+        paid += [box_charge(task.boxes.fields, memory, words, k, words, k) for k in ends.tolist()]
     best: dict[bytes, tuple[float, float, Ints]] = {}
     finished = True
     for k, (label, cost) in enumerate(zip(ends[paid < gap], paid[paid < gap], strict=True)):
@@ -45,11 +45,11 @@ def listed(task: Task, compared: Floats, bounds: Floats, gap: float, limit: int)
         if visited not in best or (own, cost) < best[visited][:2]:
             best[visited] = (own, float(cost), path)
     found = [(cost, path) for _, cost, path in best.values()]
-    return Listed(found, finished and len(found) <= limit, int(held.at[SETTLED]))
+    return ListedRoutes(found, finished and len(found) <= limit, int(held.at[SETTLED]))
 
 
-def _listing(task: Task, compared: Floats, bounds: Floats, gap: float) -> Side:
-    """The direction ahead for listing routes: paths are compared with those that visit the same vertices alone."""
+def _enumeration_side(task: Task, compared: Floats, bounds: Floats, gap: float) -> Side:
+    """Return the forward direction in which only paths over the same vertices are compared."""
     side = task.side(task.ahead)
     place, n = side.rule.compared, task.network.num_vertices
     common, own = side.common.copy(), side.own.copy()

@@ -1,4 +1,4 @@
-"""Networks that are their own reversal: one search serves both directions."""
+"""Symmetric networks: one search serves both directions."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from colgen.solvers.paths.labelling.resources import Limits
 Mask = NDArray[np.bool_]
 
 _ROUNDING = 2.0**-40
-"""Of an arc's value and its reflection's, relative to their sizes: the sums that they come from may be larger."""
+"""Rounding tolerance of differences between arcs and their mirror images, relative to their sizes."""
 
 
 class Mirror(NamedTuple):
-    """A network that is its own reversal: which arc is which, and how values differ at the vertices."""
+    """The mirror image of each arc, and differences of values at vertices."""
 
     arcs: Ints
     shift: Floats
     total: float
 
 
-def reflection(network: Network, mine: Limits, custom: CustomResource | None) -> Mirror | None:
-    """Whether the network with its one resource is its own reversal, up to what is counted at which end."""
+def find_mirror(network: Network, mine: Limits, custom: CustomResource | None) -> Mirror | None:
+    """Return the mirror of a symmetric network with one resource, or None."""
     if custom is not None or mine.consumption.shape[1] != 1 or mine.critical or not mine.compared:
         return None
     upper, lower, start = mine.upper[:, 0], mine.lower[:, 0], mine.start[0]
@@ -51,17 +51,17 @@ def reflection(network: Network, mine: Limits, custom: CustomResource | None) ->
     return Mirror(arcs, shift, float(upper[0] - mine.slack[0]))
 
 
-def reflecting(mirror: Mirror | None, network: Network, costs: Floats, usable: Mask) -> Mirror | None:
-    """The mirror of a network where these costs, and the arcs that may be used, are reflected as well; else None."""
+def with_costs(mirror: Mirror | None, network: Network, costs: Floats, usable: Mask) -> Mirror | None:
+    """Return the mirror if costs and usable arcs are symmetric too; else None."""
     if mirror is None or (usable != usable[mirror.arcs]).any():
         return None
     return None if potential(network, mirror.arcs, costs) is None else mirror
 
 
 def potential(network: Network, mirror: Ints, values: Floats) -> Floats | None:
-    """Return p with value(i, j) + p_i = value(j, i) + p_j at all arcs, and 0 at the ends; None if there is none.
+    """Return p with value(i, j) + p_i = value(j, i) + p_j for all arcs and 0 at the ends, or None.
 
-    Held against each arc's own size: beside a penalty, what rounding leaves of other values is no potential.
+    The tolerance is relative to each arc: near large penalties, rounding errors of small values must not pass.
     """
     n = network.num_vertices
     shift = np.zeros(n)
@@ -74,8 +74,8 @@ def potential(network: Network, mirror: Ints, values: Floats) -> Floats | None:
     return shift if (np.abs(differences) <= _ROUNDING * sizes).all() else None
 
 
-def reflected(held: Labels, mirror: Mirror, costs: Floats, network: Network, side: Side) -> Labels:
-    """The labels backwards, of those forward, where the network is its own reversal."""
+def reflect(held: Labels, mirror: Mirror, costs: Floats, network: Network, side: Side) -> Labels:
+    """Return the backward labels as mirror images of the forward ones."""
     shift = potential(network, mirror.arcs, costs)
     assert shift is not None
     end = int(held.at[POOLED])

@@ -1,16 +1,16 @@
-"""What paths remember of the vertices that they have visited: neighbourhoods, and sets of them as words of bits.
+"""Neighbourhoods: the visited vertices that paths remember, as bit sets.
 
-An ng-route may visit a vertex again only after a vertex that does not remember it.  With everybody remembering
-everything, routes are elementary paths; with nobody remembering, any walks.
+An ng-route may revisit a vertex only after visiting a vertex that does not remember it.  If all vertices remember all,
+routes are elementary paths.  If none remember any, they are walks.
 
-A path without cycles of up to k arcs (k-cycle elimination) remembers its last k vertices, and in what order: as k - 1
-sets, the last k, ..., the last two.  Each comes from the next one, over an arc, with the arc's head; the smallest one
-keeps the tail.  Of two labels one allows whatever the other does if each of its sets is part of the other's.  Two paths
-that meet over an arc fit if no vertex is among the last m of one and the last k + 1 - m of the other.
+A path without cycles of up to k arcs (k-cycle elimination) remembers its last k vertices in order, as k - 1 sets: the
+last k, ..., the last two.  Each set derives from the next smaller one by adding the arc's head; the smallest keeps only
+the tail.  A label permits all continuations of another if each of its sets is a subset of the other's.  Two paths can
+be joined over an arc if, for every m, no vertex is among the last m of one and the last k + 1 - m of the other.
 
-Two vertices that are never remembered by the same vertex may share a bit: what a label remembers at a vertex i is then
-a set of bits of N_i, in which no two vertices share one.  A proper colouring of few colours fits into one word what
-would fill one for every 64 vertices.
+Two vertices may share a bit if no vertex remembers both.  A label's memory at a vertex i is then a set of bits of N_i,
+in which no two vertices share one.  Graph colouring often finds bits for one word, where a bit per vertex needs one
+word per 64 vertices.
 
 Source: R. Baldacci, A. Mingozzi, R. Roberti, *New route relaxation and pricing strategies for the vehicle routing
 problem*, Operations Research 59 (2011).
@@ -32,16 +32,16 @@ Mask = NDArray[np.bool_]
 
 
 def nearest(network: Network, weights: ArrayLike, size: int, *, finite: bool = True) -> Mask:
-    """The neighbourhood of each vertex i: itself, and those heads j of its arcs whose weight is smallest.
+    """Return the neighbourhood of each vertex: itself and the heads of its arcs with the smallest weights.
 
     Parameters
     ----------
     weights
-        One number an arc: distances, say, or reduced costs.
+        One per arc, for instance distances or reduced costs.
     size
-        Vertices in a neighbourhood, i itself included.
+        Vertices per neighbourhood, including the vertex itself.
     finite
-        Whether infinite weights, of heads that are never near, are refused.
+        Whether to reject infinite weights, whose heads are never near.
     """
     weight = as_floats(weights, "weights", shape=(network.num_arcs,), finite=finite)
     size = as_integer(size, "size", low=1)
@@ -57,21 +57,21 @@ def nearest(network: Network, weights: ArrayLike, size: int, *, finite: bool = T
 
 
 def complete(network: Network) -> Mask:
-    """Everybody remembers everything."""
+    """Return neighbourhoods in which all vertices remember all."""
     return np.ones((network.num_vertices, network.num_vertices), dtype=bool)
 
 
 def as_matrix(network: Network, neighbourhoods: ArrayLike | str | None) -> Mask:
-    """Neighbourhoods as a matrix: all vertices for elementary paths, nobody where nothing is remembered."""
+    """Return neighbourhoods as a matrix: all ones for elementary paths, zeros for None."""
     if isinstance(neighbourhoods, str) and neighbourhoods != "elementary":
         raise ArrayError(f"neighbourhoods: expected 'elementary', a matrix or None, got {neighbourhoods!r}")
     if neighbourhoods is None:
         return np.zeros((network.num_vertices, network.num_vertices), dtype=bool)
-    return checked(network, complete(network) if isinstance(neighbourhoods, str) else neighbourhoods)
+    return validate(network, complete(network) if isinstance(neighbourhoods, str) else neighbourhoods)
 
 
-def enlarged(matrix: Mask, routes: Sequence[Ints], limit: int | None) -> Mask:
-    """Neighbourhoods in which everybody on a cycle of a route remembers where it began, none larger than the limit."""
+def enlarge(matrix: Mask, routes: Sequence[Ints], limit: int | None) -> Mask:
+    """Return neighbourhoods in which vertices of a cycle remember its start."""
     matrix = matrix.copy()
     for route in routes:
         seen: dict[int, int] = {}
@@ -85,8 +85,8 @@ def enlarged(matrix: Mask, routes: Sequence[Ints], limit: int | None) -> Mask:
     return matrix
 
 
-def checked(network: Network, neighbourhoods: ArrayLike) -> Mask:
-    """Neighbourhoods as a matrix in which everybody remembers himself, and nobody source or sink, left but once."""
+def validate(network: Network, neighbourhoods: ArrayLike) -> Mask:
+    """Return the validated matrix: vertices remember themselves, and none remembers the source or sink."""
     n = network.num_vertices
     matrix = as_booleans(neighbourhoods, "neighbourhoods", shape=(n, n)).copy()
     np.fill_diagonal(matrix, True)
@@ -96,7 +96,7 @@ def checked(network: Network, neighbourhoods: ArrayLike) -> Mask:
 
 
 def bits(matrix: Mask) -> Words:
-    """One bit a vertex, in as many words as it takes: different ones where somebody remembers both."""
+    """Return one bit per vertex, in as few words as found: vertices remembered together have different bits."""
     n = len(matrix)
     counts = matrix.astype(np.float32)
     conflicts: Mask = np.asarray((counts.T @ counts) > 0)
@@ -106,7 +106,7 @@ def bits(matrix: Mask) -> Words:
     for vertex in np.argsort(-conflicts.sum(axis=1), kind="stable"):
         if remembered[vertex]:
             taken = np.zeros(n + 1, dtype=bool)
-            taken[colours[conflicts[vertex]]] = True  # -1, of those without one, is the last entry
+            taken[colours[conflicts[vertex]]] = True  # index -1, for vertices without a colour, is the last entry
             colours[vertex] = int(np.argmin(taken[:n]))
     own = np.zeros((n, max(1, -(-int(colours.max(initial=-1) + 1) // 64))), dtype=np.uint64)
     some = np.flatnonzero(colours >= 0)
@@ -116,7 +116,7 @@ def bits(matrix: Mask) -> Words:
 
 @njit(cache=True, nogil=True)
 def arc_bits(matrix: Mask, own: Words, tails: Ints, heads: Ints) -> tuple[Words, Words]:
-    """What both ends of each arc remember, and the bit of its head where the tail remembers it."""
+    """Return the bits that both ends of each arc remember, and the head's bit if the tail remembers it."""
     n, words = own.shape
     common = np.zeros((len(tails), words), dtype=np.uint64)
     returning = np.zeros((len(tails), words), dtype=np.uint64)
@@ -133,7 +133,7 @@ def arc_bits(matrix: Mask, own: Words, tails: Ints, heads: Ints) -> tuple[Words,
 
 
 def cyclic_bits(own: Words, tails: Ints, heads: Ints, sets: int) -> tuple[Words, Words, Words]:
-    """The same for sets of last vertices, the largest first; and what two paths that meet must not both remember."""
+    """Return the same for sets of last vertices, largest first, and the bits that joined paths must not share."""
     words = own.shape[1] // sets
     common, joint = (np.full((len(tails), own.shape[1]), ~np.uint64(0)) for _ in range(2))
     ends = own[tails] | own[heads]
@@ -144,7 +144,7 @@ def cyclic_bits(own: Words, tails: Ints, heads: Ints, sets: int) -> tuple[Words,
 
 
 def places(words: int, sets: int) -> tuple[Ints, Ints]:
-    """Of each word in so many sets, the largest first: that which it comes from, and that which it must fit."""
+    """Return, for each word of ``sets`` sets, largest first, its source word and the word it is joined with."""
     place, each = np.arange(words), words // sets
     number = place // each
     come_from = np.where(number < sets - 1, place + each, place)
@@ -156,7 +156,7 @@ def places(words: int, sets: int) -> tuple[Ints, Ints]:
 def unreachable(
     matrix: Mask, own: Words, distances: Floats, upper: Floats, lowest: float, width: float, buckets: int, slack: float
 ) -> NDArray[np.uint64]:
-    """By bucket and vertex: the bits of the remembered vertices that no path from there can visit within the limit."""
+    """Return the bits of unreachable remembered vertices by bucket and vertex."""
     n, words = own.shape
     found = np.zeros((buckets, n, words), dtype=np.uint64)
     for bucket in range(buckets):
@@ -170,7 +170,7 @@ def unreachable(
 
 
 def distances(n: int, tails: Ints, heads: Ints, lengths: Floats) -> Floats:
-    """The least consumption between any two vertices, infinite where there is no path."""
+    """Return the least consumption between all pairs of vertices, infinity without a path."""
     found = np.full((n, n), np.inf)
     np.minimum.at(found, (tails, heads), lengths)
     np.fill_diagonal(found, 0.0)

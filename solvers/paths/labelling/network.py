@@ -1,4 +1,4 @@
-"""The network that paths are looked for in."""
+"""The network of a labelling problem."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _SPARSE = 8
-"""Arcs into and out of a vertex that are cheap."""
+"""Number of cheapest arcs into and out of each vertex."""
 
 
 class Network:
-    """A digraph with a source and a sink.
+    """A directed graph with a source and a sink.
 
     Parameters
     ----------
     vertices
-        How many there are: 0, 1, ...
+        Number of vertices: 0, 1, ...
     tails, heads
-        Of the arcs, which are numbered as they are given.  There may be parallel ones, but no loops.
+        The arcs, numbered in this order.  Parallel arcs are permitted, loops are not.
     source, sink
-        Two vertices: a depot that routes leave and come back to is split into both.  No arc leads into the source or
-        out of the sink.
+        Two different vertices; split a depot into both.  No arc enters the source or leaves the sink.
 
     Raises
     ------
     ArrayError
-        If the arcs are anything else.
+        If the arcs are invalid.
     """
 
     def __init__(self, vertices: int, tails: ArrayLike, heads: ArrayLike, source: int, sink: int) -> None:
@@ -53,7 +52,7 @@ class Network:
 
     @classmethod
     def complete(cls, customers: int) -> Network:
-        """The source 0, the customers 1, ..., n, the sink n + 1, and all arcs but the one from the source to the sink.
+        """Return source 0, customers 1, ..., n, sink n + 1, and all arcs but the one from source to sink.
 
         The arcs are sorted by tail, then by head.
         """
@@ -67,7 +66,7 @@ class Network:
         return len(self.tails)
 
     def arc(self, tail: int, head: int) -> int:
-        """Number of the first arc between two vertices, -1 if there is none."""
+        """Return the number of the first arc between two vertices, or -1."""
         found = np.flatnonzero((self.tails == tail) & (self.heads == head))
         return int(found[0]) if len(found) else -1
 
@@ -76,7 +75,7 @@ class Network:
 
 
 def cheapest_arcs(network: Network, costs: Floats, usable: Mask) -> Mask:
-    """The cheapest arcs out of and into each vertex, and all at the ends."""
+    """Return the mask of the cheapest arcs out of and into each vertex, and all arcs at source and sink."""
     kept = (network.tails == network.source) | (network.heads == network.sink)
     priced = np.where(usable, costs, np.inf)
     for ends in (network.tails, network.heads):

@@ -1,11 +1,11 @@
 r"""Dual values of rank-1 cuts, as states of labels.
 
-The coefficient of a route in the cut  ∑_r ⌊∑_i w_i a_ir⌋ x_r ≤ b  is counted on the way: at vertex i the state grows by
-w_i, and where it reaches 1, the coefficient does by one and the state goes back by 1.  With limited memory the state is
-lost at vertices outside a set, which makes the coefficient no larger.
+The coefficient of a route in the cut  ∑_r ⌊∑_i w_i a_ir⌋ x_r ≤ b  is counted along the route.  At vertex i the state
+grows by w_i.  If it reaches 1, the coefficient grows by 1 and the state falls by 1.  With limited memory the state is
+reset to 0 at vertices outside a set, which does not increase the coefficient.
 
-A state s, in units of one over the denominator d, is a field of d - 1 bits of which the lowest s are set: one state is
-further on than another if a bit is set there that is not set here.
+A state s, in units of 1 over the denominator d, is a field of d - 1 bits with the lowest s bits set.  A state is larger
+than another if it has a bit that the other lacks.
 
 Source: D. Pecin, A. Pessoa, M. Poggi, E. Uchoa, H. Santos, *Limited memory rank-1 cuts for vehicle routing problems*,
 Operations Research Letters 45 (2017).
@@ -24,22 +24,22 @@ from colgen.solvers.arrays import ArrayError, as_booleans, as_floats, as_integer
 Ints = NDArray[np.int64]
 
 _LARGEST = 64
-"""Of the denominators: a state is one field of a word."""
+"""Largest denominator: a state must fit into one word."""
 
 
 class RankOneDuals(NamedTuple):
-    """Rank-1 cuts whose dual values are not zero.
+    """Rank-1 cuts with nonzero dual values.
 
     Attributes
     ----------
     numerators
-        By cut and vertex: w_i times the denominator; 0 where a vertex is no member.
+        w_i times the denominator, shape (cuts, vertices); 0 if a vertex is not a member.
     denominators
-        One a cut, larger than its numerators.
+        One per cut, larger than its numerators.
     memory
-        By cut and vertex: whether the state is kept there.  Members are so without saying it.
+        Whether the state is kept at a vertex, shape (cuts, vertices); implied for members.
     penalties
-        What a unit of the coefficient adds to the reduced cost when minimising: minus the dual value.
+        Addition to the reduced cost per unit of the coefficient when minimising: minus the dual value.
     """
 
     numerators: ArrayLike
@@ -49,18 +49,13 @@ class RankOneDuals(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """Cuts as the kernels see them.
+    """Cuts in the form of the kernels.
 
-    Attributes
-    ----------
-    keep
-        By vertex: the bits of the cuts that remember there.
-    member_first, member_cut, member_weight
-        The cuts that each vertex is a member of, and the numerators.
-    cut_word, cut_shift, cut_divisor, cut_penalty
-        Where each cut's field is, its denominator and its penalty.
-    cut_of_bit
-        Whose field a bit belongs to.
+    * ``keep``: bits of the cuts that each vertex remembers
+    * ``member_first``, ``member_cut``, ``member_weight``: the cuts that each vertex is a member of, and the numerators
+    * ``cut_word``, ``cut_shift``, ``cut_divisor``, ``cut_penalty``: position of each cut's field, its denominator and
+      its penalty
+    * ``cut_of_bit``: the cut that each bit belongs to
     """
 
     keep: NDArray[np.uint64]
@@ -75,13 +70,7 @@ class Fields(NamedTuple):
 
 
 def fields(duals: RankOneDuals | None, vertices: int) -> Fields:
-    """Lay the states of cuts out in words.
-
-    Raises
-    ------
-    ArrayError
-        If the cuts are not what :class:`RankOneDuals` says.
-    """
+    """Return the cuts in the form of the kernels."""
     if duals is None:
         return _no_fields(vertices)
     duals = RankOneDuals(*duals)
@@ -125,13 +114,13 @@ def fields(duals: RankOneDuals | None, vertices: int) -> Fields:
 
 @cache
 def _no_fields(vertices: int) -> Fields:
-    """Of no cuts: most networks are asked about many times without any."""
+    """Return the fields without cuts; cached, as most networks are priced often without any."""
     none = np.zeros((0, vertices), dtype=np.int64)
     return fields(RankOneDuals(none, none[:, 0], none.astype(bool), none[:, 0].astype(float)), vertices)
 
 
 def coefficients(duals: RankOneDuals, starts: Ints, vertices: Ints, *, full: bool = False) -> Ints:
-    """Coefficients of routes, by route and cut, under the limited memory; ``full``: with everything remembered."""
+    """Return coefficients by route and cut under limited memory; ``full``: with unlimited memory."""
     numerators = np.asarray(duals.numerators, dtype=np.int64)
     divisors = np.asarray(duals.denominators, dtype=np.int64)
     memory = np.ones_like(numerators, dtype=bool) if full else np.asarray(duals.memory, dtype=bool) | (numerators > 0)

@@ -1,4 +1,4 @@
-"""What paths consume."""
+"""Resources of paths."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from colgen.solvers.paths.labelling.network import Network
 Floats = NDArray[np.float64]
 
 _ROUNDING = 2.0**-50
-"""What sums of consumptions may be wrong by a term, relative to the largest limit, where they are not whole numbers."""
+"""Rounding error per term of a sum of fractional consumptions, relative to the largest limit."""
 
 
 class Resource:
-    """A resource that every arc consumes some of, with limits at the vertices.
+    """A resource with consumption on arcs and limits at vertices.
 
-    The value at the head of an arc is ``max(lower[head], value at the tail + consumption[arc])``, which must be at most
-    ``upper[head]``: time, with windows.  With lower limits that never bind it is a capacity.  A vertex with an
-    empty window (its lower limit is above its upper one) is on no path.
+    The value at the head of an arc is ``max(lower[head], value at the tail + consumption[arc])``, at most
+    ``upper[head]``, like time with windows.  If lower limits never bind, it is a capacity.  A vertex with an empty
+    window (lower limit above the upper one) is on no path.
 
     Parameters
     ----------
     consumption
-        One number an arc, of any sign.
+        One number per arc, of any sign.
     upper, lower
-        A number, or one a vertex.
+        A number, or one per vertex.
     waiting
-        Whether a value below the lower limit becomes that limit.  False: the path is forbidden.
+        Whether a value below the lower limit is raised to it.  False: the path is infeasible.
     start
-        The value at the source, before its lower limit; it must keep the source's upper limit, too.
+        The value at the source, before its lower limit; at most the source's upper limit.
     name
-        For messages.
+        Used in messages.
 
     Notes
     -----
-    Sums of whole numbers are exact.  Others are allowed to exceed a limit by 10⁻⁹ of it: give whole numbers (times in
-    tenths, say) where that matters.
+    Sums of integers are exact.  Other sums may exceed a limit by 10⁻⁹ of it.  If that matters, use integers (times in
+    tenths, for instance).
     """
 
     def __init__(
@@ -61,25 +61,20 @@ class Resource:
 
     @classmethod
     def on_vertices(cls, network: Network, consumption: ArrayLike, upper: ArrayLike, **options: Any) -> Resource:
-        """What every visit of a vertex consumes: a load."""
+        """Return a resource consumed by visits of vertices, such as a load."""
         each = as_floats(consumption, "consumption", shape=(network.num_vertices,))
         return cls(each[network.heads], upper, **options)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Resources as arrays, in one direction: by arc, by vertex, and at the origin.
+    """Resources as arrays in one direction: by arc, by vertex, and at the origin.
 
-    Attributes
-    ----------
-    consumption, lower, upper, start, slack
-        As of :class:`colgen.solvers.paths.labelling.layout.Side`.
-    critical, compared
-        Which one orders labels, and how many of them dominance compares.
-    lowest, highest, step
-        Of the critical one: between what its values lie, and the least that an arc consumes.
-    closed
-        The vertices that no path can visit, by vertex: a window there is empty, or the start is outside of it.
+    * ``consumption``, ``lower``, ``upper``, ``start``, ``slack``: as in
+      :class:`colgen.solvers.paths.labelling.layout.Side`
+    * ``critical``, ``compared``: the resource that orders labels, and the number of resources that dominance compares
+    * ``lowest``, ``highest``, ``step``: range of the critical resource, and the least positive consumption of an arc
+    * ``closed``: mask of vertices that no path can visit: the window is empty, or excludes the start
     """
 
     consumption: Floats
@@ -95,7 +90,7 @@ class Limits:
     closed: NDArray[np.bool_]
 
     def reversed(self, sink: int) -> Limits:
-        """In the direction backwards: of the reversed network, with values of the other sign."""
+        """Return the limits of the backward direction, with negated values."""
         return Limits(
             self.consumption,
             -self.upper,
@@ -112,35 +107,29 @@ class Limits:
 
 
 def limits(network: Network, resources: tuple[Resource, ...]) -> Limits:
-    """The resources as arrays, that which orders labels first; where there is none, the number of arcs orders them.
-
-    Raises
-    ------
-    ArrayError
-        If a resource does not fit the network.
-    """
+    """Return the resources as arrays, the ordering one first; by default the number of arcs orders labels."""
     n, arcs = network.num_vertices, network.num_arcs
     rows: list[tuple[Floats, Floats, Floats, float]] = []
     for resource in resources:
         if len(resource.consumption) != arcs:
             got = len(resource.consumption)
-            raise ArrayError(f"consumption of {resource.name}: expected {arcs} numbers, one an arc, got {got}")
+            raise ArrayError(f"consumption of {resource.name}: expected {arcs} numbers, one per arc, got {got}")
         upper, lower = (_per_vertex(side, resource.name, n) for side in (resource.upper, resource.lower))
         if resource.waiting:
             rows.append((resource.consumption, lower, upper, max(resource.start, lower[network.source])))
             continue
-        # Without waiting, a lower limit is an upper limit on what is left.
+        # Without waiting, a lower limit is an upper limit on the negated value.
         nothing = np.full(n, -np.inf)
         rows.append((resource.consumption, nothing, upper, resource.start))
         if (lower > -np.inf).any():
             rows.append((-resource.consumption, nothing, -lower, -resource.start))
     ordering = [k for k, row in enumerate(rows) if _orders(*row)]
-    # what every cycle consumes comes first, then windows: they are what paths run out of
+    # prefer resources that every cycle consumes, then those with windows: they limit paths most
     ordering.sort(key=lambda k: (not progresses(network, rows[k][0]), bool((rows[k][1] == rows[k][1][0]).all())))
     compared = len(rows)
     if ordering:
         consumed, lower, upper, start = rows.pop(ordering[0])
-        # Its values never fall below its start: as a lower limit that ends walks backwards, too.
+        # Values never fall below the start; as a lower limit this also ends backward walks.
         rows.insert(0, (consumed, np.maximum(lower, start), upper, start))
     else:
         rows.append((np.ones(arcs), np.zeros(n), np.full(n, n - 1.0), 0.0))
@@ -173,25 +162,25 @@ def limits(network: Network, resources: tuple[Resource, ...]) -> Limits:
 
 
 def _orders(consumption: Floats, lower: Floats, upper: Floats, start: float) -> bool:
-    """Whether a resource never decreases, and ends somewhere."""
+    """Return whether a resource never decreases and has finite limits."""
     ends = np.isfinite(upper).all() and np.isfinite(start)
     return bool(ends and (consumption >= 0).all() and (consumption > 0).any())
 
 
 def require_progress(network: Network, mine: Limits) -> None:
-    """Refuse paths that can go round and round for nothing."""
+    """Raise an error if paths can cycle without consuming the critical resource."""
     if mine.critical == mine.compared or not progresses(network, mine.consumption[:, mine.critical]):
         raise ArrayError(
-            "resources: expected one that never decreases, ends at a finite limit and is consumed on every cycle, "
-            "since routes that are not elementary could become longer and longer"
+            "resources: expected one that never decreases, has finite limits and is consumed on every cycle, "
+            "as routes that are not elementary could have any length"
         )
 
 
 def progresses(network: Network, consumption: Floats) -> bool:
-    """Whether every cycle consumes something."""
+    """Return whether every cycle has positive consumption."""
     free = consumption == 0
     n = network.num_vertices
-    from scipy.sparse import coo_array  # here: with what it brings, a tenth of a second
+    from scipy.sparse import coo_array  # a slow import, 0.1 seconds
     from scipy.sparse.csgraph import connected_components
 
     graph = coo_array(

@@ -1,4 +1,4 @@
-"""Runs of the kernels: until they are done, the time is over, or there are too many labels."""
+"""Repeated kernel calls until a search finishes or reaches a limit."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ from colgen.solvers.paths.labelling.layout import (
     Ints,
     Labels,
     Side,
-    begun,
-    grown,
+    enlarge,
+    start_labels,
 )
-from colgen.solvers.paths.labelling.mirror import reflected
+from colgen.solvers.paths.labelling.mirror import reflect
 from colgen.solvers.paths.labelling.routes import trace
 from colgen.solvers.paths.labelling.task import Task
 
 FIRST = 1 << 12
-"""Labels that there is room for at first."""
+"""Initial memory for labels."""
 
 Found: TypeAlias = tuple[list[tuple[float, Ints]], bool, int]
-"""Routes with their costs, whether all were looked at, and how many labels it took."""
+"""Routes with costs, whether the search was completed, and the number of labels."""
 
 
-def solved(task: Task, ahead: Side, back: Side, wanted: int, cutoff: float) -> Found:
-    """Routes with their costs as the labels say, whether all were looked at, and how many labels it took."""
-    held, other = begun(ahead, FIRST), begun(back, FIRST)
+def solve(task: Task, ahead: Side, back: Side, wanted: int, cutoff: float) -> Found:
+    """Return routes with costs, completeness, and the number of labels."""
+    held, other = start_labels(ahead, FIRST), start_labels(back, FIRST)
     mirror = task.mirror if task.both else None
     try:
         if mirror is not None:
-            held = advanced(task, ahead, held, ahead.buckets // 2 + 1)
+            held = advance(task, ahead, held, ahead.buckets // 2 + 1)
             middle = int(held.at[BUCKET])
-            held = advanced(task, ahead, held, ahead.buckets, extending=False)
-            other = reflected(held, mirror, task.costs, task.network, ahead)
+            held = advance(task, ahead, held, ahead.buckets, extending=False)
+            other = reflect(held, mirror, task.costs, task.network, ahead)
         elif task.both:
-            held, other = advanced_both(task, ahead, held, back, other)
+            held, other = advance_both(task, ahead, held, back, other)
             middle = int(held.at[BUCKET])
         else:
-            held = advanced(task, ahead, held, ahead.buckets)
-            other = advanced(task, back, other, back.buckets, extending=False)
+            held = advance(task, ahead, held, ahead.buckets)
+            other = advance(task, back, other, back.buckets, extending=False)
             middle = ahead.buckets
     except OutOfTimeError:
         return [], False, int(held.at[SETTLED] + other.at[SETTLED])
     labels = int(held.at[SETTLED] + other.at[SETTLED])
     every = task.custom is not None and task.custom.order is not None
-    pairs, finished = joined(task, ahead, held, back, other, middle, wanted, cutoff, every)
+    pairs, finished = join(task, ahead, held, back, other, middle, wanted, cutoff, every)
     found = []
     for cost, one, another, arc in pairs:
         onwards = trace(held, another) if mirror is not None else trace(other, another)
@@ -66,20 +66,20 @@ def solved(task: Task, ahead: Side, back: Side, wanted: int, cutoff: float) -> F
     return found, finished, labels
 
 
-def both_whole(task: Task, ahead: Side, back: Side) -> tuple[Labels, Labels]:
-    """All labels of both directions."""
+def settle_both(task: Task, ahead: Side, back: Side) -> tuple[Labels, Labels]:
+    """Return all labels of both directions."""
     mirror = task.mirror
-    held = advanced(task, ahead, begun(ahead, FIRST), ahead.buckets)
+    held = advance(task, ahead, start_labels(ahead, FIRST), ahead.buckets)
     if mirror is not None:
-        return held, reflected(held, mirror, task.costs, task.network, ahead)
-    return held, advanced(task, back, begun(back, FIRST), back.buckets)
+        return held, reflect(held, mirror, task.costs, task.network, ahead)
+    return held, advance(task, back, start_labels(back, FIRST), back.buckets)
 
 
-def advanced(
+def advance(
     task: Task, side: Side, held: Labels, end: int, *, extending: bool = True, most: int | None = None
 ) -> Labels:
-    """One direction, settled and extended before a bucket."""
-    mine = task.written[0] if side.origin == task.network.source else task.written[1]
+    """Settle and extend one direction up to a bucket."""
+    mine = task.functions[0] if side.origin == task.network.source else task.functions[1]
     until = search.End(end, 0, 2 * end + 1, extending)
     while True:
         given = task.clock.effort
@@ -90,12 +90,12 @@ def advanced(
             task.clock.left -= given - left
             return held
         task.clock.charge(given, left)
-        held = _more_room(task, held, status, most)
+        held = _enlarge(task, held, status, most)
 
 
-def advanced_both(task: Task, ahead: Side, held: Labels, back: Side, other: Labels) -> tuple[Labels, Labels]:
-    """Both directions, until they meet."""
-    mine, theirs = task.written
+def advance_both(task: Task, ahead: Side, held: Labels, back: Side, other: Labels) -> tuple[Labels, Labels]:
+    """Settle and extend both directions until they meet."""
+    mine, theirs = task.functions
     end = search.End(ahead.buckets, back.buckets, ahead.buckets + 2, True)
     while True:
         given = task.clock.effort
@@ -107,28 +107,28 @@ def advanced_both(task: Task, ahead: Side, held: Labels, back: Side, other: Labe
             return held, other
         task.clock.charge(given, left)
         if backwards:
-            other = _more_room(task, other, status)
+            other = _enlarge(task, other, status)
         else:
-            held = _more_room(task, held, status)
+            held = _enlarge(task, held, status)
 
 
-def _more_room(task: Task, held: Labels, status: int, most: int | None = None) -> Labels:
+def _enlarge(task: Task, held: Labels, status: int, most: int | None = None) -> Labels:
     if status == PAUSED:
         return held
     most = task.max_labels if most is None else min(most, task.max_labels)
     if max(held.at[SETTLED], held.at[MADE]) > most:
         raise LabelLimitError(f"max_labels: the search needs more than {most} labels")
     try:
-        return grown(held, status - MORE_LABELS, int(held.at[WANTED]))
+        return enlarge(held, status - MORE_LABELS, int(held.at[WANTED]))
     except MemoryError:
-        raise LabelLimitError(f"max_labels: there is no memory for more than {held.at[SETTLED]} labels") from None
+        raise LabelLimitError(f"max_labels: memory is exhausted at {held.at[SETTLED]} labels") from None
 
 
-def joined(
+def join(
     task: Task, ahead: Side, held: Labels, back: Side, other: Labels, middle: int, wanted: int, cutoff: float,
     every: bool,
 ) -> tuple[list[tuple[float, int, int, int]], bool]:  # fmt: skip
-    """Pairs of labels: cost, label ahead, label back, arc of the network; and whether all were looked at."""
+    """Return pairs (cost, forward label, backward label, arc), and completeness."""
     tails = tails_of(ahead)
     one, another = (
         np.where(each.pool_size > 0, each.pool_numbers[each.pool_first, COST], np.inf) for each in (held, other)
@@ -143,7 +143,7 @@ def joined(
     while not finished:
         given = task.clock.effort
         finished, left = joins.join(
-            ahead, held, other, task.written[0].joins, pairs, back.origin, middle, cutoff, every, given
+            ahead, held, other, task.functions[0].joins, pairs, back.origin, middle, cutoff, every, given
         )
         if not finished:
             try:

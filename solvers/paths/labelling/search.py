@@ -1,8 +1,8 @@
-"""Settling and extending labels, bucket by bucket.
+"""Settle and extend labels, bucket by bucket.
 
-A label waits until all paths of smaller values of the critical resource have been extended; then those of its vertex
-and bucket are looked at by increasing cost, and what a settled label dominates is dropped.  Arcs that do not consume,
-and wide buckets, bring labels to a bucket that was settled: it is then settled again.
+A label waits until all paths with smaller values of the critical resource are extended.  Then the labels of its vertex
+and bucket are examined by increasing cost, and dominated ones are dropped.  Arcs without consumption and wide buckets
+may add labels to a settled bucket, which is then settled again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SETTLING, _EXTENDING = 0, 1
 def _bucket(
     side: Side, extend: Extend, dominates: Dominates, held: Labels, extending: bool, effort: int
 ) -> tuple[int, int]:
-    """Settle, and extend, the labels of the bucket that a direction has come to."""
+    """Settle, and optionally extend, the labels of the current bucket."""
     at = held.at
     bucket = at[BUCKET]
     while at[BUCKET] == bucket:
@@ -45,14 +45,9 @@ def _bucket(
 class End(NamedTuple):
     """Where a search ends.
 
-    Attributes
-    ----------
-    ahead, back
-        The bucket before which each direction ends.
-    meeting
-        Both end where they have come to so many buckets together.
-    extending
-        Whether labels are extended, and not only settled.
+    * ``ahead``, ``back``: the bucket before which each direction ends
+    * ``meeting``: total number of buckets after which both end
+    * ``extending``: whether labels are extended, or only settled
     """
 
     ahead: int
@@ -66,13 +61,9 @@ def advance(
     extend: Extend, dominates: Dominates, extend_back: Extend, dominates_back: Dominates, ahead: Side, held: Labels,
     back: Side, held_back: Labels, end: End, effort: int,
 ) -> tuple[int, int, bool]:  # fmt: skip
-    """Settle, and extend, the labels of both directions, bucket by bucket, where fewer labels are.
+    """Settle and extend labels of both directions, fewer labels first.
 
-    Returns
-    -------
-    tuple
-        Why it came back; what is left of the effort (arcs that labels are extended over, and pairs compared); and
-        whether it is the search backwards that needs room.
+    Return the status, the remaining effort, and whether the backward search needs memory.
     """
     while held.at[BUCKET] + held_back.at[BUCKET] < end.meeting:
         more, more_back = held.at[BUCKET] < end.ahead, held_back.at[BUCKET] < end.back

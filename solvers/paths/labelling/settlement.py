@@ -1,11 +1,11 @@
-"""Settling labels: of those that wait at a vertex, in a bucket, the ones that no other dominates are kept."""
+"""Settlement of labels: keep the undominated ones of a vertex and bucket."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from colgen.solvers.kernels import folded, inner
-from colgen.solvers.paths.labelling.dominance import Dominates, candidate, dominated, slot_of, sought
+from colgen.solvers.paths.labelling.dominance import Dominates, dominance_key, find_candidate, find_dominating, slot_of
 from colgen.solvers.paths.labelling.layout import (
     COST,
     DONE,
@@ -28,7 +28,6 @@ from colgen.solvers.sorting import order_by
 
 @inner
 def _keep(held: Labels, label: int, vertex: int, settled: int) -> None:
-    """Write a label that waited among those that are settled."""
     for w in range(held.words.shape[1]):
         held.words[settled, w] = held.open_words[label, w]
     held.words[settled, NUMBER] = np.uint64(settled)
@@ -39,12 +38,9 @@ def _keep(held: Labels, label: int, vertex: int, settled: int) -> None:
 
 @inner
 def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: int) -> tuple[int, int]:
-    """Settle the labels that wait in a bucket, at each vertex the cheapest first.
+    """Settle the open labels of a bucket, at each vertex by increasing cost.
 
-    Returns
-    -------
-    tuple
-        0, or what there must be more room for; and what is left of the effort.
+    Return the status (0, or the array that needs memory), and the remaining effort.
     """
     at, open_next, chains, same_set = held.at, held.open_next, held.chains, side.rule.same_set
     while at[VERTEX] < len(held.pool_size):
@@ -68,12 +64,12 @@ def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: 
         for k in range(waiting):
             label = held.together[held.order[k]]
             if effort <= 0 and k:
-                # The others wait on: against many settled labels, all of them would take seconds.
+                # Postpone the others: comparing all with many settled labels would take seconds.
                 open_next[label] = chains[bucket, vertex]
                 chains[bucket, vertex] = label
                 continue
             if same_set:
-                kept, looked = _is_unlike(side, dominates, held, label, vertex, settled)
+                kept, looked = _is_undominated_by_alike(side, dominates, held, label, vertex, settled)
             else:
                 kept, looked = _is_undominated(side, dominates, held, label, vertex, base, settled)
             effort -= looked
@@ -96,7 +92,7 @@ def settle(side: Side, dominates: Dominates, held: Labels, bucket: int, effort: 
 
 @inner
 def _gather(held: Labels, bucket: int, vertex: int) -> int:
-    """List the labels that wait at a vertex, with their costs; how many they are."""
+    """List the open labels of a vertex with their costs; return their number."""
     label, waiting = held.chains[bucket, vertex], 0
     while label >= 0 and waiting < TOGETHER:
         held.together[waiting], held.costs[waiting] = label, held.open_numbers[label, COST]
@@ -107,7 +103,7 @@ def _gather(held: Labels, bucket: int, vertex: int) -> int:
 
 @inner
 def _move(held: Labels, vertex: int, room: int) -> bool:
-    """Move the labels of a vertex to the end of the pool, where there is room for so many; False: there is none."""
+    """Move a vertex's labels to a larger range of the pool.  Return False if it is full."""
     at, begin, moved = held.at, held.pool_first[vertex], held.at[POOLED]
     if moved + room > len(held.pool_words):
         at[WANTED] = moved + room
@@ -121,24 +117,24 @@ def _move(held: Labels, vertex: int, room: int) -> bool:
 
 
 @folded
-def _is_unlike(
+def _is_undominated_by_alike(
     side: Side, dominates: Dominates, held: Labels, label: int, vertex: int, settled: int
 ) -> tuple[bool, int]:
-    """Whether no settled label with the same memory dominates a label; how many were passed over.
+    """Return whether no label with the same memory dominates a label, and the comparisons.
 
-    If so, it comes into its slot, under the number that it is to have.
+    An undominated label is added to its slot as number ``settled``.
     """
     rule, kept, waiting = side.rule, Rows(held.words, held.numbers), Rows(held.open_words, held.open_numbers)
     slot = slot_of(rule, held.open_words, label, vertex)
     place, looked = held.slots[slot], 0
     while place >= 0 and (
         held.vertices[place] != vertex
-        or dominated(rule, side.cuts, dominates, kept, place, place + 1, waiting, label, held.ahead) != place
+        or find_dominating(rule, side.cuts, dominates, kept, place, place + 1, waiting, label, held.ahead) != place
     ):
-        place = held.alike[place]
+        place = held.next_in_slot[place]
         looked += 1
     if place < 0:
-        held.alike[settled], held.slots[slot] = held.slots[slot], settled
+        held.next_in_slot[settled], held.slots[slot] = held.slots[slot], settled
     return place < 0, looked
 
 
@@ -146,29 +142,29 @@ def _is_unlike(
 def _is_undominated(
     side: Side, dominates: Dominates, held: Labels, label: int, vertex: int, base: int, settled: int
 ) -> tuple[bool, int]:
-    """Whether neither the pool nor a label from ``base`` to ``settled`` dominates a label; what it took."""
+    """Return whether neither pool nor ``base:settled`` dominates a label, and the comparisons."""
     rule, cuts, ahead = side.rule, side.cuts, held.ahead
     pool, waiting = Rows(held.pool_words, held.pool_numbers), Rows(held.open_words, held.open_numbers)
     begin = held.pool_first[vertex]
     end = begin + held.pool_size[vertex]
     cost = held.open_numbers[label, COST]
-    value, others = sought(rule, held.open_words, held.open_numbers, label, ahead)
-    place = candidate(rule.memory, held.pool_words, held.pool_numbers, begin, end, cost, value, others)
+    value, others = dominance_key(rule, held.open_words, held.open_numbers, label, ahead)
+    place = find_candidate(rule.memory, held.pool_words, held.pool_numbers, begin, end, cost, value, others)
     if not rule.plain and place < end:
-        place = dominated(rule, cuts, dominates, pool, place, end, waiting, label, ahead)
+        place = find_dominating(rule, cuts, dominates, pool, place, end, waiting, label, ahead)
     looked = (place - begin) >> 3
     if place < end:
         return False, looked
-    place = candidate(rule.memory, held.words, held.numbers, base, settled, cost, value, others)
+    place = find_candidate(rule.memory, held.words, held.numbers, base, settled, cost, value, others)
     if not rule.plain and place < settled:
         kept = Rows(held.words, held.numbers)
-        place = dominated(rule, cuts, dominates, kept, place, settled, waiting, label, ahead)
+        place = find_dominating(rule, cuts, dominates, kept, place, settled, waiting, label, ahead)
     return place == settled, looked
 
 
 @inner
 def _merge(held: Labels, vertex: int, base: int, settled: int) -> None:
-    """Merge the labels from ``base`` to ``settled`` into the pool, from the most expensive down."""
+    """Merge the labels ``base:settled`` into the pool, most expensive first."""
     words, pool_words, width = held.words, held.pool_words, held.words.shape[1]
     begin, size = held.pool_first[vertex], held.pool_size[vertex]
     place, old = begin + size + (settled - base) - 1, begin + size - 1

@@ -1,9 +1,8 @@
-"""A local search for cheap routes, which proves nothing.
+"""Local search for cheap routes; it gives no bound.
 
-From a route to the best one that differs from it in one vertex: inserted, left out, or put in another's place.  The
-vertex that was moved rests for some steps, unless moving it leads to a route cheaper than any met so far; so the search
-leaves the places that it has seen.  What a route costs more than its arcs is never negative: only those are walked
-along whose arcs alone are cheaper than the best neighbour.
+Each step moves to the best route that differs in one vertex: inserted, removed or replaced.  A moved vertex is tabu for
+some steps, unless moving it gives the cheapest route so far.  Charges beyond arc costs are nonnegative.  A neighbour is
+therefore evaluated only if its arc costs alone are below the best neighbour.
 
 Source: G. Desaulniers, F. Lessard, A. Hadjar, *Tabu search, partial elementarity, and generalized k-path inequalities
 for the vehicle routing problem with time windows*, Transportation Science 42 (2008).
@@ -19,38 +18,38 @@ import numpy as np
 from colgen.solvers.arrays import as_indices
 from colgen.solvers.kernel_cache import njit
 from colgen.solvers.kernels import folded, inner
-from colgen.solvers.paths.labelling.boxes import charged
+from colgen.solvers.paths.labelling.boxes import box_charge
 from colgen.solvers.paths.labelling.clock import OutOfTimeError
 from colgen.solvers.paths.labelling.directions import tails_of
-from colgen.solvers.paths.labelling.extension import Extend, came_over
-from colgen.solvers.paths.labelling.layout import Floats, Ints, Side, Words, begun
+from colgen.solvers.paths.labelling.extension import Extend, extend_label
+from colgen.solvers.paths.labelling.layout import Floats, Ints, Side, Words, start_labels
 from colgen.solvers.paths.labelling.neighbourhoods import Mask
 from colgen.solvers.paths.labelling.runs import Found
 from colgen.solvers.paths.labelling.task import Task
 
 _STEPS = 60
-"""From each route that the search begins with."""
+"""Steps from each initial route."""
 
 _REST = 6
-"""Steps that a vertex is left alone after it was moved."""
+"""Steps for which a moved vertex is tabu."""
 
 _ALONE = 20
-"""Routes of one vertex that the search begins with, at most: the cheapest ones."""
+"""Most single-vertex routes to start from, the cheapest ones."""
 
 
 def tabu(task: Task, starts: Iterable[Sequence[int]], wanted: int, cutoff: float) -> Found:
-    """Routes with their costs, whether the search came to its end, and how many routes were compared."""
+    """Return routes with costs, completeness, and the number of compared routes."""
     network, side = task.network, task.side(task.ahead)
     n, tails = network.num_vertices, tails_of(side)
     between = np.full((n, n), -1, dtype=np.int64)
-    order = np.argsort(-side.costs, kind="stable")  # of parallel arcs the cheapest is written last
+    order = np.argsort(-side.costs, kind="stable")  # the cheapest parallel arc is written last
     between[tails[order], side.heads[order]] = order
     first, last = between[network.source], between[:, network.sink]
     alone = np.flatnonzero((first >= 0) & (last >= 0))
     alone = alone[np.argsort(side.costs[first[alone]] + side.costs[last[alone]], kind="stable")[:_ALONE]]
     begins = [_inner(task, route) for route in starts] + [np.array([vertex]) for vertex in alone]
-    rows = begun(side, 2 + n)
-    roads = _Roads(between, network.source, network.sink, rows.open_words, rows.open_numbers)
+    rows = start_labels(side, 2 + n)
+    space = _Space(between, network.source, network.sink, rows.open_words, rows.open_numbers)
     found: dict[bytes, tuple[float, Ints]] = {}
     compared = 0
     for begin in begins:
@@ -59,8 +58,8 @@ def tabu(task: Task, starts: Iterable[Sequence[int]], wanted: int, cutoff: float
         costs, routes = np.zeros(_STEPS + 1), np.zeros((_STEPS + 1, n), dtype=np.int64)
         route, lengths = np.zeros(n, dtype=np.int64), np.zeros(_STEPS + 1, dtype=np.int64)
         route[: len(begin)] = begin
-        extend = task.written[0].extend
-        count, tried = _walk(side, extend, roads, route, len(begin), cutoff, costs, routes, lengths)
+        extend = task.functions[0].extend
+        count, tried = _walk(side, extend, space, route, len(begin), cutoff, costs, routes, lengths)
         compared += tried
         for k in range(count):
             path = np.concatenate([[network.source], routes[k, : lengths[k]], [network.sink]])
@@ -74,25 +73,15 @@ def tabu(task: Task, starts: Iterable[Sequence[int]], wanted: int, cutoff: float
 
 
 def _inner(task: Task, route: Sequence[int]) -> Ints:
-    """The vertices of a route between its ends, each where it is visited first."""
+    """Return the vertices between source and sink in order of first visit."""
     network = task.network
     visited = as_indices(route, "starts", upper=network.num_vertices, shape=(None,))
     visited = visited[(visited != network.source) & (visited != network.sink)]
     return np.asarray(visited[np.sort(np.unique(visited, return_index=True)[1])])
 
 
-class _Roads(NamedTuple):
-    """Where routes are driven.
-
-    Attributes
-    ----------
-    between
-        The arc from each vertex to each other one, -1 where there is none.
-    source, sink
-        Where routes begin and end.
-    words, numbers
-        Room for the labels of a route, the first of them at the source.
-    """
+class _Space(NamedTuple):
+    """The arcs between vertices (-1: none), the ends, and buffers for the labels of a route."""
 
     between: Ints
     source: int
@@ -102,29 +91,29 @@ class _Roads(NamedTuple):
 
 
 @inner
-def _paid(side: Side, extend: Extend, roads: _Roads, route: Ints, length: int) -> float:
-    """What a route costs, with all that it is charged; infinite if it may not be driven."""
-    between, source, sink, words, numbers = roads
+def _route_cost(side: Side, extend: Extend, space: _Space, route: Ints, length: int) -> float:
+    """Return the cost of a route with all charges; infinity if it is infeasible."""
+    between, source, sink, words, numbers = space
     tail, total = source, 0.0
     for k in range(length + 1):
         head = route[k] if k < length else sink
         arc = between[tail, head]
         if arc < 0:
             return np.inf
-        total = came_over(side, extend, arc, words, numbers, k, words, numbers, k + 1)
+        total = extend_label(side, extend, arc, words, numbers, k, words, numbers, k + 1)
         if total == np.inf:
             return total
         tail = head
     if len(side.boxes.charge):
-        total += charged(side.boxes, side.rule.memory, words, length, words, length)
+        total += box_charge(side.boxes, side.rule.memory, words, length, words, length)
     return total
 
 
 @inner
-def _changed(route: Ints, length: int, place: int, vertex: int, kind: int, other: Ints) -> int:
-    """Write the route that a move leads to, and return its length.
+def _apply(route: Ints, length: int, place: int, vertex: int, kind: int, other: Ints) -> int:
+    """Write the route after a move and return its length.
 
-    A vertex is inserted before a place (0), put in its place (1), or left out (2).
+    ``kind``: insert a vertex before a place (0), replace the vertex there (1), or remove it (2).
     """
     new = 0
     for k in range(length + 1):
@@ -138,32 +127,24 @@ def _changed(route: Ints, length: int, place: int, vertex: int, kind: int, other
 
 
 @inner
-def _arcs_cost(costs: Floats, roads: _Roads, route: Ints, length: int) -> float:
-    """What the arcs of a route cost."""
-    between, source, sink = roads.between, roads.source, roads.sink
+def _arcs_cost(costs: Floats, space: _Space, route: Ints, length: int) -> float:
+    """Return the arc costs of a route."""
+    between, source, sink = space.between, space.source, space.sink
     total = 0.0
     for k in range(length + 1):
         total += costs[between[route[k - 1] if k else source, route[k] if k < length else sink]]
     return total
 
 
-class _Rests(NamedTuple):
-    """Which vertices are left alone.
-
-    Attributes
-    ----------
-    until
-        By vertex the step until which it rests.
-    inside
-        Whether the route visits it.
-    """
+class _TabuState(NamedTuple):
+    """For each vertex, the step until which it is tabu, and whether the route visits it."""
 
     until: Ints
     inside: Mask
 
 
 class _Move(NamedTuple):
-    """A change of a route: place, vertex, and kind as of :func:`_changed`, -1 for none; and what it leads to costs."""
+    """A move: place, vertex, kind as in :func:`_apply` (-1: none), and the cost of the resulting route."""
 
     place: int
     vertex: int
@@ -173,15 +154,15 @@ class _Move(NamedTuple):
 
 @folded
 def _best_move(
-    side: Side, extend: Extend, roads: _Roads, route: Ints, length: int, rests: _Rests, step: int, best: float,
+    side: Side, extend: Extend, space: _Space, route: Ints, length: int, state: _TabuState, step: int, best: float,
     other: Ints,
 ) -> tuple[_Move, int]:  # fmt: skip
-    """The move to the cheapest route, and how many routes were compared.
+    """Return the move to the cheapest route, and the number of compared routes.
 
-    Vertices that rest are moved only for a route cheaper than ``best``.
+    Tabu vertices are moved only for a route below ``best``.
     """
-    costs, between, source, sink = side.costs, roads.between, roads.source, roads.sink
-    arcs, compared = _arcs_cost(costs, roads, route, length), 0
+    costs, between, source, sink = side.costs, space.between, space.source, space.sink
+    arcs, compared = _arcs_cost(costs, space, route, length), 0
     least, its_place, its_vertex, its_kind = np.inf, -1, -1, -1
     for place in range(length + 1):
         before = route[place - 1] if place else source
@@ -202,17 +183,17 @@ def _best_move(
                         break
                     change = costs[between[before, after]] - gone
                 else:
-                    if rests.inside[vertex] or between[before, vertex] < 0 or between[vertex, after] < 0:
+                    if state.inside[vertex] or between[before, vertex] < 0 or between[vertex, after] < 0:
                         continue
                     change = costs[between[before, vertex]] + costs[between[vertex, after]] - gone
                 bar = least
-                if (kind < 2 and rests.until[vertex] > step) or (kind > 0 and rests.until[route[place]] > step):
+                if (kind < 2 and state.until[vertex] > step) or (kind > 0 and state.until[route[place]] > step):
                     bar = min(least, best)
                 compared += 1
                 if arcs + change >= bar:
                     continue
-                size = _changed(route, length, place, vertex, kind, other)
-                paid = _paid(side, extend, roads, other, size)
+                size = _apply(route, length, place, vertex, kind, other)
+                paid = _route_cost(side, extend, space, other, size)
                 if paid < bar:
                     least, its_place, its_vertex, its_kind = paid, place, vertex, kind
     return _Move(its_place, its_vertex, its_kind, least), compared
@@ -220,22 +201,19 @@ def _best_move(
 
 @njit(cache=True, nogil=True)
 def _walk(
-    side: Side, extend: Extend, roads: _Roads, route: Ints, length: int, cutoff: float, costs: Floats, routes: Ints,
+    side: Side, extend: Extend, space: _Space, route: Ints, length: int, cutoff: float, costs: Floats, routes: Ints,
     lengths: Ints,
 ) -> tuple[int, int]:  # fmt: skip
-    """Go from route to route; those cheaper than the cutoff are written down.
+    """Perform the steps from one route and store the routes below the cutoff.
 
-    Returns
-    -------
-    tuple
-        How many these are, and how many routes were compared.
+    Return their number, and the number of compared routes.
     """
-    n = len(roads.between)
-    rests = _Rests(np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_))
+    n = len(space.between)
+    state = _TabuState(np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_))
     other = np.zeros(n + 1, dtype=np.int64)
     for k in range(length):
-        rests.inside[route[k]] = True
-    cost = _paid(side, extend, roads, route, length)
+        state.inside[route[k]] = True
+    cost = _route_cost(side, extend, space, route, length)
     found, compared, best = 0, 0, cost
     for step in range(len(costs)):
         if cost == np.inf:
@@ -244,16 +222,16 @@ def _walk(
             costs[found], lengths[found] = cost, length
             routes[found, :length] = route[:length]
             found += 1
-        move, tried = _best_move(side, extend, roads, route, length, rests, step, best, other)
+        move, tried = _best_move(side, extend, space, route, length, state, step, best, other)
         compared += tried
         if move.kind < 0:
             break
         if move.kind > 0:
             gone = route[move.place]
-            rests.inside[gone], rests.until[gone] = False, step + _REST
+            state.inside[gone], state.until[gone] = False, step + _REST
         if move.kind < 2:
-            rests.inside[move.vertex], rests.until[move.vertex] = True, step + _REST
-        length = _changed(route, length, move.place, move.vertex, move.kind, other)
+            state.inside[move.vertex], state.until[move.vertex] = True, step + _REST
+        length = _apply(route, length, move.place, move.vertex, move.kind, other)
         route[:length] = other[:length]
         cost = move.cost
         best = min(best, cost)

@@ -1,4 +1,4 @@
-"""What one question to a labelling is about."""
+"""A pricing task: a network, costs, duals and limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from colgen.solvers.paths.labelling.boxes import Boxes
 from colgen.solvers.paths.labelling.clock import Clock
-from colgen.solvers.paths.labelling.custom import CustomResource, Functions, functions
+from colgen.solvers.paths.labelling.custom import CustomResource, Functions, default_functions
 from colgen.solvers.paths.labelling.directions import Direction, side_of
 from colgen.solvers.paths.labelling.layout import Floats, Side, Words
 from colgen.solvers.paths.labelling.mirror import Mirror
@@ -16,20 +16,13 @@ from colgen.solvers.paths.labelling.rank_one import Fields
 
 
 class Task(NamedTuple):
-    """A network with its resources and memory, the costs of the arcs, and the time there is.
+    """A network with resources and memory, arc costs, and limits.
 
-    Attributes
-    ----------
-    own
-        The bits of the vertices, those of boxes behind.
-    ahead, back
-        The directions.
-    mirror
-        How the network is its own reversal, with these costs; None if it is not.
-    both
-        Whether routes are joined from paths of both directions.
-    usable
-        Whether each arc may be used.
+    * ``own``: bits of the vertices, followed by those of boxes
+    * ``ahead``, ``back``: the directions
+    * ``mirror``: the symmetry of network and costs, or None
+    * ``both``: whether routes are joined from paths of both directions
+    * ``usable``: mask of usable arcs
     """
 
     network: Network
@@ -48,17 +41,17 @@ class Task(NamedTuple):
     clock: Clock
 
     def side(self, direction: Direction, *, relaxed: bool = False) -> Side:
-        """A direction with the costs of its arcs, as the kernels take it."""
+        """Return a direction with arc costs, in the form of the kernels."""
         return side_of(
             direction, self.network, self.own, self.custom, self.costs, self.usable, self.cuts, self.boxes,
             relaxed=relaxed,
         )  # fmt: skip
 
     @property
-    def written(self) -> tuple[Functions, Functions]:
+    def functions(self) -> tuple[Functions, Functions]:
         """The user's functions in both directions."""
         if self.custom is None:
-            return functions(), functions()
+            return default_functions(), default_functions()
         mine = self.custom
         return (
             Functions(mine.extend, mine.dominates, mine.joins),

@@ -1,8 +1,8 @@
-"""What completes a path at least, from walks that may return to any vertex but the one before.
+"""Lower bounds on completions, from walks that may return to any vertex but the previous one.
 
-A walk is known by the bucket of the critical resource that it has come to and by its vertex: a table, filled from the
-last bucket to the first.  Where a vertex remembers the one before, a walk does not go straight back (2-cycles); that
-takes the second best continuation, over another vertex, besides the best one.
+A table over buckets of the critical resource and vertices is filled from the last bucket to the first.  If a vertex
+remembers the previous one, walks do not return to it at once (2-cycles).  This needs the second best continuation over
+another vertex.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from __future__ import annotations
 import numpy as np
 
 from colgen.solvers.kernel_cache import njit
+from colgen.solvers.paths.labelling.directions import tails_of
 from colgen.solvers.paths.labelling.layout import EDGE, Floats, Ints, Side
 from colgen.solvers.paths.labelling.neighbourhoods import Mask
 
 LARGEST = 60_000_000
-"""Arcs times buckets, at most: some tenths of a second."""
+"""Most arcs times buckets: some tenths of a second."""
 
 
 def walk_bounds(side: Side, neighbourhoods: Mask, end: int) -> Floats | None:
-    """By bucket and vertex: no walk from there to the end costs less.  None where there is no quick answer.
+    """Return lower bounds on walks to the end by bucket and vertex.  None if the table is too large.
 
-    That is where arcs that consume less than a bucket could make walks longer and longer.
+    Also None if arcs consume less than a bucket, as walks could then have any length.
     """
     if side.order >= 0 or side.buckets * len(side.heads) > LARGEST:
         return None
-    tails = np.repeat(np.arange(len(side.first)), np.diff(np.append(side.first, len(side.heads))))
-    c = side.critical
-    # Of whole numbers the sum's bucket is at least the sum of the buckets; others may be rounded down.
+    tails, c = tails_of(side), side.critical
+    # For integers the bucket of a sum is at least the sum of the buckets; other numbers are rounded down.
     edge = EDGE if side.slack[c] == 0 else -EDGE
     steps = np.maximum(np.floor(side.consumption[:, c] / side.width + edge), 0).astype(np.int64)
     if (steps[side.heads != end] == 0).any():

@@ -8,7 +8,7 @@ from colgen.problems.assignment.command import TEMPLATE
 from colgen.problems.assignment.drawing import draw_assignment
 
 
-def test_lines_data_and_picture_say_the_same(tmp_path):
+def test_lines_data_and_picture_agree(tmp_path):
     instance = random(3, 9, 1)
     result = solve(Assignment(instance))
     data = TEMPLATE.data(instance, result.answer)

@@ -15,7 +15,7 @@ from tests.amounts import BUSY, examples
 
 
 class Listening(RankOne):
-    """Remembers what it has found."""
+    """Stores the cuts that it finds."""
 
     def __init__(self):
         super().__init__(ASSIGN, least=1e-3)
@@ -37,7 +37,7 @@ class Listened(Assignment):
 
 
 def every_answer(instance):
-    """Machines of tasks that fit, and what they cost."""
+    """Yield feasible assignments and their costs."""
     m, n = instance.costs.shape
     answers = np.array(list(itertools.product(range(m), repeat=n)))
     fits = np.ones(len(answers), dtype=bool)
@@ -49,7 +49,7 @@ def every_answer(instance):
 
 @pytest.mark.parametrize("scale", [1.0, 1e-8, 1e8])
 @pytest.mark.parametrize("seed", range(examples(4, 20)))
-def test_cuts_leave_every_answer_and_raise_the_bound(seed, scale):
+def test_cuts_keep_every_solution_and_raise_the_bound(seed, scale):
     drawn = random(3, 9, seed, kind="D" if seed % 2 else "C")
     # Rounded costs make ties.
     instance = AssignmentInstance(np.round(drawn.costs / 5.0) * scale, drawn.sizes, drawn.capacities + 5)
@@ -81,7 +81,7 @@ def test_cuts_close_a_gap_at_the_root():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_certificates_trust_what_only_cuts_prove(tmp_path, seed):
+def test_certificates_trust_bounds_from_cuts(tmp_path, seed):
     instance = random(3, 14, seed)
     result = solve(Assignment(instance, cuts=True), record=Record(certificate=tmp_path / "proof.jsonl"))
     verdict = check((tmp_path / "proof.jsonl").read_text().splitlines())
@@ -89,7 +89,7 @@ def test_certificates_trust_what_only_cuts_prove(tmp_path, seed):
     assert verdict.claims.trusted > 0
 
 
-def test_a_time_limit_is_kept_while_labels_are_many():
+def test_time_limits_hold_with_many_labels():
     result = solve(Assignment(random(4, 120, 0), cuts=True), stop=TimeLimit(2.0), method=Method(heuristics=()))
     assert result.seconds["total"] < 2.0 + BUSY
     assert result.dual_bound <= result.objective

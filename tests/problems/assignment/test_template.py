@@ -26,7 +26,7 @@ from tests.amounts import examples
 )
 @pytest.mark.parametrize("kind", ["C", "D"])
 @pytest.mark.parametrize("seed", range(examples(2, 6)))
-def test_optimum_is_that_of_the_compact_model(bounding, kind, seed):
+def test_optimum_equals_the_compact_model(bounding, kind, seed):
     instance = random(3, 14, seed, kind=kind)
     result, compact = solve(Assignment(instance), method=Method(bounding=bounding)), solve_complete(full(instance))
     if compact.values is None:
@@ -51,7 +51,7 @@ def test_the_scale_of_costs_changes_nothing(scale):
 @pytest.mark.parametrize("penalty", [1e6, 1e9, 1e12, 1e15])
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_penalties_hide_nothing(seed, penalty, scale):
-    """Assignments that cost a penalty are those that cost nothing sensible: the others alone give the same answer."""
+    """Removing the assignments with penalties does not change the answer."""
     if seed is None:
         costs, sizes, room = np.array([[0.2], [1.0]]), np.zeros((2, 1)), np.zeros(2)
         dear = np.array([[False], [True]])
@@ -68,8 +68,8 @@ def test_penalties_hide_nothing(seed, penalty, scale):
 
 
 @pytest.mark.parametrize("penalty", [1e9, 1e12])
-def test_a_penalty_that_must_be_paid_makes_no_bound_of_what_is_rounded(penalty):
-    """The ascent ends at dual values of a thousand times the penalty, whose sum is off by more than ordinary costs."""
+def test_an_unavoidable_penalty_does_not_turn_rounding_into_a_bound(penalty):
+    """The ascent ends at duals of 1000 times the penalty; rounding in their sum exceeds ordinary costs."""
     costs = [[0, 1, -2, 0, penalty], [-1, 0, 0, penalty, 0], [0, 0, 1, 3, 0]]
     sizes = [[5, 7, 4, 1, 6], [1, 4, 5, 0, 3], [5, 6, 3, 3, 5]]
     result = solve(Assignment(AssignmentInstance(costs, sizes, [7, 4, 5])))
@@ -84,21 +84,21 @@ def test_a_penalty_that_must_be_paid_makes_no_bound_of_what_is_rounded(penalty):
         ([[-2.0000001, 0, 0], [1e6, 0, 0.9999998]], [[21, 14, 14], [0, 35, 42]], [28, 49], 1e6),
     ],
 )
-def test_what_is_rounded_of_a_penalty_keeps_no_proof_back(costs, sizes, room, best):
+def test_rounding_of_a_penalty_does_not_prevent_a_proof(costs, sizes, room, best):
     result = solve(Assignment(AssignmentInstance(costs, sizes, room)))
     assert result.is_optimal
     assert result.objective == best
 
 
-def test_a_bound_is_as_near_as_what_answers_pay_lets_it_be():
-    """The penalty is but a thousand times the other cost of its task: dual values of its size rounded 3e-7 away."""
+def test_the_bound_is_as_accurate_as_ordinary_costs_permit():
+    """The penalty is 1000 times the task's other cost: duals of its size lost 3e-7 to rounding."""
     result = solve(Assignment(AssignmentInstance([[1.0, 1000000.001], [1.0, 1001000000.0]], [[7, 0], [0, 0]], [0, 0])))
     assert result.is_optimal
     assert result.dual_bound == pytest.approx(1000001.001, abs=1e-9)
 
 
-def test_an_answer_that_costs_nothing_beside_penalties_is_proved():
-    """Nothing tells how large costs are: what rounding leaves of dual values that cancel out is nothing too."""
+def test_a_solution_of_cost_zero_is_proved_despite_penalties():
+    """Costs have no scale here: dual values that cancel out leave only rounding errors."""
     instance = AssignmentInstance([[0, 3e-8], [0, 0], [1e-8, 0]], [[0, 5], [3, 0], [0, 6]], [0, 0, 0])
     assert solve(Assignment(instance)).is_optimal
 
@@ -112,15 +112,15 @@ def test_an_answer_that_costs_nothing_beside_penalties_is_proved():
         ([[0, -1, 1], [0, 0, 0]], [[6, 0, 2], [2, 3, 5]], [6, 4]),
     ],
 )
-def test_costs_that_cancel_out_are_no_rounding(costs, sizes, room, scale):
+def test_costs_that_cancel_out_are_not_rounding_errors(costs, sizes, room, scale):
     instance = AssignmentInstance(scale * np.array(costs), sizes, room)
     result = solve(Assignment(instance))
     assert result.is_optimal
     assert result.objective == pytest.approx(0.0, abs=1e-9 * scale)
 
 
-def test_penalties_beside_what_all_costs_have_in_common_hide_nothing():
-    """Three of four costs that are not the least of their task are penalties: the median of them tells nothing."""
+def test_penalties_are_found_among_costs_with_a_large_common_part():
+    """Three of four costs above their task's least one are penalties, so their median is one as well."""
     costs = np.array([[1e9, -1.00001, 0, 0], [0, 0, 0, 0], [0, 1e9, 1e9, 0], [0.99999, 0, 0, 0]]) - 1e7
     sizes = [[4, 6, 6, 5], [3, 0, 0, 4], [7, 2, 4, 6], [0, 6, 6, 3]]
     result = solve(Assignment(AssignmentInstance(costs, sizes, [6, 0, 5, 0])))
@@ -138,8 +138,8 @@ def test_costs_that_nearly_tie_and_cancel_out_are_proved():
 
 @pytest.mark.parametrize("large", [2.0, 1e3, 1e7])
 @pytest.mark.parametrize("room", [0, 28])
-def test_costs_that_differ_by_next_to_nothing_and_cancel_out_are_proved(large, room):
-    """What one machine pays for both tasks is little; what rounding leaves of its dual values is that of the costs."""
+def test_costs_with_tiny_differences_that_cancel_out_are_proved(large, room):
+    """A machine's cost for both tasks is small; rounding errors of its duals have the size of the single costs."""
     costs = large * np.array([[-1.0000001, 1.00000005], [-1.0000001, 0.99999995]])
     result = solve(Assignment(AssignmentInstance(costs, [[28, 28], [room, room]], [42, 28])))
     answers = [(a, b) for a in range(2) for b in range(2) if not (a == b and (a == 0 or room))]
@@ -147,14 +147,14 @@ def test_costs_that_differ_by_next_to_nothing_and_cancel_out_are_proved(large, r
     assert result.objective == pytest.approx(min(costs[a, 0] + costs[b, 1] for a, b in answers), abs=1e-14 * large)
 
 
-def test_a_machine_that_takes_a_task_nearly_always_is_not_branched_on():
+def test_tasks_with_one_taker_are_not_branched_on():
     costs = np.array([[0.0, 0.0, 1.0, 0.0], [2e7, 2e7, 2e7, 2e7]])
     result = solve(Assignment(AssignmentInstance(costs, [[1, 7, 1, 2], [0, 0, 0, 0]], [10, 0])))
     assert result.objective == 2e7
     assert result.answer == [0, 0, 1, 0]
 
 
-def test_steps_do_not_grow_without_end():
+def test_step_lengths_stay_bounded():
     costs = [[17, 0, 0, 12, 0], [-12, 0, 0, -8, 0], [0, 0, 0, 0, 6], [-2, -3, -5, -12, 19]]
     sizes = [[3, 6, 1, 1, 4], [3, 2, 7, 4, 5], [7, 7, 7, 6, 0], [4, 7, 3, 6, 1]]
     problem = Assignment(AssignmentInstance(0.1 * np.array(costs, dtype=float), sizes, [3, 4, 6, 3]))
@@ -174,7 +174,7 @@ def test_tasks_that_fit_but_not_together_are_infeasible():
 
 
 @pytest.mark.parametrize(("bounding", "near"), [(Volume(250), 2e-3), (Bundle(120), 1e-3), (Subgradient(250), 1e-2)])
-def test_bounds_come_near_to_the_linear_program_and_do_not_pass_it(bounding, near):
+def test_bounds_approach_the_linear_program_from_below(bounding, near):
     problem = Assignment(random(4, 30, 1))
     best = solve(problem, relaxation=True).dual_bound
     result = solve(problem, relaxation=True, method=Method(bounding=bounding))
@@ -186,7 +186,7 @@ def test_the_oracle_passes_the_conformance_kit():
     assert report.ok, report
 
 
-def test_what_forcing_a_task_onto_a_machine_costs_is_what_enumeration_says():
+def test_marginal_costs_equal_enumeration():
     instance = random(2, 5, 3)
     problem = Assignment(instance)
     master = restricted_master(problem.master())
@@ -196,7 +196,7 @@ def test_what_forcing_a_task_onto_a_machine_costs_is_what_enumeration_says():
     gains = np.asarray(duals["assign"])[None, :] - instance.costs
 
     def best(machine, inside=(), outside=()):
-        """The best reduced cost of a set on a machine, or of none where that may be."""
+        """Return the least reduced cost of a set on a machine, the empty set included."""
         worth = [] if inside else [0.0]
         for size in range(6):
             for tasks in itertools.combinations(range(5), size):
@@ -232,7 +232,7 @@ def test_assignments_are_fixed_at_nodes_without_a_linear_program():
 
 
 def test_a_bound_meets_an_optimum_of_zero():
-    """Costs are added to 0, and no linear program has said what is large beside what rounding leaves of that."""
+    """The optimum is 0 and no linear program provides a scale for rounding errors."""
     costs = [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, -3], [0, -1, 3, 0, -1, -2], [3, -3, -1, 3, 1, -1]]
     sizes = [[3, 0, 2, 4, 3, 1], [7, 0, 7, 7, 3, 0], [7, 5, 2, 7, 3, 0], [6, 3, 4, 2, 6, 4]]
     result = solve(
@@ -242,7 +242,7 @@ def test_a_bound_meets_an_optimum_of_zero():
     assert result.objective == 0.0
 
 
-def test_what_rounding_leaves_of_zero_is_no_other_objective():
+def test_rounding_errors_around_zero_do_not_change_the_objective():
     costs = 1055049.6447746132 * np.array([[0.0, -3.0, 0.0, 0.0, 0.0], [1.0, 3.0, 3.0, 2.0, 1.0]])
     sizes = np.array([[5, 2, 4, 7, 7], [5, 2, 2, 0, 4]])
     result = solve(Assignment(AssignmentInstance(costs, sizes, np.array([14, 8]))))
@@ -251,7 +251,7 @@ def test_what_rounding_leaves_of_zero_is_no_other_objective():
 
 
 @pytest.mark.parametrize("constant", [0.0, -1e7, 1e7, 1e9])
-def test_what_all_machines_cost_alike_hides_no_difference(constant):
+def test_a_common_cost_does_not_hide_differences(constant):
     costs = np.array([[0.817, -1.763, -0.818], [0.517, 0.0, 0.0], [0.194, -1.536, -0.913]]) + constant
     sizes = np.array([[0, 35, 28], [0, 0, 0], [49, 28, 7]])
     result = solve(Assignment(AssignmentInstance(costs, sizes, np.array([56, 0, 49]))))

@@ -23,7 +23,7 @@ def test_fractional_chromatic_numbers(instance, value):
     assert fractional_chromatic_number(instance) == value
 
 
-def test_a_certificate_is_checked_in_whole_numbers():
+def test_certificates_are_checked_in_integers():
     instance = random(40, 3)
     result = solve(Colouring(instance))
     assert verify(instance, result.certificate) <= result.objective

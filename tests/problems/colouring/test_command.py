@@ -8,7 +8,7 @@ from colgen.problems.colouring.command import TEMPLATE
 from colgen.problems.colouring.drawing import draw_colouring
 
 
-def test_lines_data_and_picture_say_the_same(tmp_path):
+def test_lines_data_and_picture_agree(tmp_path):
     instance = queens(4)
     result = solve(Colouring(instance))
     data = TEMPLATE.data(instance, result.answer)

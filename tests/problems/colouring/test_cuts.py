@@ -22,7 +22,7 @@ from tests.twins.colouring import fewest_colours
 
 
 class Listening(RankOne):
-    """Remembers what it has found."""
+    """Stores the cuts that it finds."""
 
     def __init__(self):
         super().__init__(VERTEX, least=1e-3, progress=0.0)
@@ -35,7 +35,7 @@ class Listening(RankOne):
 
 
 class Listened(Colouring):
-    """Nothing but cuts and branching is left."""
+    """Only cuts and branching."""
 
     def __init__(self, instance):
         super().__init__(instance, cuts=True)
@@ -49,7 +49,7 @@ class Listened(Colouring):
 
 
 def colourings(adjacency):
-    """All of them: the colour of each vertex, colours in the order of their first vertices."""
+    """All colourings, with colours in the order of their first vertices."""
 
     def colour(given):
         v = len(given)
@@ -120,8 +120,8 @@ def test_cuts_close_the_gap_of_odd_cycles_at_the_root():
 
 @pytest.mark.parametrize("seed", range(examples(12, 60)))
 @pytest.mark.parametrize("scale", [1.0, 1e-7, 1e7])
-def test_the_bound_of_the_oracle_is_that_of_enumeration(seed, scale):
-    """With vertices merged and parted, dual values of either sign, and cuts that charge next to nothing or too much."""
+def test_the_bound_of_the_oracle_equals_enumeration(seed, scale):
+    """With merged and separated vertices, dual values of either sign, and very small and very large charges."""
     rng = np.random.default_rng(seed)
     adjacency = graph(8, 0.3, seed)
     edges = nx.from_numpy_array(adjacency)
@@ -161,7 +161,7 @@ def test_the_bound_of_the_oracle_is_that_of_enumeration(seed, scale):
 
 
 @pytest.mark.parametrize("instance", [mycielski(4), random(24, 1, density=0.4)], ids=["Grötzsch", "random"])
-def test_certificates_trust_what_only_cuts_prove(tmp_path, instance):
+def test_certificates_trust_bounds_from_cuts(tmp_path, instance):
     result = solve(Colouring(instance, cuts=True), record=Record(certificate=tmp_path / "proof.jsonl"))
     verdict = check((tmp_path / "proof.jsonl").read_text().splitlines())
     assert result.objective == verdict.objective == solve(Colouring(instance)).objective

@@ -1,4 +1,4 @@
-"""Certificates of colourings: whole trees, and lies about them."""
+"""Certificates of colourings: complete trees, and tampered records."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def certified(instance, path, **settings):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_whole_trees_are_proved(tmp_path, seed):
+def test_complete_trees_are_proved(tmp_path, seed):
     instance = random(24, seed, density=0.3 + 0.1 * seed)
     result, lines = certified(instance, tmp_path / "proof.jsonl")
     write(instance, tmp_path / "graph.col")
@@ -24,8 +24,8 @@ def test_whole_trees_are_proved(tmp_path, seed):
     assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", result.objective, 0)
 
 
-def test_a_tree_of_pairs_is_checked_and_lies_about_it_are_found(tmp_path):
-    """The graph of Grötzsch needs four colours, and its relaxation says 29/10: no bound of the root proves them."""
+def test_a_tree_of_pairs_is_checked_and_tampering_is_detected(tmp_path):
+    """Grötzsch's graph needs four colours, and its relaxation has value 29/10: the root bound is too weak."""
     result, lines = certified(mycielski(4), tmp_path / "proof.jsonl")
     verdict = check(lines)
     assert (verdict.proves, verdict.objective, verdict.claims.trusted) == ("optimal", 4, 0)
@@ -34,7 +34,7 @@ def test_a_tree_of_pairs_is_checked_and_lies_about_it_are_found(tmp_path):
     assert not unfound([lines], range(100))
 
 
-def test_a_run_that_was_cut_short_proves_its_bound(tmp_path):
+def test_an_interrupted_run_proves_its_bound(tmp_path):
     _, lines = certified(mycielski(4), tmp_path / "proof.jsonl", stop=NodeLimit(1), method=Method(heuristics=()))
     verdict = check(lines)
     assert (verdict.proves, verdict.bound, verdict.claims.trusted) == ("bound", 3, 0)

@@ -1,4 +1,4 @@
-"""Colouring against enumeration, another formulation, and what is known."""
+"""Colouring against enumeration, another formulation, and known values."""
 
 import dataclasses
 
@@ -17,15 +17,15 @@ from colgen.problems.colouring.branching import OnPairs
 from colgen.problems.colouring.enumeration import StableSetEnumeration
 from colgen.problems.colouring.model import full
 from colgen.problems.colouring.pricing import StableSetOracle
-from colgen.problems.colouring.reduction import reduced
-from colgen.problems.colouring.zykov import VERTEX, maximal, whole_numbers, zykov
+from colgen.problems.colouring.reduction import reduce_graph
+from colgen.problems.colouring.zykov import VERTEX, maximal, round_up, zykov
 from colgen.reporting.compared import solve_complete
 from tests.solvers.graphs.small_graphs import graph, stable_sets
 from tests.twins.colouring import fewest_colours
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_random_graphs_need_what_enumeration_says(seed):
+def test_random_graphs_agree_with_enumeration(seed):
     instance = random(14, seed, density=0.2 + 0.1 * seed)
     result = solve(Colouring(instance))
     assert result.is_optimal
@@ -47,7 +47,7 @@ def test_known_graphs(instance, colours):
 
 
 class _ByTheTree(Colouring):
-    """Neither lists nor tabu search: only branching is left."""
+    """Neither enumeration nor tabu search: only branching."""
 
     def method(self):
         return dataclasses.replace(super().method(), heuristics=(), enumeration=())
@@ -62,7 +62,7 @@ def test_the_tree_alone_proves_the_same():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_search_vertex_by_vertex_finds_what_a_node_holds(seed):
+def test_the_search_by_vertices_finds_the_optimum_of_a_node(seed):
     instance = random(9, seed, density=0.4)
     oracle = StableSetOracle(range(9), instance.adjacency)
     strangers = np.argwhere(np.triu(~oracle.adjacency, 1))
@@ -81,7 +81,7 @@ def test_a_search_vertex_by_vertex_finds_what_a_node_holds(seed):
         assert target < needed or covered == set(oracle.vertices)
 
 
-def test_graphs_that_are_settled_beforehand():
+def test_graphs_solved_by_reduction():
     for instance, colours in (
         (ColouringInstance(1, ()), 1),
         (ColouringInstance(5, ()), 1),
@@ -95,19 +95,19 @@ def test_graphs_that_are_settled_beforehand():
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_what_is_left_out_is_coloured_afterwards(seed):
+def test_removed_vertices_are_coloured_afterwards(seed):
     instance = random(10, seed, density=0.35)
-    left = reduced(instance.adjacency)
+    left = reduce_graph(instance.adjacency)
     inner = instance.adjacency[np.ix_(left.kept, left.kept)]
     part = ColouringInstance(len(left.kept), tuple((int(u), int(v)) for u, v in np.argwhere(np.triu(inner))))
     assert fewest_colours(part) == fewest_colours(instance)
-    whole = left.completed(instance.adjacency, solve(Colouring(part)).answer)
+    whole = left.extend(instance.adjacency, solve(Colouring(part)).answer)
     assert instance.check(whole) == fewest_colours(instance)
 
 
 def test_dual_values_are_rounded_up():
     for duals in (np.random.default_rng(0).random(50), np.array([1e-9, 3e-9]), np.array([1e9, 0.1]), np.zeros(2)):
-        whole, scale = whole_numbers(duals)
+        whole, scale = round_up(duals)
         assert (whole / scale >= duals).all()
         assert whole / scale == pytest.approx(duals, rel=1e-9, abs=1e-11 * duals.max(initial=0.0))
 
@@ -167,7 +167,7 @@ def test_every_candidate_splits_all_colourings_and_cuts_the_relaxation_off(seed)
 
 
 @pytest.mark.parametrize(("n", "value"), [(5, 5 / 2), (7, 7 / 3)])
-def test_a_relaxation_that_is_wanted_is_solved_although_a_weaker_bound_rounds_up_to_what_is_known(n, value):
+def test_a_requested_relaxation_is_solved_even_if_a_weaker_bound_rounds_up_to_the_incumbent(n, value):
     result = solve(Colouring(from_networkx(nx.cycle_graph(n))), relaxation=True)
     assert result.is_optimal
     assert result.objective == pytest.approx(value) == pytest.approx(result.dual_bound)
@@ -181,6 +181,6 @@ def test_dual_values_near_zero_are_priced():
     assert 0.0 < result.bound <= 1.0 - 2e-9
 
 
-def test_wrong_answers_are_refused():
-    with pytest.raises(InfeasibleAnswerError, match="one colour"):
+def test_wrong_answers_raise():
+    with pytest.raises(InfeasibleAnswerError, match="same colour"):
         Colouring(queens(4)).check([0] * 16)

@@ -1,4 +1,4 @@
-"""Branching on arcs and edges: children keep every answer; whole edges make routes."""
+"""Branching on arcs and edges: children keep every feasible solution; integer edges form routes."""
 
 import itertools
 
@@ -13,7 +13,7 @@ from colgen.problems.vehicle_routing.pricing import EDGE
 from tests.twins.vehicle_routing import all_routes
 
 
-def test_what_a_route_drives():
+def test_arcs_and_edges_of_a_route():
     problem = VehicleRouting(random(0, customers=4, windows=False))
     column = problem.oracle.encode((3, 1))
     assert column.structure == (1, 3)  # the same in both directions: the smaller stands for both
@@ -27,7 +27,7 @@ def test_what_a_route_drives():
 
 
 @pytest.mark.parametrize("windows", [True, False])
-def test_children_keep_every_answer_and_cut_off_the_relaxation(windows):
+def test_children_keep_every_solution_and_cut_off_the_relaxation(windows):
     problem = VehicleRouting(random(2, customers=4, stops=9.0, windows=windows))
     rule, encode = OnRouteArcs(problem.oracle), problem.oracle.encode
     routes = all_routes(problem.instance)
@@ -60,10 +60,10 @@ def test_a_bound_of_zero_closes_both_directions_of_an_edge():
     assert sorted(mask.nonzero()[0].tolist()) == sorted([number[1, 2], number[2, 1]])
 
 
-def test_whole_edges_of_fractional_routes_are_routes():
+def test_integer_edges_of_fractional_routes_form_routes():
     problem = VehicleRouting(random(0, customers=4, windows=False, stops=9.0))
     encode = problem.oracle.encode
-    # 0-1-2-1-0 and 0-2-0, one half each, use the edges of 0-1-2-0.
+    # 0-1-2-1-0 and 0-2-0, 0.5 each, use the edges of 0-1-2-0.
     walks = [(encode((1, 2, 1)), 0.5), (encode((2,)), 0.5), (encode((3, 4)), 1.0)]
     rule = OnRouteArcs(problem.oracle)
     assert rule.candidates(Solution(0.0, tuple(walks))) == []
@@ -79,7 +79,7 @@ def test_the_number_of_vehicles_is_one_row():
     assert {one.row().lower, one.row().upper, other.row().lower, other.row().upper} >= {2.0, 3.0}
 
 
-def test_fixing_forbids_what_is_worse():
+def test_fixing_forbids_worse_arcs():
     problem = VehicleRouting(random(0, customers=4))
     layout = problem.layout
     worse = layout.tails == 0

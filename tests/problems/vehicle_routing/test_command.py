@@ -27,7 +27,7 @@ def test_lines_are_a_solution_file(tmp_path):
     assert read_solution(tmp_path / "routes.sol") == result.answer
 
 
-def test_data_say_when_and_how_much():
+def test_data_have_times_and_loads():
     instance = random(4, customers=7)
     result = solve(VehicleRouting(instance))
     data = TEMPLATE.data(instance, result.answer)
@@ -110,7 +110,7 @@ def test_how_a_file_was_read_is_stated(options, objective, reading, tmp_path, ca
         ("fleet=1", "there is no option 'fleet'; there are vehicles"),
     ],
 )
-def test_options_that_cannot_be_meant_are_one_sentence(option, message, tmp_path, capsys):
+def test_invalid_options_raise(option, message, tmp_path, capsys):
     (tmp_path / "a.vrp").write_text(FILE)
     assert cli(["solve", "vehicle_routing", str(tmp_path / "a.vrp"), "--option", option]) == 2
     said = capsys.readouterr().err

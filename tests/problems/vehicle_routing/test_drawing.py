@@ -20,8 +20,8 @@ def test_a_line_for_each_route_and_its_ends(tmp_path):
     figure.savefig(tmp_path / "routes.png")
 
 
-def test_what_cannot_be_drawn_is_said():
-    with pytest.raises(InputError, match="a route or more"):
+def test_answers_that_cannot_be_drawn_raise():
+    with pytest.raises(InputError, match="no routes"):
         draw_routes(random(1, customers=3), [])
     with pytest.raises(InputError, match="coordinates"):
         draw_routes(RoutingInstance(((0.0, 1.0), (1.0, 0.0)), (0, 1), 1), [(1,)])

@@ -1,4 +1,4 @@
-"""Routes within the gap: none is missing that is the shortest over its customers."""
+"""Enumeration of the routes within the gap: the shortest for each set of customers."""
 
 import math
 
@@ -45,14 +45,14 @@ def test_every_route_within_the_gap_is_listed(seed):
                 assert listed[frozenset(route)] <= instance.total([route]) + 1e-9
 
 
-def test_too_many_routes_are_none():
+def test_too_many_routes_return_none():
     problem = VehicleRouting(random(1, customers=6, stops=3.0), cuts=False)
     context = context_of(problem, math.inf)
     wide = ReductionContext(context.sense, context.duals, context.bound, context.bound + 1e3, (), told=context.pricing)
     assert RouteEnumeration(problem.oracle, limit=3).enumerate(wide) is None
 
 
-def test_a_list_and_a_count_take_no_more_effort_than_they_may(monkeypatch):
+def test_enumeration_respects_its_effort_limit(monkeypatch):
     problem = VehicleRouting(random(1, customers=6, stops=3.0), cuts=False)
     context = context_of(problem, math.inf)
     wide = ReductionContext(context.sense, context.duals, context.bound, context.bound + 1e3, (), told=context.pricing)
@@ -64,7 +64,7 @@ def test_a_list_and_a_count_take_no_more_effort_than_they_may(monkeypatch):
         assert FewRoutesLeft(problem.oracle, gap=math.inf)(told) is (effort == 1e7)
 
 
-def test_what_ends_a_run_is_heard_without_a_deadline():
+def test_enumeration_stops_without_a_deadline():
     problem = VehicleRouting(random(1, customers=6, stops=3.0), cuts=False)
     context = context_of(problem, math.inf)
     for budget, heard in ((Budget(), False), (Budget(memory=1.0), True)):

@@ -1,4 +1,4 @@
-"""Files: Solomon's text, TSPLIB's, answers."""
+"""Files: Solomon's text, TSPLIB's, and answers."""
 
 import pytest
 
@@ -103,14 +103,14 @@ def test_tsplib(tmp_path):
         (2, SOLOMON, 2, "at most 2 vehicles (vehicles=2, the file states 3); truncated distances"),
     ],
 )
-def test_the_most_vehicles_are_those_of_the_file_the_name_or_the_caller(tmp_path, vehicles, text, most, reading):
+def test_the_vehicle_limit_comes_from_the_file_the_name_or_the_caller(tmp_path, vehicles, text, most, reading):
     instance = read(of(tmp_path, text.replace("EOF\n", "")), vehicles=vehicles)
     assert instance.vehicles == most
     assert instance.reading.startswith(reading)
 
 
 @pytest.mark.parametrize("name", ["X-n3-k2", "A-n3", "tai3-k2", "A-n3-k2-hard"])
-def test_only_names_whose_number_is_a_limit_are_taken_for_one(tmp_path, name):
+def test_only_numbers_in_names_of_known_sets_are_limits(tmp_path, name):
     path = of(tmp_path, TSPLIB.replace("A-n3-k2", name))
     assert read(path).vehicles is None
     with pytest.raises(InputError, match="vehicles=name: expected a name as of the sets A, B, E, F, M and P"):
@@ -150,7 +150,7 @@ UNUSED = (
 
 
 @pytest.mark.parametrize("word", UNUSED)
-def test_sections_that_are_not_used_are_refused_by_name(tmp_path, word):
+def test_unsupported_sections_raise(tmp_path, word):
     for written in (word, word.lower(), f"{word} :"):
         text = TSPLIB.replace("DEPOT_SECTION", f"{written}\n1 0\n2 5\n3 5\nDEPOT_SECTION")
         with pytest.raises(InputError, match=f"line 15: {word} is not supported"):
@@ -160,7 +160,7 @@ def test_sections_that_are_not_used_are_refused_by_name(tmp_path, word):
 @pytest.mark.parametrize(
     "word", ["DISTANCE", "VEHICLES_MAX_DURATION", "SALESMEN", "SCALE", "DEMAND_DIMENSION", "Depots"]
 )
-def test_fields_that_are_not_used_are_refused_by_name(tmp_path, word):
+def test_unsupported_fields_raise(tmp_path, word):
     with pytest.raises(InputError, match=f"line 7: {word.upper()} is not supported"):
         read(of(tmp_path, TSPLIB.replace("NODE_COORD", f"{word} : 2\nNODE_COORD")))
 
@@ -238,7 +238,7 @@ def test_explicit_distances(tmp_path):
         (SOLOMON.replace("50          60", "50          40"), "the time window of location 2"),
         (TSPLIB.replace("CVRP", "TSP"), r"line 3: expected TYPE : CVRP \(or .*\), not TSP"),
         (TSPLIB.replace("DIMENSION : 3", "DIMENSION : 4"), r"4 lines \(DIMENSION\) in NODE_COORD_SECTION, not 3"),
-        (TSPLIB.replace("CAPACITY : 100", "CAPACITY : many"), "line 6: expected CAPACITY : a whole number"),
+        (TSPLIB.replace("CAPACITY : 100", "CAPACITY : many"), "line 6: expected CAPACITY : a positive integer"),
         (TSPLIB.replace("CAPACITY : 100\n", ""), "expected a line CAPACITY"),
         (TSPLIB.replace("2 60", "2 -x"), "line 13: expected 2 numbers"),
         (TSPLIB.replace("2 60", "2 600"), "the demand of customer 1"),
@@ -251,7 +251,7 @@ def test_explicit_distances(tmp_path):
         (TSPLIB.replace("EOF", "DEMAND_SECTION\n1 0\n"), "expected DEMAND_SECTION once"),
         (TSPLIB.replace("CAPACITY : 100", "CAPACITY : 100\nCAPACITY : 50"), "expected CAPACITY once"),
         (TSPLIB.replace("CVRP", "CVRPTW"), "expected a TIME_WINDOW_SECTION in a file of TYPE : CVRPTW"),
-        (TSPLIB.replace("CAPACITY", "SERVICE_TIME : 5\nCAPACITY"), "SERVICE_TIME limits nothing without"),
+        (TSPLIB.replace("CAPACITY", "SERVICE_TIME : 5\nCAPACITY"), "SERVICE_TIME has no effect without"),
         (TSPLIB.replace("EOF", TIMES.replace("20 25", "20 5")), "the time window of location 2 is 20 to 5"),
         (TSPLIB.replace("EOF", TIMES.replace("1 0\n", "1 9\n")), "expected the service time 0 at the depot, not 9"),
         (TSPLIB.replace("EOF", TIMES + "SERVICE_TIME : 1\n"), "SERVICE_TIME or SERVICE_TIME_SECTION, not both"),
@@ -269,7 +269,7 @@ def test_explicit_distances(tmp_path):
         (EXPLICIT.replace("LOWER_ROW", "FUNCTION"), "EDGE_WEIGHT_FORMAT FUNCTION"),
     ],
 )
-def test_malformed_files_are_one_sentence(tmp_path, text, message):
+def test_malformed_files_raise(tmp_path, text, message):
     with pytest.raises(InputError, match=message) as error:
         read(of(tmp_path, text))
     assert str(error.value).startswith(str(tmp_path))
@@ -287,14 +287,14 @@ def test_malformed_files_are_one_sentence(tmp_path, text, message):
     ],
     ids=lambda instance: instance.name,
 )
-def test_what_is_written_is_read_again(tmp_path, instance):
+def test_written_instances_are_read_back(tmp_path, instance):
     write(instance, tmp_path / "written.txt")
     again = read(tmp_path / "written.txt")
     for field in ("distances", "demands", "capacity", "windows", "service", "places", "most"):
         assert getattr(again, field) == getattr(instance, field), field
 
 
-def test_distances_that_solomons_text_cannot_hold_are_refused(tmp_path):
+def test_distances_that_solomons_text_cannot_hold_raise(tmp_path):
     with pytest.raises(InputError, match="truncated to one decimal"):
         write(random(1, customers=5, convention="exact"), tmp_path / "written.txt")
 

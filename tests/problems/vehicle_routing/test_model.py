@@ -1,4 +1,4 @@
-"""The complete model against enumeration."""
+"""The compact model against enumeration."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def test_two_index(seed):
     assert found.objective == pytest.approx(optimum(instance))
 
 
-def test_at_most_so_many_vehicles():
+def test_the_vehicle_limit():
     square = ((0.0, 1.0, 1.0), (1.0, 0.0, 5.0), (1.0, 5.0, 0.0))
     assert solve_complete(full(RoutingInstance(square, (0, 1, 1), 2)), 60.0).objective == pytest.approx(4.0)
     assert solve_complete(full(RoutingInstance(square, (0, 1, 1), 2, vehicles=1)), 60.0).objective == pytest.approx(7.0)

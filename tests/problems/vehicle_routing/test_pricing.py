@@ -1,4 +1,4 @@
-"""The oracle's columns: a batch of routes is worth its routes one by one."""
+"""The oracle's columns: a batch equals its routes encoded one by one."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from colgen.problems.vehicle_routing import VehicleRouting, random
 
 
 @pytest.mark.parametrize("windows", [True, False])
-def test_a_batch_states_what_its_routes_do(windows):
+def test_a_batch_equals_its_encoded_routes(windows):
     instance = random(4, customers=7, windows=windows)
     problem = VehicleRouting(instance, cuts=False, neighbours=2)
     duals = solve(problem, relaxation=True, record=Record(duals=True)).iterations[-1].duals

@@ -1,4 +1,4 @@
-"""Certificates of routes: lists of what is left and searches of them, and lies about them."""
+"""Certificates of routes: lists, searches over them, and tampered records."""
 
 import dataclasses
 from fractions import Fraction
@@ -30,7 +30,7 @@ def test_routes_are_proved(tmp_path, seed, windows):
     assert float(verdict.objective) == result.objective
 
 
-def test_the_file_is_held_against_the_certificate(tmp_path):
+def test_a_certificate_of_another_file_is_rejected(tmp_path):
     instance = random(1, customers=8)
     _, lines = certified(instance.first(6), tmp_path / "proof.jsonl")
     write(instance, tmp_path / "routes.txt")
@@ -43,8 +43,8 @@ def test_the_file_is_held_against_the_certificate(tmp_path):
         check(lines, (tmp_path / "routes.txt").read_text())
 
 
-def test_lies_about_lists_splits_and_cuts_are_found(tmp_path):
-    """The instance needs all three."""
+def test_tampered_lists_splits_and_cuts_are_rejected(tmp_path):
+    """The certificate of this instance has all three."""
     _, lines = certified(random(3, customers=12), tmp_path / "proof.jsonl")
     assert '"left"' in lines[4]
     assert any('"split"' in line for line in lines)
@@ -52,8 +52,8 @@ def test_lies_about_lists_splits_and_cuts_are_found(tmp_path):
     assert not unfound([lines], range(150))
 
 
-def test_an_answer_that_is_not_the_best_is_proved_to_be_none():
-    """The list is made for what is claimed: a better answer in it keeps the bound below the claim."""
+def test_a_suboptimal_answer_is_not_proved_optimal():
+    """The list depends on the claim: a better solution in it keeps the bound below the claim."""
     instance = random(1, customers=8)
     best = solve(VehicleRouting(instance))
     problem = VehicleRouting(instance)
@@ -65,7 +65,7 @@ def test_an_answer_that_is_not_the_best_is_proved_to_be_none():
     assert Fraction(last["claim"]["bound"]) < goal
 
 
-def test_more_customers_than_can_be_checked_are_trusted(tmp_path, monkeypatch):
+def test_instances_with_too_many_customers_are_trusted(tmp_path, monkeypatch):
     monkeypatch.setattr("colgen.problems.vehicle_routing.proof._LABELS", 10)
     _, lines = certified(random(0, customers=8), tmp_path / "proof.jsonl")
     assert check(lines).claims.trusted
@@ -77,7 +77,7 @@ def test_numbers_with_many_decimals_are_trusted(tmp_path):
     assert check(lines).claims.trusted
 
 
-def test_customers_who_ask_for_nothing_are_not_visited_in_circles(tmp_path):
+def test_customers_without_demand_are_not_visited_in_cycles(tmp_path):
     instance = dataclasses.replace(random(0, customers=8, windows=False), demands=(0,) * 9)
     _, lines = certified(instance, tmp_path / "proof.jsonl")
     verdict = check(lines)
@@ -86,11 +86,11 @@ def test_customers_who_ask_for_nothing_are_not_visited_in_circles(tmp_path):
 
 @pytest.mark.parametrize("goal", [0, 37])
 @pytest.mark.parametrize("rows", [[], [[0, 2]]])
-def test_lists_of_too_few_routes_hold_no_better_answer(rows, goal):
+def test_lists_of_too_few_routes_hold_no_better_solution(rows, goal):
     instance = random(1, customers=8)
     sets = np.zeros((len(rows), 8), dtype=np.int64)
     for row, members in zip(sets, rows, strict=True):
         row[members] = 1
     certifier = VehicleRouting(instance).certifier()
-    found = certifier._bounded(sets, np.full(len(rows), 9), Fraction(goal))
-    assert certifier._rounded(found.total) >= goal
+    found = certifier._bound_node(sets, np.full(len(rows), 9), Fraction(goal))
+    assert certifier._round_up(found.total) >= goal

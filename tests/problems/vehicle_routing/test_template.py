@@ -1,4 +1,4 @@
-"""The problem as the engine sees it: optima against enumeration, however little help there is."""
+"""The template: optima against enumeration, with and without heuristics, fixing and enumeration."""
 
 import dataclasses
 import itertools
@@ -15,7 +15,7 @@ from tests.twins.vehicle_routing import optimum
 
 
 class Bare(VehicleRouting):
-    """Without guesses, enumeration, fixing or heuristics, so that branching has to close what is open."""
+    """Without guesses, enumeration, fixing or heuristics: branching closes the gap."""
 
     def warm_start(self, budget):
         return WarmStart()
@@ -25,7 +25,7 @@ class Bare(VehicleRouting):
 
 
 class Listing(Bare):
-    """With an answer that is not optimal and nothing but enumeration."""
+    """With a suboptimal answer and enumeration only."""
 
     def warm_start(self, budget):
         start = super(Bare, self).warm_start(budget)
@@ -51,7 +51,7 @@ class Fixing(Bare):
 
 
 def draw(seed):
-    """Small instances of all kinds: windows or none, few decimals or many, few customers a route or many."""
+    """Small instances: with or without windows, few or many decimals, few or many customers per route."""
     return random(
         seed,
         customers=4 + seed % 3,
@@ -99,7 +99,7 @@ def test_an_asymmetric_instance_keeps_its_directions():
     assert result.objective == 4.0
 
 
-def test_too_few_vehicles_have_no_answer():
+def test_too_few_vehicles_have_no_solution():
     square = ((0.0, 1.0, 1.0), (1.0, 0.0, 5.0), (1.0, 5.0, 0.0))
     instance = RoutingInstance(square, (0, 2, 2), 3, vehicles=1)
     assert solve(VehicleRouting(instance)).termination is Termination.INFEASIBLE
@@ -114,12 +114,12 @@ def test_waiting_makes_a_route_possible():
     assert slow.answer == [(1,), (2,)]
 
 
-def test_check_speaks_the_engines_language():
+def test_check_raises_infeasible_answer_error():
     with pytest.raises(InfeasibleAnswerError, match="visited 0 times"):
         VehicleRouting(random(0, customers=3)).check([(1, 2)])
 
 
-def test_the_step_is_that_of_the_distances():
+def test_the_objective_step_follows_the_distances():
     assert VehicleRouting(random(0, customers=3)).objective_step == pytest.approx(0.1)
     assert VehicleRouting(random(0, customers=3, convention="whole")).objective_step == 1.0
     assert VehicleRouting(random(0, customers=3, convention="exact")).objective_step is None
@@ -146,7 +146,7 @@ def test_too_few_vehicles_are_infeasible():
     assert result.termination is Termination.INFEASIBLE
 
 
-def test_customers_who_ask_for_nothing_are_not_visited_in_circles():
+def test_customers_without_demand_are_not_visited_in_cycles():
     result = solve(VehicleRouting(RoutingInstance(SQUARE, (0, 0, 0, 2), 14, vehicles=1), neighbours=2))
     assert result.is_optimal
     assert result.objective == 45.0
@@ -154,8 +154,8 @@ def test_customers_who_ask_for_nothing_are_not_visited_in_circles():
 
 @pytest.mark.parametrize("windows", [None, 2e9])
 @pytest.mark.parametrize("service", [0.0, 1.0])
-def test_customers_who_take_next_to_no_time_are_not_visited_to_the_horizon(windows, service):
-    """Eight places side by side and a far one: walks over ng-routes had as many visits as there are ticks."""
+def test_customers_with_little_service_time_are_not_visited_up_to_the_horizon(windows, service):
+    """Eight close places and a distant one: ng-routes had as many visits as there are ticks."""
     rng = np.random.default_rng(4)
     distances = rng.integers(0, 2, (9, 9)).astype(float)
     distances[0], distances[:, 0], distances[:, 8] = 9.0, 9.0, 1e9
@@ -182,8 +182,8 @@ def test_one_customer_is_served(demand):
 
 @pytest.mark.parametrize("unit", [1.0, 1e-6, 1e-9, 1.0 / 3.0, 1e6])
 @pytest.mark.parametrize("neighbours", [None, 2])
-def test_what_is_late_by_rounding_alone_is_in_time(unit, neighbours):
-    """9 + 1 + 9 is 19, the moment at which the second customer's window ends: in any units."""
+def test_lateness_by_rounding_is_tolerated(unit, neighbours):
+    """The second customer's window ends at 9 + 1 + 9 = 19, in any units."""
     distances = unit * np.array([[0.0, 3.0, 11.0], [3.0, 0.0, 9.0], [11.0, 9.0, 0.0]])
     windows = unit * np.array([[0.0, 37.0], [9.0, 15.0], [6.0, 19.0]])
     instance = RoutingInstance(

@@ -11,7 +11,7 @@ def graph(n, density, seed):
 
 
 def stable_sets(adjacency):
-    """All of them, as lists of vertices."""
+    """Return all stable sets as lists of vertices."""
     n = len(adjacency)
     for size in range(n + 1):
         for chosen in itertools.combinations(range(n), size):

@@ -1,21 +1,21 @@
 import numpy as np
 import pytest
 
-from colgen.solvers.graphs.bits import draw, drop, holds, lowest, packed, put, seeded, unpacked
+from colgen.solvers.graphs.bits import draw, drop, holds, lowest, pack, put, seeded, unpack
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 130])
 def test_packing_and_unpacking(n):
     mask = np.random.default_rng(n).random((5, n)) < 0.4
-    words = packed(mask)
+    words = pack(mask)
     assert words.dtype == np.uint64
-    assert np.array_equal(unpacked(words, n), mask)
+    assert np.array_equal(unpack(words, n), mask)
     assert [[holds(row, v) for v in range(n)] for row in words] == mask.tolist()
-    assert unpacked(words[:0], n).shape == (0, n)
+    assert unpack(words[:0], n).shape == (0, n)
 
 
 def test_single_bits():
-    words = packed(np.zeros((1, 100), dtype=bool))[0]
+    words = pack(np.zeros((1, 100), dtype=bool))[0]
     put(words, 70)
     put(words, 99)
     assert lowest(words[1]) == 6

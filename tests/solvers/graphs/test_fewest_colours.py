@@ -9,7 +9,7 @@ from tests.twins.colouring import fewest_colours as by_enumeration
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_small_graphs_need_what_enumeration_says(seed):
+def test_small_graphs_agree_with_enumeration(seed):
     adjacency = graph(9, 0.2 + 0.08 * seed, seed)
     edges = tuple((int(u), int(v)) for u, v in np.argwhere(np.triu(adjacency)))
     needed = by_enumeration(ColouringInstance(9, edges))
@@ -26,7 +26,7 @@ def test_mycielski_needs_a_colour_more_than_its_parent():
     assert fewest_colours(adjacency, 4) == (None, True)
 
 
-def test_it_stops_where_it_is_told_to():
+def test_limits_are_respected():
     adjacency = graph(60, 0.5, 0)
     assert fewest_colours(adjacency, 10, nodes=500) == (None, False)
     assert fewest_colours(adjacency, 10, expired=lambda: True) == (None, False)

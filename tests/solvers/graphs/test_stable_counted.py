@@ -9,7 +9,7 @@ from tests.sweeps import seeds
 
 
 def drawn(seed, n, counts):
-    """Few different numbers, so that there are ties; some vertices fill a divisor by themselves."""
+    """Few different numbers for ties; some vertices fill a divisor alone."""
     rng = np.random.default_rng(seed)
     scale = 2 ** int(rng.integers(0, 45))
     weights = rng.integers(0, 9, n) * scale
@@ -18,7 +18,7 @@ def drawn(seed, n, counts):
 
 
 @pytest.mark.parametrize("seed", seeds(60))
-def test_the_best_set_is_that_of_enumeration(seed):
+def test_the_best_set_equals_enumeration(seed):
     n = 1 + seed % 9
     adjacency = graph(n, 0.1 * (seed % 7), seed)
     weights, amounts, divisors, charges = drawn(seed, n, seed % 5)
@@ -39,14 +39,14 @@ def test_the_best_set_is_that_of_enumeration(seed):
     assert (above.bound, len(above.members)) == (best, 0)
 
 
-def test_without_charges_it_is_the_heaviest():
+def test_without_charges_the_set_is_the_heaviest():
     adjacency, weights = graph(90, 0.4, 1), np.random.default_rng(1).integers(1, 100, 90)
     amounts = np.random.default_rng(2).integers(0, 2, (9, 90))
     found = heaviest_counted(adjacency, weights, amounts, np.full(9, 2), np.zeros(9, dtype=int))
     assert found.bound == heaviest(adjacency, weights).bound
 
 
-def test_the_order_of_vertices_does_not_matter_where_there_are_many():
+def test_the_order_of_many_vertices_does_not_matter():
     adjacency, rng = graph(80, 0.4, 1), np.random.default_rng(1)
     weights, amounts = rng.integers(50, 100, 80), (rng.random((30, 80)) < 0.06).astype(int)
     divisors, charges = rng.integers(2, 4, 30), rng.integers(5, 40, 30)
@@ -56,7 +56,7 @@ def test_the_order_of_vertices_does_not_matter_where_there_are_many():
     assert found.bound == again.bound < heaviest(adjacency, weights).bound
 
 
-def test_a_search_that_is_cut_off_states_a_bound():
+def test_a_stopped_search_returns_a_bound():
     adjacency, rng = graph(60, 0.1, 0), np.random.default_rng(0)
     weights, amounts = rng.integers(50, 100, 60), (rng.random((20, 60)) < 0.1).astype(int)
     arguments = adjacency, weights, amounts, np.full(20, 2), rng.integers(5, 40, 20)
@@ -65,6 +65,6 @@ def test_a_search_that_is_cut_off_states_a_bound():
     assert cut.bound >= heaviest_counted(*arguments).bound >= cut.weights[-1]
 
 
-def test_charges_whose_sums_may_overflow_are_refused():
+def test_charges_whose_sums_may_overflow_raise():
     with pytest.raises(ArrayError, match="charges: expected a sum below"):
         heaviest_counted([[False]], [1], [[2]], [1], [2**61])

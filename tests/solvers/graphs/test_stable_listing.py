@@ -7,7 +7,7 @@ from tests.sweeps import seeds
 
 
 @pytest.mark.parametrize("seed", seeds(30))
-def test_the_list_is_that_of_enumeration(seed):
+def test_the_list_equals_enumeration(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 10))
     adjacency, weights = graph(n, rng.random(), seed), rng.integers(0, 6, n)
@@ -19,7 +19,7 @@ def test_the_list_is_that_of_enumeration(seed):
         assert {tuple(np.flatnonzero(members)) for members in listed} == expected
 
 
-def test_too_many_are_none():
+def test_too_many_sets_return_none():
     matching = np.kron(np.eye(6, dtype=bool), np.array([[0, 1], [1, 0]], dtype=bool))
     assert len(maximal(matching, np.ones(12, dtype=int), limit=64)) == 64
     assert maximal(matching, np.ones(12, dtype=int), limit=63) is None

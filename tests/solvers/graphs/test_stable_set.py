@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from colgen.solvers.graphs.stable_set import begin, go_on, heaviest, open_bound
+from colgen.solvers.graphs.stable_set import begin, continue_search, heaviest, open_bound
 from tests.solvers.graphs.small_graphs import graph, is_stable, stable_sets
 from tests.sweeps import seeds
 
 
 @pytest.mark.parametrize("seed", seeds(40))
-def test_the_heaviest_set_is_that_of_enumeration(seed):
+def test_the_heaviest_set_equals_enumeration(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 10))
     adjacency, weights = graph(n, rng.random(), seed), rng.integers(0, 2 ** int(rng.integers(1, 50)), n)
@@ -34,13 +34,13 @@ def test_more_than_one_word():
     assert heaviest(adjacency[np.ix_(order, order)], weights[order]).bound == found.bound
 
 
-def test_a_search_that_is_cut_off_states_a_bound():
+def test_a_stopped_search_returns_a_bound():
     adjacency = graph(60, 0.1, 0)
     weights = np.random.default_rng(0).integers(50, 100, 60)
     best = heaviest(adjacency, weights).bound
     search = begin(adjacency, weights, 0)
     bounds = []
-    while not go_on(search, 1):
+    while not continue_search(search, 1):
         bounds.append(open_bound(search))
         assert bounds[-1] >= best
     assert search.state[1] == best

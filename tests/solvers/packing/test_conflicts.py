@@ -9,7 +9,7 @@ from tests.sweeps import seeds
 
 
 def drawn(seed, most=10):
-    """Profits, sizes, capacity, conflicts: with ties, items of no use, of no size, wider than the capacity."""
+    """Random profits, sizes, capacity and conflicts, with ties and items without profit, without size, or too large."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(0, most))
     profits = rng.integers(-2, 9, n) * float(rng.choice([1.0, 1e-8, 1e8]))
@@ -28,7 +28,7 @@ def every_set(sizes, capacity, conflicts):
 
 
 @pytest.mark.parametrize("seed", seeds(200))
-def test_the_best_set_is_that_of_enumeration(seed):
+def test_the_best_set_equals_enumeration(seed):
     rng, profits, sizes, capacity, conflicts = drawn(seed)
     above = float(rng.integers(0, 12)) * np.abs(profits).max(initial=1.0) / 8.0
     spare = int(rng.choice([0, 1, 3, 10**6]))
@@ -47,7 +47,7 @@ def test_the_best_set_is_that_of_enumeration(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(100))
-def test_with_room_to_spare_each_first_item_has_its_best_set(seed):
+def test_with_spare_nodes_each_first_item_has_its_best_set(seed):
     _, profits, sizes, capacity, conflicts = drawn(seed)
     found = best_compatible(profits, sizes, capacity, conflicts, spare=10**6)
     by_size = profits / np.where(sizes > 0, sizes, 1e-3)
@@ -63,7 +63,7 @@ def test_with_room_to_spare_each_first_item_has_its_best_set(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(200))
-def test_maximal_sets_are_those_of_enumeration(seed):
+def test_maximal_sets_equal_enumeration(seed):
     rng, profits, sizes, capacity, conflicts = drawn(seed, 9)
     profits = np.abs(profits)
     least = float(rng.choice([-1.0, 0.0, 0.5, 1.5])) * profits.max(initial=1.0)
@@ -80,14 +80,14 @@ def test_maximal_sets_are_those_of_enumeration(seed):
         assert maximal_compatible(profits, sizes, capacity, conflicts, least=least, limit=len(wanted) - 1) is None
 
 
-def test_whole_numbers_near_the_limit_of_floats_are_summed_exactly():
+def test_integers_near_the_limit_of_floats_are_summed_exactly():
     profits = np.array([2.0**50 + 1, 2.0**50 + 3, 2.0**50 + 2])
     found = best_compatible(profits, [3, 3, 3], 7, np.zeros((3, 3), dtype=bool))
     assert found.bound == 2.0**51 + 5
 
 
 @pytest.mark.parametrize("seed", seeds(50))
-def test_first_fit_is_that_of_plain_python(seed):
+def test_first_fit_equals_plain_python(seed):
     rng, _, sizes, capacity, conflicts = drawn(seed)
     capacity = max(capacity, int(sizes.max(initial=0)))
     order = rng.permutation(len(sizes))
@@ -103,18 +103,18 @@ def test_first_fit_is_that_of_plain_python(seed):
     assert [sorted(np.flatnonzero(packed == k).tolist()) for k in range(len(bins))] == [sorted(b) for b in bins]
 
 
-def test_a_mask_that_is_none_of_conflicts_is_refused():
+def test_invalid_conflicts_raise():
     with pytest.raises(ArrayError, match="symmetric mask with a false diagonal"):
         best_compatible([1.0, 1.0], [1, 1], 2, [[False, True], [False, False]])
     with pytest.raises(ArrayError, match="symmetric mask with a false diagonal"):
         first_fit([1], 2, [[True]], [0])
     with pytest.raises(ArrayError, match="expected each item once"):
         first_fit([1, 1], 2, np.zeros((2, 2), dtype=bool), [0, 0])
-    with pytest.raises(ArrayError, match="numbers from 0"):
+    with pytest.raises(ArrayError, match="nonnegative"):
         maximal_compatible([-1.0], [1], 2, [[False]], least=0.0)
 
 
-def test_a_search_without_patience_ends_with_what_it_has_found():
+def test_patience_stops_a_search_that_has_found_a_set():
     rng = np.random.default_rng(1)
     sizes, conflicts = rng.integers(5, 20, 60), np.triu(rng.random((60, 60)) < 0.3, 1)
     profits, conflicts = sizes * rng.uniform(0.8, 1.2, 60), conflicts | conflicts.T
@@ -124,7 +124,7 @@ def test_a_search_without_patience_ends_with_what_it_has_found():
     assert not hasty.finished
     assert hasty.bound == np.inf
     assert 0.0 < hasty.values[0] <= whole.bound
-    # Where nothing is found that is worth enough the search goes on to its end, whatever that takes.
+    # Without a set above the required value the search continues to the end.
     none = best_compatible(profits, sizes, 150, conflicts, above=whole.bound, patience=1)
     assert none.finished
     assert none.bound == whole.bound

@@ -9,7 +9,7 @@ from tests.solvers.packing.test_zero_one import every_set
 
 
 def drawn(seed, n, counts):
-    """Few different numbers, so that there are ties, at odd scales."""
+    """Few different numbers for ties, at odd scales."""
     rng = np.random.default_rng(seed)
     scale = rng.choice([1.0, 1e-8, 1e8])
     profits = rng.integers(-1, 8, (2, n)) * scale
@@ -21,7 +21,7 @@ def drawn(seed, n, counts):
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_sets_are_those_of_enumeration(seed):
+def test_sets_equal_enumeration(seed):
     n = 1 + seed % 8
     profits, sizes, room, weights, divisors, charges = drawn(seed, n, seed % 5)
     for above in (np.full(2, -np.inf), np.zeros(2), profits.max(initial=0.0) * np.ones(2)):
@@ -41,7 +41,7 @@ def test_sets_are_those_of_enumeration(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_many_items_and_counts_are_priced_as_by_another_program(seed):
+def test_many_items_and_counts_agree_with_a_mixed_integer_program(seed):
     from scipy import optimize
 
     rng = np.random.default_rng(seed)
@@ -53,7 +53,7 @@ def test_many_items_and_counts_are_priced_as_by_another_program(seed):
         weights[k, rng.choice(n, 3 + seed % 3, replace=False)] = 1
     charges = rng.integers(1, 12, counts).astype(float)
     found = best_counted(profits, sizes, [400], weights, divisors, charges, [0.0])
-    # y counts: divisor · y ≥ Σ w x - (divisor - 1), y whole.
+    # y counts: divisor · y ≥ Σ w x - (divisor - 1), y integer.
     answer = optimize.milp(
         np.concatenate([-profits[0], charges]),
         constraints=[
@@ -66,14 +66,14 @@ def test_many_items_and_counts_are_priced_as_by_another_program(seed):
     assert found.values[0] == pytest.approx(-answer.fun) == pytest.approx(found.bounds[0])
 
 
-def test_without_charges_sets_are_those_of_the_table():
+def test_without_charges_sets_equal_those_of_the_table():
     profits, sizes, room, weights, divisors, _ = drawn(3, 30, 6)
     found = best_counted(profits, sizes, room, weights, divisors, np.zeros(6), np.zeros(2))
     values, _ = best_sets(profits, sizes, room)
     assert found.values.tolist() == values.tolist()
 
 
-def test_a_search_that_ends_early_states_a_bound(monkeypatch):
+def test_a_stopped_search_returns_a_bound(monkeypatch):
     rng = np.random.default_rng(1)
     profits, sizes = np.full((1, 30), 10.0), rng.integers(5, 60, (1, 30))
     weights = (rng.random((30, 30)) < 0.2).astype(np.int64)
@@ -85,7 +85,7 @@ def test_a_search_that_ends_early_states_a_bound(monkeypatch):
     assert best.bounds[0] < found.bounds[0] <= best_sets(profits, sizes, [300])[0][0]
 
 
-def test_the_clock_is_looked_at():
+def test_the_clock_is_checked():
     def look():
         raise InterruptedError
 
@@ -93,12 +93,12 @@ def test_the_clock_is_looked_at():
         best_counted([[1.0, 2.0]], [[1, 1]], [2], [[1, 1]], [2], [1.0], [0.0], look=look)
 
 
-def test_weights_as_large_as_their_divisor_are_refused():
+def test_weights_as_large_as_their_divisor_raise():
     with pytest.raises(ArrayError, match="weights: expected each to be less"):
         best_counted([[1.0]], [[1]], [1], [[2]], [2], [1.0], [0.0])
 
 
-def test_without_steps_along_subgradients_sets_are_the_same(monkeypatch):
+def test_without_subgradient_steps_sets_are_the_same(monkeypatch):
     profits, sizes, room, weights, divisors, charges = drawn(7, 25, 12)
     best = best_counted(profits, sizes, 3 * room, weights, divisors, charges, np.zeros(2))
     monkeypatch.setattr(counted, "_CELLS", 0)
@@ -109,8 +109,8 @@ def test_without_steps_along_subgradients_sets_are_the_same(monkeypatch):
 
 @pytest.mark.parametrize("share", [0.0, 0.9, 0.99, 0.999, 1.001])
 @pytest.mark.parametrize("seed", [0, 1, 2, 9, 44, 196, 857, 1456])
-def test_what_is_asked_for_may_be_near_to_the_best(seed, share):
-    """Bounds that are a little too low are seen here: the last seeds did see them."""
+def test_required_values_near_the_best(seed, share):
+    """Detects bounds that are slightly too low; the last seeds did."""
     rng = np.random.default_rng(seed)
     n, counts = 11, 24
     sets = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(bool)

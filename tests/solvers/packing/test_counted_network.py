@@ -1,4 +1,4 @@
-"""Packings of a network that pay for counts, and networks of full packings, against enumeration."""
+"""Packings with charges for counts, and networks of full packings, against enumeration."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ from tests.sweeps import seeds
 
 
 def drawn(seed):
-    """A network, whose packings may have to end far out, and all packings with their lengths; few widths, ties."""
+    """Return a network, perhaps with a least end, and all packings with their lengths; few widths, ties."""
     rng = np.random.default_rng(seed)
     m = int(rng.integers(1, 6))
     widths, copies = np.sort(rng.integers(1, 8, m))[::-1], rng.integers(0, 4, m)
@@ -50,7 +50,7 @@ def counts(rng, items, scale):
 
 
 @pytest.mark.parametrize("seed", seeds(200))
-def test_the_best_packing_is_that_of_enumeration(seed):
+def test_the_best_packing_equals_enumeration(seed):
     rng, net, every = drawn(seed)
     scale = rng.choice([1.0, 1e-8, 1e8])
     worth = rng.integers(-2, 8, net.num_items) * scale
@@ -76,7 +76,7 @@ def test_the_best_packing_is_that_of_enumeration(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(100))
-def test_a_filled_network_has_the_packings_that_end_far_out_alone(seed):
+def test_a_filled_network_has_only_the_packings_beyond_the_least_end(seed):
     rng, net, every = drawn(2 * seed + 1)
     worth = rng.integers(-2, 8, net.num_items).astype(float)
     profits = net.spread(worth)
@@ -108,7 +108,7 @@ def test_each_arc_of_single_pieces_is_in_a_full_packing():
     assert (arc_values(net, lengths, net.spread(widths.astype(float))) == 60.0).all()
 
 
-def test_a_search_with_too_many_labels_ends_with_the_bound_that_charges_for_nothing():
+def test_a_search_with_too_many_labels_returns_the_bound_without_charges():
     widths = np.arange(40, 20, -1)
     net = network(widths, np.ones(20), 200)
     profits = net.spread(widths + 0.5)
@@ -123,7 +123,7 @@ def test_a_search_with_too_many_labels_ends_with_the_bound_that_charges_for_noth
     assert short.bound == values[0, 0] >= whole.bound
 
 
-def test_a_clock_is_looked_at():
+def test_the_clock_is_checked():
     net = network([3, 2], [2, 2], 7)
     profits = net.spread(np.array([3.0, 1.0]))
     looks = []
@@ -137,7 +137,7 @@ def test_a_clock_is_looked_at():
     [
         ({"starts": [0, 1]}, "starts"),
         ({"members": [0, 5]}, "members"),
-        ({"members": [1, 1]}, "no item twice"),
+        ({"members": [1, 1]}, "at most once per count"),
         ({"weights": [1, 2]}, "less than its count's divisor"),
         ({"weights": [1, 0.5]}, "weights"),
         ({"divisors": [1]}, "divisors"),
@@ -147,7 +147,7 @@ def test_a_clock_is_looked_at():
         ({"labels": 0}, "labels"),
     ],
 )
-def test_what_is_wrong_is_refused_by_name(change, message):
+def test_invalid_arguments_raise(change, message):
     net = network([3, 2], [2, 2], 7)
     profits = net.spread(np.array([3.0, 1.0]))
     given = {"starts": [0, 2], "members": [0, 1], "weights": [1, 1], "divisors": [2], "charges": [1.0]}

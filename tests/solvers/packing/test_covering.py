@@ -26,7 +26,7 @@ def cheapest(sets, costs, n):
 
 
 @pytest.mark.parametrize("seed", seeds(40))
-def test_whether_there_is_a_cover_is_what_enumeration_says(seed):
+def test_covers_agree_with_enumeration(seed):
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(1, 7)), int(rng.integers(1, 9))
     sets = [np.flatnonzero(rng.random(n) < rng.random()) for _ in range(m)]
@@ -43,7 +43,7 @@ def test_whether_there_is_a_cover_is_what_enumeration_says(seed):
         assert found.finished or not feasible
 
 
-def test_values_that_no_set_can_earn_prove_nothing_wrong():
+def test_values_beyond_all_costs_prove_nothing_wrong():
     # at these values both sets have a negative reduced cost
     found = cover([0, 1, 2], [0, 1], [5, 5], [9, 9], 10)
     assert found.found
@@ -51,7 +51,7 @@ def test_values_that_no_set_can_earn_prove_nothing_wrong():
     assert not cover([0, 1, 2], [0, 1], [5, 5], [9, 9], 9).found
 
 
-def test_a_search_can_be_cut_off():
+def test_a_search_can_be_stopped():
     rng = np.random.default_rng(0)
     sets = [np.sort(rng.choice(40, 5, replace=False)) for _ in range(300)]
     found = cover(*arguments(sets), np.ones(300, dtype=int), np.zeros(40, dtype=int), 9, work=1000)
@@ -61,6 +61,6 @@ def test_a_search_can_be_cut_off():
     ).finished
 
 
-def test_what_may_overflow_is_refused():
+def test_possible_overflows_raise():
     with pytest.raises(ArrayError, match="expected sums below"):
         cover([0, 1], [0], [2**61], [2**61], 1)

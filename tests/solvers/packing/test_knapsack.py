@@ -1,4 +1,4 @@
-"""Knapsack kernels against all packings, written down."""
+"""Knapsack kernels against enumeration of all packings."""
 
 import itertools
 import os
@@ -32,7 +32,7 @@ def draw(seed):
     items, capacity = int(rng.integers(1, 5)), int(rng.integers(0, 15))
     widths = rng.integers(1, max(capacity, 1) + 2, items)
     kinds = rng.integers(0, 4, items)
-    # Kernels treat the cases apart: none, one, limited by the number, limited by the capacity alone.
+    # The cases of the kernels: none, one, limited by the number, limited by the capacity alone.
     copies = np.choose(
         kinds, [np.zeros_like(widths), np.ones_like(widths), np.full_like(widths, 2), capacity // widths]
     )
@@ -77,7 +77,7 @@ def profit_of(net, profits, copies):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_many_arcs_are_found_as_each_of_them_is(seed):
+def test_many_arcs_are_found_like_single_ones(seed):
     net, *_ = draw(seed)
     items, positions = np.array(list(np.ndindex(net.num_items, net.capacity + 3))).T
     assert net.arcs(items, positions).tolist() == [
@@ -159,7 +159,7 @@ def test_bounded_knapsack(copies):
 
 @pytest.mark.parametrize("seed", seeds(40, fast=8))
 def test_many_copies_slide_along_chains(seed):
-    # More than eight copies, limited by their number, of widths that leave many states: items of their own kind.
+    # More than eight copies, limited by their number, with many states: a case of its own.
     rng = np.random.default_rng(seed)
     capacity = int(rng.integers(30, 60))
     widths, copies = np.array([1, 2, 3])[rng.permutation(3)], rng.integers(9, 12, 3)
@@ -203,7 +203,7 @@ def test_profits_of_another_scale(power):
         assert best_packing(net, best_from(net, scaled), scaled).tolist() == packing.tolist()
 
 
-def test_what_counts_is_reachable_sums_and_not_the_capacity():
+def test_effort_depends_on_reachable_sums_and_not_on_the_capacity():
     net = network([4_000_000_000, 3_000_000_001, 7], [2, 3, 4], 10**10)
     assert net.num_states < 60
     value, packing = bounded_knapsack([4.0, 3.0, 1e-3], [4_000_000_000, 3_000_000_001, 7], [2, 3, 4], 10**10)
@@ -211,14 +211,14 @@ def test_what_counts_is_reachable_sums_and_not_the_capacity():
     assert packing.tolist() == [0, 3, 4]
 
 
-def test_too_many_reachable_sums_are_refused_before_they_take_memory():
+def test_too_many_reachable_sums_raise_before_memory_is_allocated():
     with pytest.raises(NetworkTooLargeError, match="reachable sums"):
         network([1], [10**10], 10**10)
     with pytest.raises(NetworkTooLargeError, match="a knapsack of 3 items and capacity 9000"):
         network([1, 2, 3], [9000] * 3, 9000, cells=30_000)
 
 
-def test_a_look_that_raises_ends_it():
+def test_exceptions_of_look_propagate():
     class EnoughError(Exception):
         pass
 
@@ -250,12 +250,12 @@ def test_a_look_that_raises_ends_it():
         ([1j], [3], [1], 100, "profits"),
     ],
 )
-def test_what_a_cast_would_change_is_refused(profits, widths, copies, capacity, words):
+def test_numbers_that_a_cast_would_change_raise(profits, widths, copies, capacity, words):
     with pytest.raises(ArrayError, match=words):
         bounded_knapsack(profits, widths, copies, capacity)
 
 
-def test_tables_of_another_network_are_refused():
+def test_tables_of_another_network_raise():
     net, other = network([3], [2], 10), network([3, 2], [2, 2], 10)
     profits = net.spread(np.ones(1))
     values = best_from(net, profits)

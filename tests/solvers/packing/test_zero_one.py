@@ -16,7 +16,7 @@ def every_set(profits, sizes, capacity):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_sets_and_what_each_item_is_worth_are_those_of_enumeration(seed):
+def test_sets_and_values_of_items_equal_enumeration(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 8))
     profits = rng.integers(-3, 8, (3, n)) * rng.choice([1.0, 1e-8, 1e8])
@@ -35,6 +35,6 @@ def test_sets_and_what_each_item_is_worth_are_those_of_enumeration(seed):
             assert outside[j, i] == pytest.approx(max(w for s, w in sets if not s[i]))
 
 
-def test_tables_that_would_fill_the_memory_are_refused():
+def test_tables_that_would_exhaust_memory_raise():
     with pytest.raises(ArrayError, match="capacities: expected tables of at most"):
         best_sets([[1.0]], [[1]], [10**9])

@@ -53,14 +53,14 @@ def test_a_colour_for_each_class_is_exact(seed):
         assert instance.check(path) == pytest.approx(optimum)
 
 
-def test_what_is_small():
+def test_is_small():
     assert is_small(random(200, 3, 0, num_classes=12).graph)
     assert not is_small(random(200, 3, 0, num_classes=12).graph, steps=1e6)
     assert not is_small(random(200, 3, 0, num_classes=12).graph, memory=1 << 20)
     assert not is_small(random(200, 3, 0).graph)
 
 
-def test_same_seeds_same_outcome_however_they_are_divided():
+def test_equal_seeds_give_equal_results_in_any_batches():
     instance = random(20, 4, 0, num_classes=15)
     seeds = seeds_from(1, 30)
     whole = iterate(instance.graph, 6, seeds)
@@ -76,7 +76,7 @@ def test_colours_are_dealt_out_evenly(num_classes, num_colours):
 
 
 @pytest.mark.parametrize(("k", "r", "m"), [(2, 2, 5), (3, 4, 6), (3, 3, 7), (2, 5, 4), (4, 4, 4), (1, 1, 3), (3, 3, 2)])
-def test_success_probability_is_that_of_enumeration(k, r, m):
+def test_success_probability_equals_enumeration(k, r, m):
     dealt = [i % r for i in range(m)]
     assignments = set(permutations(dealt))
     good = sum(len(set(colours[:k])) == k for colours in assignments) if m >= k else 0
@@ -92,8 +92,8 @@ def test_even_dealing_tends_to_independent_colours():
 
 
 @pytest.mark.parametrize(("k", "r", "m", "n"), [(3, 3, 12, 14), (4, 5, 20, 24)])
-def test_measured_success_is_as_stated(k, r, m, n):
-    """With the optimum known: the share of iterations that find it, within four standard deviations."""
+def test_measured_success_rate_matches_the_probability(k, r, m, n):
+    """The share of iterations that find the known optimum, within four standard deviations."""
     instance = random(n, k, 7, num_classes=m, attraction=2.0)
     optimum, trials = heaviest(instance), 5_000
     p = success_probability(k, r, instance.num_classes)
@@ -138,7 +138,7 @@ def test_number_of_colours_tends_to_the_sources_limit():
 
 
 @pytest.mark.parametrize("k", [13, 15])
-def test_memory_is_kept(k):
+def test_tables_stay_within_memory(k):
     for n in (100, 300):
         assert table_bytes(best_num_colours(k, n, 1 << 28), n) <= 1 << 28
     assert best_num_colours(k, 10**6, 1 << 10) == k  # as few as there can be

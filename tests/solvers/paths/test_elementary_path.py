@@ -21,7 +21,7 @@ def small(seed, most=5):
 
 
 def heaviest_walk(instance, remembered, lower):
-    """By enumeration: the heaviest walk, heavier than ``lower``, that visits no remembered class twice."""
+    """Enumerate: return the heaviest walk above ``lower`` without a repeated remembered class."""
     classes, graph = instance.class_numbers, instance.graph
     best = -math.inf
     for walk in product(range(instance.num_vertices), repeat=graph.length):
@@ -32,7 +32,7 @@ def heaviest_walk(instance, remembered, lower):
 
 
 def penalised_classes(relaxed):
-    """Classes that are remembered because they have a penalty."""
+    """Return the classes that are remembered because of their penalty."""
     mask = np.zeros(len(relaxed.penalties), dtype=bool)
     present = relaxed.graph.classes
     mask[present] = relaxed.penalties[present] > 0
@@ -41,7 +41,7 @@ def penalised_classes(relaxed):
 
 @pytest.mark.parametrize("rounds", [0, 5])
 @pytest.mark.parametrize("seed", seeds(120))
-def test_walk_is_that_of_enumeration(seed, rounds):
+def test_walk_equals_enumeration(seed, rounds):
     instance = small(seed)
     relaxed = ascend(instance.graph, rounds=rounds)  # without a path nothing is struck out
     rng = np.random.default_rng(seed)
@@ -62,7 +62,7 @@ def test_walk_is_that_of_enumeration(seed, rounds):
 
 @pytest.mark.parametrize("states", [1, 3, 20, 1 << 20])
 @pytest.mark.parametrize("seed", seeds(60))
-def test_all_classes_remembered_is_the_optimum_in_any_space(seed, states):
+def test_remembering_all_classes_is_exact_for_any_memory(seed, states):
     instance = small(seed, most=6)
     optimum = naive.heaviest(instance)
     found = heaviest(ascend(instance.graph, rounds=3), np.ones(instance.num_classes, bool), states=states)
@@ -82,7 +82,7 @@ def test_more_than_64_classes_can_be_remembered():
     assert everything.bound <= few.bound + 1e-9
 
 
-def test_portions_give_the_same_as_whole_levels(monkeypatch):
+def test_portions_do_not_change_the_result(monkeypatch):
     instance = random(20, 4, 1, attraction=6.0)
     relaxed = ascend(instance.graph, rounds=9)
     bounds = []
@@ -92,7 +92,7 @@ def test_portions_give_the_same_as_whole_levels(monkeypatch):
     assert bounds == pytest.approx(bounds[:1] * 4)
 
 
-def test_what_is_no_better_than_what_is_known_is_not_returned():
+def test_only_walks_above_the_lower_bound_are_returned():
     instance = random(12, 4, 0)
     relaxed = ascend(instance.graph, rounds=2)
     best = heaviest(relaxed, np.ones(12, bool))
@@ -108,7 +108,7 @@ def test_effort_is_limited():
     assert found.bound == math.inf
 
 
-def test_deadline_is_kept():
+def test_the_deadline_stops_the_search():
     instance = random(120, 12, 0, attraction=10.0)
     relaxed = ascend(instance.graph, rounds=0)
     started = time.monotonic()

@@ -30,7 +30,7 @@ def naive_beam(instance, width):
 
 @pytest.mark.parametrize("width", [1, 2, 5, 1000])
 @pytest.mark.parametrize("seed", seeds(60))
-def test_beam_is_that_of_lists(seed, width):
+def test_beam_equals_sorted_lists(seed, width):
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(1, 9)), int(rng.integers(1, 5))
     instance = random(n, k, seed, num_classes=int(rng.integers(1, n + 1)), density=0.8, attraction=2.0)

@@ -26,13 +26,13 @@ def small(seed):
     return random(n, k, seed, num_classes=classes, density=0.7, attraction=float(rng.choice([0, 3])))
 
 
-def test_arcs_within_a_class_are_gone():
+def test_arcs_within_a_class_are_removed():
     of = graph(np.zeros((3, 3)), np.zeros(3), np.zeros(3), np.array([0, 1, 0]), 2)
     assert np.isneginf(of.weights).tolist() == [[True, False, True], [False, True, False], [True, False, True]]
 
 
 @pytest.mark.parametrize("seed", seeds(60))
-def test_completions_are_those_of_enumeration(seed):
+def test_completions_equal_enumeration(seed):
     of = small(seed).graph
     to_go = completions(of)
     for position in range(of.length):
@@ -60,7 +60,7 @@ def test_bound_lies_between_the_best_path_and_the_best_walk(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(150))
-def test_bound_with_a_known_path_holds_and_every_better_path_is_left(seed):
+def test_bound_with_a_known_path_is_valid_and_every_better_path_remains(seed):
     instance = small(seed)
     optimum = heaviest(instance)
     if optimum is None:
@@ -71,7 +71,7 @@ def test_bound_with_a_known_path_holds_and_every_better_path_is_left(seed):
         assert relaxed.weight >= lower
         if relaxed.weight > optimum - 1e-6:
             continue
-        # The optimal path is better than what is known, so that all of it must be left.
+        # The optimal path is better than the known one, so all of it must remain.
         number = {v: k for k, v in enumerate(relaxed.vertices.tolist())}
         assert any(
             instance.objective(path) == pytest.approx(optimum)
@@ -82,7 +82,7 @@ def test_bound_with_a_known_path_holds_and_every_better_path_is_left(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(30))
-def test_what_is_to_go_is_counted_with_penalties(seed):
+def test_completions_include_penalties(seed):
     of = small(seed).graph
     relaxed = ascend(of, rounds=7)
     inner, penalty = relaxed.graph, relaxed.penalties[relaxed.graph.classes]
@@ -110,7 +110,7 @@ def test_start_from_given_penalties():
     assert again.bound == pytest.approx(first.bound)
 
 
-def test_forbidden_places_are_not_used():
+def test_forbidden_positions_are_not_used():
     instance = random(6, 3, 1)
     active = np.ones((3, 6), dtype=bool)
     active[1] = False
@@ -153,7 +153,7 @@ def refused(argument, function, *arguments, **how):
         function(*arguments, **how)
 
 
-def test_what_is_no_graph_is_refused():
+def test_invalid_graphs_raise():
     weights, ends, classes = np.zeros((2, 2)), np.zeros(2), np.arange(2)
     refused("weights", graph, np.full((2, 2), np.nan), ends, ends, classes, 1)
     refused("weights", graph, np.full((2, 2), np.inf), ends, ends, classes, 1)

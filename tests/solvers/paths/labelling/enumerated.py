@@ -1,4 +1,4 @@
-"""Routes by enumeration: every walk that keeps the limits and the memory, one by one."""
+"""Enumeration of routes: every walk within the limits and the memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Drawn(NamedTuple):
 
 
 def draw(seed: int, *, scale: float = 1.0, windows: bool = True, parallel: bool = True) -> Drawn:
-    """A digraph of up to seven inner vertices, with a load, and times at will; costs of both signs, with ties."""
+    """A digraph with up to seven inner vertices, a load, optional times, and costs of both signs with ties."""
     rng = np.random.default_rng(seed)
     inner = int(rng.integers(3, 7))
     complete = Network.complete(inner)
@@ -67,7 +67,7 @@ def walks(
     own: Callable[[Any, int, int], Any] = lambda state, arc, head: state,
     begin: Any = (),
 ) -> Iterator[list[int]]:
-    """The arcs of every walk from source to sink; None: elementary ones.
+    """Yield the arcs of every walk from source to sink; None: of elementary ones.
 
     ``own`` extends a state, at first ``begin``, over an arc to its head; None where that is not allowed.
     """
@@ -111,7 +111,7 @@ def walks(
 
 
 def cost(drawn: Drawn, arcs: list[int], *, cuts: bool) -> float:
-    """Of a walk: its arcs, and what the cuts charge."""
+    """Return the cost of a walk: its arcs and the charges of cuts."""
     total = float(drawn.costs[arcs].sum())
     if not cuts:
         return total
@@ -129,7 +129,7 @@ def cost(drawn: Drawn, arcs: list[int], *, cuts: bool) -> float:
 
 
 def best(drawn: Drawn, *, elementary: bool, cuts: bool, forbidden: set[int] = frozenset()) -> float:
-    """The least cost of a route, infinite if there is none."""
+    """Return the least cost of a route, infinity without routes."""
     memory = None if elementary else drawn.neighbourhoods
     found = walks(drawn.network, drawn.resources, memory, forbidden)
     return min((cost(drawn, arcs, cuts=cuts) for arcs in found), default=math.inf)

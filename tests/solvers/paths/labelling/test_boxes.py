@@ -1,4 +1,4 @@
-"""Charges for whom routes visit and whom they do not, against the enumeration of all walks."""
+"""Charges for visited and avoided vertices, against the enumeration of all walks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 def boxes_of(seed: int, drawn: Drawn, scale: float) -> BoxDuals:
-    """Pairs that are together, pairs that are apart, and boxes of any kind that pay or charge."""
+    """Return boxes for pairs together, pairs apart, and random boxes with charges of both signs."""
     rng = np.random.default_rng(seed)
     n = drawn.network.num_vertices
     visited, unvisited, charges = [], [], []
@@ -49,9 +49,7 @@ def charge(drawn: Drawn, boxes: BoxDuals, arcs: list[int]) -> float:
 @pytest.mark.parametrize(
     ("memory", "direction"), [("elementary", "both"), ("ng", "both"), ("ng", "forward"), ("cycles", "both")]
 )
-def test_what_routes_are_charged_for_their_visits(
-    memory: str, direction: str, cuts: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_charges_of_routes(memory: str, direction: str, cuts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(30):
         scale = [1.0, 1e-8, 12345.678][seed % 3]
         drawn = symmetric(seed)[0] if seed % 4 == 0 else draw(seed, windows=seed % 2 == 0)
@@ -104,14 +102,14 @@ def test_what_routes_are_charged_for_their_visits(
         } == pytest.approx(best, **about)
 
 
-def test_boxes_that_fit_no_network_are_refused() -> None:
+def test_boxes_that_do_not_fit_the_network_raise() -> None:
     network = Network.complete(2)
     mine = Labelling(network, [])
     nobody, first = [False] * 4, [False, True, False, False]
     for wrong, message in (
         (BoxDuals([first], [nobody], [math.nan]), "charges"),
         (BoxDuals([first], [nobody], [-math.inf]), "charges"),
-        (BoxDuals([[True, False, False, False]], [nobody], [1.0]), "between source and sink"),
+        (BoxDuals([[True, False, False, False]], [nobody], [1.0]), "other than source and sink"),
         (BoxDuals([first, first], [nobody], [1.0]), "boxes"),
     ):
         with pytest.raises(ArrayError, match=message):

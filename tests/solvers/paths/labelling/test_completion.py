@@ -1,4 +1,4 @@
-"""What a route through an arc costs at least, and all routes below a gap, against the enumeration of all walks."""
+"""Least costs of routes through arcs, and all routes below a gap, against the enumeration of all walks."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_all_routes_below_a_gap_are_listed_once(cuts: bool) -> None:
             assert len(mine.enumerate(drawn.costs, gap, effort=1e6)) == len(mine.enumerate(drawn.costs, gap))
 
 
-def test_what_completes_a_path_does_not_pay_again_for_the_vertex_that_it_leaves() -> None:
+def test_completions_do_not_pay_again_for_their_first_vertex() -> None:
     for seed in (72, 87):
         drawn = symmetric(seed)[0]
         every = [(cost(drawn, arcs, cuts=True), arcs) for arcs in walks(drawn.network, drawn.resources, None)]
@@ -77,13 +77,13 @@ def test_cycles_of_routes_enlarge_neighbourhoods_until_they_are_elementary() -> 
         found = mine.price(drawn.costs)
         while not found.elementary.all():
             assert found.bound <= exact.bound
-            mine = mine.with_neighbourhoods(mine.enlarged(found))
+            mine = mine.with_neighbourhoods(mine.enlarge_neighbourhoods(found))
             found = mine.price(drawn.costs)
         assert found.bound == exact.bound
 
 
 @pytest.mark.parametrize("limits", [{"waiting": False}, {"lower": -math.inf}, {"lower": -math.inf, "start": 1.0}])
-def test_walks_of_a_resource_without_a_lower_limit_come_to_an_end(limits: dict[str, Any]) -> None:
+def test_walks_of_a_resource_without_a_lower_limit_end(limits: dict[str, Any]) -> None:
     network = Network(4, [0, 1, 2, 1], [1, 2, 1, 3], 0, 3)
     costs = np.array([1.0, -1.0, -1.0, 1.0])  # a cycle of reward
     solver = Labelling(network, [Resource(np.ones(4), 5.0, **limits)], neighbourhoods=None, max_labels=1000)

@@ -1,4 +1,4 @@
-"""Resources that are written by the user, against the enumeration of all walks."""
+"""User-defined resources, against the enumeration of all walks."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _peak(before: Any, arc: Any, vertex: Any, after: Any) -> bool:
-    """Goods on board and the most that were on board, of which what is brought along must be brought back."""
+    """Goods on board and their maximum; goods carried from the depot must return."""
     after[0] = before[0] + arc[0] - 2.0
     after[1] = max(before[1], after[0])
     return bool(after[1] - min(after[0], 0.0) <= vertex[1])
 
 
 def _peak_less(one: Any, other: Any) -> bool:
-    # Less on board allows more later on, but for what must be brought back: the same on board, and a lower peak.
+    # Goods must return, so only equal loads are compared: a lower peak permits more.
     return bool(one[0] == other[0] and one[1] <= other[1])
 
 
 class Kind(NamedTuple):
-    """A resource written by the user, and how it begins and orders."""
+    """A user-defined resource with its start and order."""
 
     extend: Callable[..., bool]
     dominates: Callable[..., bool]
@@ -98,7 +98,7 @@ KINDS = {
 
 @functools.cache
 def _written(name: str) -> CustomResource:
-    """A resource of a kind, compiled once; its data come later."""
+    """Return a resource without data, compiled once."""
     kind = KINDS[name]
     start_back = None if kind.backward is None else [0.0] * len(kind.start)
     return CustomResource(
@@ -108,7 +108,7 @@ def _written(name: str) -> CustomResource:
 
 
 def custom(name: str, arcs: Floats, vertices: Floats, sink: int) -> CustomResource:
-    """A resource of a kind with data."""
+    """Return a resource with data."""
     found = copy.copy(_written(name))
     found.arc_data, found.vertex_data = arcs, vertices
     if found.both:
@@ -117,7 +117,7 @@ def custom(name: str, arcs: Floats, vertices: Floats, sink: int) -> CustomResour
 
 
 def data(seed: int, drawn: Drawn, name: str) -> tuple[Floats, Floats]:
-    """What arcs add, and the limits of vertices, which are narrow now and then."""
+    """Return consumption of arcs and limits of vertices, some of them tight."""
     rng, n = np.random.default_rng([seed, 7]), drawn.network.num_vertices
     lower = rng.integers(0, 9, n).astype(float)
     upper = lower + rng.integers(0, 14, n)
@@ -136,7 +136,7 @@ def data(seed: int, drawn: Drawn, name: str) -> tuple[Floats, Floats]:
 def walks(
     drawn: Drawn, kind: Kind, arcs: Floats, vertices: Floats, memory: NDArray[np.bool_] | None
 ) -> Iterator[list[int]]:
-    """The arcs of every walk that keeps the limits and that ``extend`` allows; without memory: elementary ones."""
+    """Yield the arcs of every walk within the limits that ``extend`` permits; without memory: elementary ones."""
 
     def own(mine: list[float], arc: int, head: int) -> list[float] | None:
         after = [math.nan] * len(mine)
@@ -147,7 +147,7 @@ def walks(
 
 @pytest.fixture(params=[False, True], ids=["small", "with bounds"])
 def bounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether bounds of smaller neighbourhoods are computed in networks that are so small."""
+    """Choose whether bounds over smaller neighbourhoods are computed in small networks."""
     if request.param:
         monkeypatch.setattr(attempts, "_SMALL", 1)
         monkeypatch.setattr(attempts, "_SIZES", (1, 2))
@@ -158,7 +158,7 @@ def bounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> b
 
 @pytest.mark.parametrize("direction", ["both", "forward"])
 @pytest.mark.parametrize("name", KINDS)
-def test_all_questions_agree_with_the_enumeration(name: str, direction: Any, bounds: bool) -> None:
+def test_all_searches_agree_with_enumeration(name: str, direction: Any, bounds: bool) -> None:
     kind = KINDS[name]
     for seed in range(SEEDS):
         drawn = draw(seed, windows=seed % 3 != 0)
@@ -218,7 +218,7 @@ def test_the_arc_into_the_sink_is_extended_too() -> None:
         assert (found.bound, found.route(0).tolist()) == (5.0, [0, 2, 3])
 
 
-def test_data_that_do_not_fit_the_network_are_refused() -> None:
+def test_data_that_do_not_fit_the_network_raise() -> None:
     network = Network.complete(3)
     for arcs, vertices, message in (
         (np.zeros((3, 1)), np.zeros((5, 2)), "arc_data: expected 12 rows, one per arc, got 3"),
@@ -230,12 +230,12 @@ def test_data_that_do_not_fit_the_network_are_refused() -> None:
         Labelling(network, [custom("sum", np.zeros((12, 1)), np.zeros((5, 2)), 4)] * 2)
 
 
-def test_functions_that_return_nothing_or_take_other_vectors_are_refused() -> None:
+def test_invalid_user_functions_raise() -> None:
     def forgetful(before: Any, arc: Any, vertex: Any, after: Any) -> None:
         after[0] = before[0] + arc[0]
 
     for extend in (forgetful, _less):
-        with pytest.raises(ArrayError, match=r"expected a function of 4 vectors .* forget `return`"):
+        with pytest.raises(ArrayError, match=r"expected a function of 4 vectors .* `return`"):
             CustomResource(extend, _less, [0.0])
     with pytest.raises(ArrayError, match="dominates_backward: expected backward"):
         CustomResource(_sum, _less, [0.0], dominates_backward=_less)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 def without_cycles(drawn: Drawn, size: int) -> list[list[int]]:
-    """The walks without a cycle of so many arcs or fewer."""
+    """Return the walks without cycles of up to ``size`` arcs."""
     found = walks(drawn.network, drawn.resources, np.zeros_like(drawn.neighbourhoods))
     heads = drawn.network.heads
     return [arcs for arcs in found if not any((heads[arcs][k:] == heads[arcs][:-k]).any() for k in range(1, size + 1))]
@@ -54,7 +54,7 @@ def test_paths_without_short_cycles(size: int, direction: str, cuts: bool, monke
 
 
 def test_the_order_of_the_last_vertices_counts() -> None:
-    """Of two labels with the same last vertices, the dearer one may return sooner to where the cheaper was last."""
+    """Two labels with the same last vertices: the more expensive one may return earlier to the other's last vertex."""
     tails, heads = [0, 0, 1, 2, 1, 2, 3, 4, 1, 2], [1, 2, 2, 1, 3, 3, 4, 1, 5, 5]
     network = Network(6, tails, heads, 0, 5)
     costs = np.array([0, 0, 5, 1, 0, 0, 0, -9, 0, 0], dtype=float)
@@ -66,7 +66,7 @@ def test_the_order_of_the_last_vertices_counts() -> None:
         assert mine.price(costs).bound == best
 
 
-def test_more_vertices_than_one_word_holds() -> None:
+def test_more_vertices_than_bits_of_a_word() -> None:
     rng = np.random.default_rng(3)
     network = Network.complete(70)
     load = Resource.on_vertices(network, np.r_[0, rng.integers(5, 9, 70), 0].astype(float), 30.0)
@@ -82,7 +82,7 @@ def test_more_vertices_than_one_word_holds() -> None:
     assert Labelling(network, [load], neighbourhoods=None, cycle=99).price(costs).bound == elementary
 
 
-def test_cycles_are_eliminated_where_nothing_else_is_remembered() -> None:
+def test_cycles_need_paths_without_neighbourhoods() -> None:
     network = Network.complete(3)
     load = Resource.on_vertices(network, np.r_[0, np.ones(3), 0], 3.0)
     with pytest.raises(ArrayError, match="expected 0 or at least 2"):

@@ -24,7 +24,7 @@ from colgen.solvers.paths.labelling import (
     nearest,
     runs,
 )
-from colgen.solvers.paths.labelling.mirror import reflecting
+from colgen.solvers.paths.labelling.mirror import with_costs
 from tests.solvers.paths.labelling.enumerated import Drawn, best, cost, draw, walks
 
 pytestmark = pytest.mark.timeout(120)
@@ -38,7 +38,7 @@ def solver(drawn: Drawn, *, elementary: bool, direction: str = "both") -> Labell
 @pytest.mark.parametrize("cuts", [False, True])
 @pytest.mark.parametrize("direction", ["both", "forward"])
 @pytest.mark.parametrize("elementary", [True, False])
-def test_the_cheapest_route_is_that_of_the_enumeration(elementary: bool, direction: str, cuts: bool) -> None:
+def test_the_cheapest_route_equals_enumeration(elementary: bool, direction: str, cuts: bool) -> None:
     for seed in range(30):
         drawn = draw(seed, scale=[1.0, 1e-8, 12345.678][seed % 3], windows=seed % 4 != 0)
         expected = best(drawn, elementary=elementary, cuts=cuts)
@@ -53,7 +53,7 @@ def test_the_cheapest_route_is_that_of_the_enumeration(elementary: bool, directi
 
 
 def check(drawn: Drawn, found, *, elementary: bool, cuts: bool) -> None:
-    """That the routes are walks, at the costs that they state, increasing, no two with the same vertices."""
+    """Check that routes are walks with correct, increasing costs and different vertex sets."""
     if not len(found):
         return
     allowed = {
@@ -80,7 +80,7 @@ def test_forbidden_arcs_are_not_used() -> None:
         assert found.bound == expected
 
 
-def test_heuristic_modes_find_routes_and_prove_nothing() -> None:
+def test_heuristic_modes_find_routes_without_a_bound() -> None:
     for seed in range(20):
         drawn = draw(seed)
         for mode in ("relaxed", "sparse", "tabu"):
@@ -89,7 +89,7 @@ def test_heuristic_modes_find_routes_and_prove_nothing() -> None:
             check(drawn, found, elementary=True, cuts=True)
 
 
-def test_a_cutoff_leaves_out_routes_and_bounds_what_is_left() -> None:
+def test_a_cutoff_excludes_routes_and_limits_the_bound() -> None:
     for seed in range(20):
         drawn = draw(seed)
         expected = best(drawn, elementary=True, cuts=False)
@@ -99,7 +99,7 @@ def test_a_cutoff_leaves_out_routes_and_bounds_what_is_left() -> None:
 
 
 def symmetric(seed: int, inner: int = 5) -> tuple[Drawn, np.ndarray]:
-    """A network that is its own reversal, with prizes at the vertices."""
+    """Return a symmetric network with prizes at the vertices."""
     rng = np.random.default_rng(seed)
     network = Network.complete(inner)
     distance = rng.integers(1, 9, (inner + 2, inner + 2)).astype(float)
@@ -121,18 +121,18 @@ def symmetric(seed: int, inner: int = 5) -> tuple[Drawn, np.ndarray]:
 
 
 @pytest.mark.parametrize("cuts", [False, True])
-def test_a_network_that_is_its_own_reversal_is_searched_once(cuts: bool) -> None:
+def test_symmetric_networks_are_searched_once(cuts: bool) -> None:
     for seed in range(25):
         drawn, costs = symmetric(seed)
         mine = solver(drawn, elementary=False)
-        assert reflecting(mine._mirror, drawn.network, costs, np.ones(len(costs), dtype=bool)) is not None
+        assert with_costs(mine._mirror, drawn.network, costs, np.ones(len(costs), dtype=bool)) is not None
         found = mine.price(costs, rank_one=drawn.duals if cuts else None, routes=4)
         assert found.bound == best(drawn, elementary=False, cuts=cuts)
         check(drawn, found, elementary=False, cuts=cuts)
 
 
-def test_a_penalty_at_the_depot_does_not_drown_the_potential_of_a_customer() -> None:
-    """What the depot's arcs tell of a customer whom they reach at 1e11 alone is what rounding has left."""
+def test_a_penalty_at_the_depot_does_not_hide_a_customers_potential() -> None:
+    """The depot's arcs to a customer cost 1e11, so differences of their costs are rounding errors."""
     network = Network.complete(3)
     distance = np.array([[0, 1e11, 0.4, 0.4], [1e11, 0, 0.2, 0.2], [0.4, 0.2, 0, 1.0], [0.4, 0.2, 1.0, 0]])
     distance = np.pad(distance, (0, 1), mode="wrap")  # the sink is where the source is
@@ -144,9 +144,7 @@ def test_a_penalty_at_the_depot_does_not_drown_the_potential_of_a_customer() -> 
 
 
 @pytest.mark.parametrize("cuts", [False, True])
-def test_bounds_of_smaller_neighbourhoods_drop_nothing_that_is_cheap(
-    cuts: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bounds_over_smaller_neighbourhoods_drop_no_cheap_route(cuts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempts, "_SMALL", 0)
     monkeypatch.setattr(attempts, "_SIZES", (1, 2, 3))
     monkeypatch.setattr(attempts, "_WORTH", (1, 20, 40))
@@ -164,12 +162,12 @@ def test_bounds_of_smaller_neighbourhoods_drop_nothing_that_is_cheap(
             check(drawn, found, elementary=False, cuts=cuts)
 
 
-def test_without_resources_paths_are_elementary_or_refused() -> None:
+def test_without_resources_paths_are_elementary_or_an_error_is_raised() -> None:
     for seed in range(20):
         drawn = draw(seed)._replace(resources=[])
         found = Labelling(drawn.network, []).price(drawn.costs)
         assert found.bound == best(drawn, elementary=True, cuts=False)
-    with pytest.raises(ArrayError, match="longer and longer"):
+    with pytest.raises(ArrayError, match="any length"):
         Labelling(drawn.network, [], neighbourhoods=drawn.neighbourhoods)
 
 
@@ -184,7 +182,7 @@ def test_more_than_64_vertices_take_several_words() -> None:
     assert one.elementary.all()
 
 
-def test_what_comes_too_late_or_grows_too_large_is_said() -> None:
+def test_time_and_label_limits() -> None:
     rng = np.random.default_rng(0)
     network = Network.complete(40)
     load = Resource.on_vertices(network, np.r_[0, np.ones(40), 0], 30.0)
@@ -196,19 +194,19 @@ def test_what_comes_too_late_or_grows_too_large_is_said() -> None:
         Labelling(network, [load], max_labels=5_000).price(costs)
 
 
-def test_where_the_machine_has_no_more_memory_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exhausted_memory_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     def none_left(*_: object) -> None:
         raise MemoryError
 
     network = Network.complete(40)
     load = Resource.on_vertices(network, np.r_[0, np.ones(40), 0], 30.0)
     costs = np.random.default_rng(0).integers(-99, 9, network.num_arcs).astype(float)
-    monkeypatch.setattr(runs, "grown", none_left)
-    with pytest.raises(LabelLimitError, match="there is no memory for more than"):
+    monkeypatch.setattr(runs, "enlarge", none_left)
+    with pytest.raises(LabelLimitError, match="memory is exhausted"):
         Labelling(network, [load]).price(costs)
 
 
-def test_no_kernel_holds_the_interpreters_lock() -> None:
+def test_kernels_release_the_interpreter_lock() -> None:
     folder = pathlib.Path(labelling.__file__).parent
     names = [f"colgen.solvers.paths.labelling.{path.stem}" for path in folder.glob("*.py")]
     found = [each for name in names for each in vars(importlib.import_module(name)).values()]
@@ -218,7 +216,7 @@ def test_no_kernel_holds_the_interpreters_lock() -> None:
     assert all(option.get("nogil") for option in wrapped)
 
 
-def test_a_local_search_goes_on_from_given_routes() -> None:
+def test_local_search_starts_from_given_routes() -> None:
     best_found = 0
     for seed in range(20):
         drawn, costs = symmetric(seed, inner=6)
@@ -239,7 +237,7 @@ def test_a_local_search_goes_on_from_given_routes() -> None:
         mine.price(costs, mode="tabu", starts=[[0, 99]])
 
 
-def test_whenever_time_is_over_the_search_ends_without_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_expired_search_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempts, "_SMALL", 0)
     monkeypatch.setattr(attempts, "_SIZES", (1, 2, 3))
     monkeypatch.setattr(attempts, "_WORTH", (1, 2, 3))
@@ -255,9 +253,7 @@ def test_whenever_time_is_over_the_search_ends_without_a_bound(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("routes", [1, 30])
-def test_the_clock_is_looked_at_while_the_labels_of_a_vertex_are_settled_and_joined(
-    monkeypatch: pytest.MonkeyPatch, routes: int
-) -> None:
+def test_the_clock_is_checked_during_settling_and_joining(monkeypatch: pytest.MonkeyPatch, routes: int) -> None:
     rng = np.random.default_rng(0)
     network = Network.complete(12)
     load = Resource.on_vertices(network, np.r_[0, np.ones(12), 0], 9.0)
@@ -280,7 +276,7 @@ def test_the_clock_is_looked_at_while_the_labels_of_a_vertex_are_settled_and_joi
     assert max(taken) < 2_000  # one label against all others of a vertex may exceed what is given
 
 
-def test_a_list_of_routes_ends_in_time() -> None:
+def test_enumeration_stops_in_time() -> None:
     network = Network.complete(7)
     load = Resource.on_vertices(network, np.r_[0, np.ones(7), 0], 7.0)
     mine, costs = Labelling(network, [load]), np.ones(network.num_arcs)
@@ -308,7 +304,7 @@ def test_neighbourhoods_of_the_nearest() -> None:
     assert near[2].nonzero()[0].tolist() == [1, 2]
 
 
-def test_what_a_small_search_finds_is_found_with_bounds_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_the_same_with_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(12):
         drawn = draw(seed, windows=seed % 2 == 0)
         mine = Labelling(drawn.network, drawn.resources, neighbourhoods=drawn.neighbourhoods)
