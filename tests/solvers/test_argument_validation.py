@@ -254,15 +254,15 @@ STRUCTURES = {
     "star_dual.add_violated",
     "triangle_dual.step_sizes",
     "tree_bound.bound_at",
-    "exchange_bounds.room_for",
-    "pair_prices.room_for_pairs",
-    "pair_prices.room_for_side",
+    "exchange_bounds.allocate_edge_scratch",
+    "pair_prices.allocate_pairs",
+    "pair_prices.allocate_side",
     "hashed_keys.room_for_keys",
     "growing_arcs.least_kept",  # takes averages of weights
     "growing_arcs.lengthen",  # takes arrays of its caller
     "growing_arcs.owned",
     "label_scores.rows_of",  # takes the keys of a model
-    "tree_prices.scratch_for",
+    "tree_prices.allocate_scratch",
     "triangle_dual.find_near_clustering",
     "triangle_dual.recompute_bound",
     "arc_scores.arc_index",  # takes the table of a model
@@ -292,7 +292,7 @@ STRUCTURES = {
     "matrix_tree.sample_trees",  # takes a generator; tree_sums validates the scores
     "shortest_paths.find_order",  # takes arcs of a block
     "weak_duality.least_by_duals",  # takes data of programs
-    "whole_labels.best_scores",  # takes validated forests
+    "integer_labels.best_scores",  # takes validated forests
     "deadlines.watching",  # takes a budget
 }
 """Functions that take results of other functions here."""
