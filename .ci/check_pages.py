@@ -1,7 +1,7 @@
-"""Let mypy and pyright read the code of README.md and of the pages: what they show is what editors complete.
+"""Check the code of README.md and of the pages with mypy and pyright, since editors complete code by these types.
 
-Each page's blocks are one module, in order.  Pages of `docs/how` go on from the README's classes, as `rolls`.
-Pyright is basedpyright in its standard mode: the same checks, in a package that downloads nothing when it is run.
+Each page's blocks are one module, in order.  Pages of `docs/how` continue from the README's classes, as `rolls`.
+Pyright is basedpyright in its standard mode: the same checks, in a package that needs no download at run time.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 OPTIONS = [
-    "--config-file=",  # that of the packages asks for annotations, which teach nothing here
+    "--config-file=",  # the packages' configuration requires annotations, which distract on pages
     "--check-untyped-defs",
     "--ignore-missing-imports",
     "--follow-imports=silent",
-    "--no-strict-optional",  # that a limit may have ended a run before its first answer teaches nothing either
+    "--no-strict-optional",  # an answer may be None after a limit; checks for that distract on pages
     "--disable-error-code=var-annotated",
-    "--disable-error-code=union-attr",  # axes could be those of a part of a figure
+    "--disable-error-code=union-attr",  # axes may belong to a subfigure
 ]
 
 
 PYRIGHT = {
     "typeCheckingMode": "standard",
-    "useLibraryCodeForTypes": False,  # packages that do not say that they have types have none: Pyomo's are incomplete
+    "useLibraryCodeForTypes": False,  # ignore types inferred from untyped packages: Pyomo's are incomplete
     "reportMissingImports": False,
     "reportMissingModuleSource": False,
-    # as above: that a limit may have ended a run before its first answer
+    # as above: an answer may be None after a limit
     "reportOptionalMemberAccess": False,
     "reportOptionalSubscript": False,
     "reportOptionalIterable": False,
@@ -41,11 +41,11 @@ PYRIGHT = {
     "reportOptionalOperand": False,
 }
 ALLOWED = ('"savefig" for class "SubFigure"',)
-"""As above: axes could be those of a part of a figure."""
+"""Findings to ignore: axes may belong to a subfigure."""
 
 
 def modules(directory: Path) -> list[Path]:
-    """Write the code of each page to a file of its own."""
+    """Write the code of each page to a separate file, and return the paths."""
     found = []
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         blocks = FENCE.findall(page.read_text(encoding="utf-8"))
@@ -54,21 +54,21 @@ def modules(directory: Path) -> list[Path]:
             found[-1].write_text("\n".join(blocks), encoding="utf-8")
     example = (directory / "README.py").read_text(encoding="utf-8")
     example = example[: example.index("result = solve(")]
-    # Pages put other oracles in the place of the README's: what its methods return is not what others must.
-    untold = re.sub(r"(def (?!__init__)\w+\(self[^)]*\)):", r"\1 -> Any:", example)
-    (directory / "rolls.py").write_text(f"from typing import Any\n{untold}", encoding="utf-8")
+    # Pages replace the README's oracle by others, whose methods may return other types.
+    untyped = re.sub(r"(def (?!__init__)\w+\(self[^)]*\)):", r"\1 -> Any:", example)
+    (directory / "rolls.py").write_text(f"from typing import Any\n{untyped}", encoding="utf-8")
     return found
 
 
 def mypy(directory: Path, paths: list[Path]) -> int:
-    """How many pages mypy is not content with, or how it failed."""
+    """Return the exit code of mypy on the pages."""
     environment = {**os.environ, "MYPYPATH": os.pathsep.join([str(ROOT), str(directory)])}
     command = [sys.executable, "-m", "mypy", *OPTIONS, *map(str, paths)]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
 def pyright(directory: Path) -> int:
-    """How much pyright finds, printed a line each."""
+    """Print the findings of pyright, one per line, and return their number."""
     settings = {**PYRIGHT, "include": ["."], "extraPaths": [str(ROOT)]}
     (directory / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     command = [
@@ -83,11 +83,11 @@ def pyright(directory: Path) -> int:
     ]
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     try:
-        told = json.loads(done.stdout)
-        findings, count = told["generalDiagnostics"], told["summary"]["filesAnalyzed"]
+        report = json.loads(done.stdout)
+        findings, count = report["generalDiagnostics"], report["summary"]["filesAnalyzed"]
     except (json.JSONDecodeError, KeyError):
         findings, count = [], 0
-    if count < len(list(directory.glob("*.py"))):  # none may pass unread
+    if count < len(list(directory.glob("*.py"))):  # every page must have been read
         print(done.stdout, done.stderr, file=sys.stderr)
         return 1
     errors = (one for one in findings if one["severity"] == "error")
@@ -99,7 +99,7 @@ def pyright(directory: Path) -> int:
 
 
 def main() -> int:
-    """0: nothing is wrong."""
+    """Return 0 if there are no findings, else 1."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         paths = modules(directory)

@@ -1,4 +1,4 @@
-"""What the documentation's generator is told besides mkdocs.yml: roles in docstrings, and what is put into pages."""
+"""Hooks of mkdocs: resolve roles in docstrings, and insert generated text into pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROLE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`(~?)([\w.]+)`")
 
 
 class Roles(griffe.Extension):
-    """Turns the roles of docstrings into links, where the thing has a place on some page, and into code elsewhere."""
+    """Turn roles of docstrings into links if their target is on some page, and into code otherwise."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of one object."""
@@ -34,44 +34,44 @@ def _link(obj: griffe.Object, tilde: str, name: str) -> str:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put in what a page asks for: the index of the solvers, the benchmarks, the version and its date."""
-    for name, make in ASKED.items():
+    """Replace the placeholders of a page: the index of the solvers, the benchmarks, the version and its date."""
+    for name, make in PLACEHOLDERS.items():
         if f"<!-- {name} -->" in markdown:
             markdown = markdown.replace(f"<!-- {name} -->", make())
     return markdown
 
 
 def _solvers() -> str:
-    """A table for each folder of `solvers`, a line for each module: the first of its docstring."""
+    """Return a table for each folder of `solvers`, with the first sentence of each module's docstring."""
     lines = []
     for folder in sorted(path.parent for path in (ROOT / "solvers").glob("*/__init__.py")):
         lines += ["", f"## {folder.name}", "", first_line(folder / "__init__.py"), ""]
-        lines += ["| module | what it solves |", "| --- | --- |"]
+        lines += ["| module | problem |", "| --- | --- |"]
         modules = sorted(folder.glob("[!_]*.py"))
         lines += [f"| `colgen.solvers.{folder.name}.{path.stem}` | {first_line(path)} |" for path in modules]
     return "\n".join(lines)
 
 
 def first_line(path: Path) -> str:
-    """The first sentence of a module's docstring."""
+    """Return the first sentence of a module's docstring."""
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return ROLE.sub(r"`\2`", " ".join(docstring.split("\n\n")[0].split())).replace("|", "\\|")
 
 
 def _benchmarks() -> str:
-    """The page of `benchmarks/`, whose pictures stand beside this site's pages."""
+    """Return the page of `benchmarks/`, with paths of pictures relative to this site's pages."""
     return (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8").replace("](../docs/", "](")
 
 
-def _cited(field: str) -> str:
+def _citation_field(field: str) -> str:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     return re.search(rf"^{field}: (.*)$", citation, re.MULTILINE)[1]  # type: ignore[index]
 
 
-ASKED: dict[str, Callable[[], str]] = {
+PLACEHOLDERS: dict[str, Callable[[], str]] = {
     "solvers": _solvers,
     "benchmarks": _benchmarks,
-    "version": lambda: _cited("version"),
-    "date": lambda: _cited("date-released"),
+    "version": lambda: _citation_field("version"),
+    "date": lambda: _citation_field("date-released"),
 }
-"""What pages ask for, by the name in the comment that stands in its place."""
+"""Functions that return the text for a placeholder `<!-- name -->`."""

@@ -1,4 +1,4 @@
-"""Every notebook runs from top to bottom; those of all templates and of a proof in the fast tests."""
+"""Every notebook runs from top to bottom; the overview and the certificate run in the fast tests."""
 
 import json
 import re
@@ -13,8 +13,8 @@ ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FAST = ("overview", "certificate")
 WITHOUT_PICTURES = ("certificate", "learning")
-MOST = 100
-"""Seconds that a notebook may take."""
+TIME_LIMIT = 100
+"""Limit in seconds for a notebook."""
 
 
 OF_NO_TEMPLATE = {"overview", "gallery", "classroom", "certificate", "decomposition", "learning"}
@@ -29,12 +29,12 @@ def cells(path):
     return ["".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
 
 
-def test_there_is_a_notebook_for_each_template_and_for_what_is_taught():
+def test_there_is_a_notebook_for_each_template_and_topic():
     assert {path.stem for path in NOTEBOOKS} == templates() | OF_NO_TEMPLATE | OF_THE_ENGINE
 
 
 @pytest.mark.parametrize("name", sorted(templates() | OF_THE_ENGINE))
-def test_a_notebook_asks_a_question_measures_and_ends_with_an_exercise_that_is_solved(name):
+def test_notebook_has_a_question_a_measurement_and_a_solved_exercise(name):
     first, *others = cells(ROOT / "notebooks" / f"{name}.ipynb")
     assert re.search(r"question[^:]*: [^*]+\?\*\*", " ".join(first.split()))
     assert any(re.search(r"\b(compare|ablation)\(", cell) for cell in others)
@@ -55,11 +55,11 @@ def test_every_notebook_has_its_page():
 )
 def test_notebook_runs(path):
     notebook = nbformat.read(path, as_version=4)
-    client = nbclient.NotebookClient(notebook, timeout=MOST, resources={"metadata": {"path": str(path.parent)}})
+    client = nbclient.NotebookClient(notebook, timeout=TIME_LIMIT, resources={"metadata": {"path": str(path.parent)}})
     client.execute()
     if path.stem == "certificate":
-        said = "".join(o.get("text", "") for c in notebook.cells for o in c.get("outputs", ()))
-        assert "Proved optimal: 453." in said
-        assert "lie.jsonl, line 5: the least reduced cost of pricing problem 0 is -2, not 0\nexit code 4" in said
+        output = "".join(o.get("text", "") for c in notebook.cells for o in c.get("outputs", ()))
+        assert "Proved optimal: 453." in output
+        assert re.search(r"lie\.jsonl, line 5: .*pricing problem 0 .*-2, not 0\nexit code 4", output)
     pictures = [o for c in notebook.cells for o in c.get("outputs", ()) if "image/png" in o.get("data", {})]
     assert bool(pictures) != (path.stem in WITHOUT_PICTURES)

@@ -1,4 +1,4 @@
-"""The code that the pages show runs, and does what they say."""
+"""The code on the pages runs and prints the shown output; links, names and commands on the pages are valid."""
 
 import contextlib
 import importlib
@@ -24,22 +24,22 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def blocks(page):
-    """The fenced blocks of a page, in order: (language, text)."""
+    """Return the fenced blocks of a page in order, as (language, text)."""
     return FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
 
 
-def plain(output):
-    """What of an output is the same in every run and on every machine: words and numbers, not seconds or line ends."""
+def normalize(output):
+    """Return an output without differences between runs and machines: seconds become 0, white space one blank."""
     return re.sub(r"\d[\d.e-]* s\b", "0 s", " ".join(output.split()))
 
 
 def run(page):
     """Execute a page's Python blocks, in order and in one namespace.
 
-    A block ```text``` right after one of ```python``` is what the latter must print; ```console``` shows output that
-    differs from machine to machine and is not compared.
+    A ```text``` block right after a ```python``` block is its expected output; ```console``` shows output that differs
+    between machines and is not compared.
     """
-    names: dict = {"__name__": "__main__"}  # a page that is a whole program runs as one
+    names: dict = {"__name__": "__main__"}  # a page with a complete program runs as a script
     all_blocks = blocks(page)
     for (language, text), (follower, shown) in zip(all_blocks, [*all_blocks[1:], ("", "")], strict=True):
         if language == "python":
@@ -47,7 +47,7 @@ def run(page):
             with contextlib.redirect_stdout(printed):
                 exec(compile(text, page, "exec"), names)
             if follower == "text" and printed.getvalue():
-                assert plain(printed.getvalue()) == plain(shown), page
+                assert normalize(printed.getvalue()) == normalize(shown), page
     return names
 
 
@@ -65,9 +65,9 @@ def test_example_of_the_readme(capsys):
 
 
 @pytest.mark.parametrize("page", [page for page in WITH_CODE if page != "tutorial.md"])
-def test_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path, monkeypatch):
+def test_code_of_a_page_runs_and_prints_the_shown_output(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    if page.startswith("how/"):  # these go on from the classes of the README, saved as a module
+    if page.startswith("how/"):  # these continue from the classes of the README, saved as a module
         ((_, example),) = [block for block in blocks("README.md") if block[0] == "python"]
         (tmp_path / "rolls.py").write_text(example[: example.index("result = solve(")], encoding="utf-8")
         monkeypatch.syspath_prepend(tmp_path)
@@ -75,7 +75,7 @@ def test_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path, monkeypatc
     run(f"docs/{page}")
 
 
-def test_the_tutorial_ends_with_a_proof_and_its_mistakes_are_found(tmp_path, monkeypatch):
+def test_tutorial_ends_with_a_proof_and_its_mistakes_are_found(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = run("docs/tutorial.md")
     assert names["result"].is_optimal
@@ -92,22 +92,22 @@ def test_the_tutorial_ends_with_a_proof_and_its_mistakes_are_found(tmp_path, mon
 
 
 def commands():
-    """Every command line that a page shows, in a block of shell or in running text."""
+    """Yield every command line of the pages, in shell blocks and in running text."""
     for page in ["README.md", *(f"docs/{page}" for page in PAGES)]:
         shell = [line for language, text in blocks(page) if language == "sh" for line in text.splitlines()]
         quoted = re.findall(r"`(colgen [^`]+)`", (ROOT / page).read_text(encoding="utf-8"))
         yield from ((page, line) for line in [*shell, *quoted] if line.startswith("colgen "))
 
 
-def test_commands_of_the_pages_can_be_said(capsys):
+def test_commands_of_the_pages_are_valid(capsys):
     shown = list(commands())
     assert len(shown) > 30
     for page, line in shown:
-        words = shlex.split(line.replace("[", "").replace("]", ""), comments=True)  # [--option ...]: may be left out
+        words = shlex.split(line.replace("[", "").replace("]", ""), comments=True)  # [--option ...] is optional
         end = next((k for k, word in enumerate(words) if word in ("<", ">", "|")), len(words))
         words = [word for word in words[1:end] if word != "..."]
         if (words[0] in ("solve", "train") and len(words) < 3) or "--help" in words or " solve ... " in line:
-            continue  # names of commands and options alone
+            continue  # only names of commands and options
         try:
             arguments = parse_arguments([{"S": "1", "N": "1", "COMMAND": "demo"}.get(word, word) for word in words])
         except SystemExit:
@@ -139,15 +139,15 @@ def test_page_names_every_diagnostic():
     assert [name for name in names if f"`{name}`" not in page] == []
 
 
-def test_every_public_name_has_a_place_in_the_reference():
-    # A module in the reference brings all of its public names.
+def test_every_public_name_is_in_the_reference():
+    # A module in the reference includes all of its public names.
     places = set()
     for page in (DOCS / "api").glob("*.md"):
         places |= set(re.findall(r"^::: ([\w.]+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
     missing = []
     for name in colgen.__all__:
         value = getattr(colgen, name)
-        module = getattr(value, "__module__", getattr(value, "__name__", ""))  # a name, or a module that is one
+        module = getattr(value, "__module__", getattr(value, "__name__", ""))  # a name, or a module
         if f"colgen.{name}" not in places and module not in places:
             missing.append(name)
     assert missing == []
@@ -159,7 +159,7 @@ def test_every_template_has_a_page_and_a_reference():
         assert (DOCS / "api" / f"{template}.md").is_file(), template
 
 
-def test_the_glossary_has_the_terms_of_the_project():
+def test_glossary_has_the_terms_of_the_project():
     glossary = (DOCS / "glossary.md").read_text(encoding="utf-8")
     words = re.search(r"^## Terms\n(.*?)^## ", (DOCS / "internals.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
     quoted = " ".join(re.findall(r"^> ?(.*)$", words[1], re.MULTILINE))
@@ -168,16 +168,16 @@ def test_the_glossary_has_the_terms_of_the_project():
     assert [word for word in listed if f"**{word}**" not in glossary] == []
 
 
-def test_links_of_the_pages_lead_somewhere():
+def test_links_of_the_pages_exist():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(DOCS / page for page in PAGES)]:
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             path = (page.parent / link).resolve()
-            if path.parent == DOCS / "notebooks":  # pages that are made of notebooks as the site is built
+            if path.parent == DOCS / "notebooks":  # pages converted from notebooks when the site is built
                 path = ROOT / "notebooks" / f"{path.stem}.ipynb"
             assert path.exists(), f"{page.name}: {link}"
 
 
-def test_letters_with_an_index_are_formulas_but_not_in_code(monkeypatch):
+def test_letters_with_an_index_become_formulas_except_in_code(monkeypatch):
     pytest.importorskip("latex2mathml", reason="needs latex2mathml, which the documentation is built with")
     monkeypatch.syspath_prepend(DOCS)
     maths = importlib.import_module("maths")
