@@ -58,8 +58,8 @@ class Colouring(Problem[list[int]]):
     Parameters
     ----------
     cuts
-        Whether to separate rank-1 cuts over the vertices' rows.  The rows are then equations, and stable sets are not
-        enumerated: partitions use many more sets than covers by maximal ones.
+        Whether to separate rank-1 cuts over the vertices' rows.  The rows are then equations.  Stable sets are not
+        enumerated, as there are many more than maximal ones.
     """
 
     objective_step = 1.0  # the number of colours is an integer: a bound of 15.2 proves 16
