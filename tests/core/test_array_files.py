@@ -59,9 +59,9 @@ def test_memory_is_not_taken_before_the_size_is_known(tmp_path, monkeypatch):
     monkeypatch.setattr(colgen.core.array_files, "ARRAYS_LIMIT", 10_000)
     path = tmp_path / "a.npz"
     np.savez_compressed(path, scores=np.zeros(2000))
-    assert "at most 10,000 bytes together" in refused(path, read_arrays)
+    assert "at most 10,000 bytes in total" in refused(path, read_arrays)
     (tmp_path / "a.npy").write_bytes(npy(np.zeros(2000)))
-    assert "at most 10,000 bytes together" in refused(tmp_path / "a.npy", read_array)
+    assert "at most 10,000 bytes in total" in refused(tmp_path / "a.npy", read_array)
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path):
@@ -86,4 +86,4 @@ def test_what_the_arrays_mean_is_said_with_the_file_s_name(tmp_path):
             arrays["lengths"]
 
     assert refused(path, look) == f"{path}: scores: expected finite numbers, got nan at [1]"
-    assert refused(path, miss) == f"{path}: expected scores and lengths (there is no lengths)"
+    assert refused(path, miss) == f"{path}: expected scores and lengths (lengths is missing)"

@@ -33,7 +33,7 @@ def test_entries_are_brought_in_order_of_rows():
 
 
 def test_a_row_twice_is_refused_with_the_column():
-    with pytest.raises(ValueError, match="column 1 of a batch states the row number 4 twice"):
+    with pytest.raises(ValueError, match=r"column 1 .* row number 4"):
         in_order(*compressed([(4, 1.0)], [(4, 1.0), (2, 1.0), (4, 2.0)]))
 
 
@@ -142,7 +142,7 @@ def test_structures_are_made_when_somebody_looks():
 
 def test_keys_and_rows_by_number():
     batch = Columns([1.0, 2.0], [0, 1, 2], [1, 1], [1.0, 2.0], keys=[("x", 0), None])
-    with pytest.raises(FormulationError, match="once a linear master has seen it"):
+    with pytest.raises(FormulationError, match="once a linear master has it"):
         batch[0]
     batch.over(ROWS, POSITION)
     assert [column.identity for column in batch] == [("x", 0), (2.0, frozenset({(("cover", 1), 2.0)}))]
@@ -168,9 +168,9 @@ def test_an_oracle_may_use_its_arrays_again():
         (([1.0], [0, 2], [0], [1.0]), "1 columns has 2 starts, 1 rows and 1 values: expected 2 starts"),
         (([1.0], [0], [0], [1.0]), "1 columns has 1 starts"),
         (([1.0, 1.0], [0, 1, 0], [0], [1.0]), "starts that rise"),
-        (([1.0], [0, 1], [0.0], [1.0]), "the rows of a batch of columns are float64, expected whole numbers"),
+        (([1.0], [0, 1], [0.0], [1.0]), "the rows of a batch of columns are float64, expected integers"),
         (([1.0], [0, 1], [-1], [1.0]), "the row number -1"),
-        (([1.0], [0, 2], [3, 3], [1.0, 2.0]), "column 0 of a batch states the row number 3 twice"),
+        (([1.0], [0, 2], [3, 3], [1.0, 2.0]), "column 0 .* row number 3"),
         (([math.nan], [0, 0], [], []), "the column of 'odd' costs nan, expected a finite number"),
         (([1.0], [0, 1], [0], [math.inf]), "the column of 'odd' has a coefficient that is not a finite number"),
     ],
@@ -185,9 +185,9 @@ def test_bounds_and_lengths_are_checked():
         Columns([1.0], [0, 0], [], [], lower=2.0, upper=1.0)
     with pytest.raises(FormulationError, match=r"expected an integer value between its bounds"):
         Columns([1.0], [0, 0], [], [], lower=[0.3], upper=[0.7])
-    with pytest.raises(FormulationError, match="1 columns has 2 upper bounds, expected one for each"):
+    with pytest.raises(FormulationError, match="1 columns has 2 upper bounds, expected one per column"):
         Columns([1.0], [0, 0], [], [], upper=[1.0, 2.0])
-    with pytest.raises(FormulationError, match="1 columns has 2 structures, expected one for each"):
+    with pytest.raises(FormulationError, match="1 columns has 2 structures, expected one per column"):
         Columns([1.0], [0, 0], [], [], ["a", "b"])
 
 

@@ -62,7 +62,7 @@ def test_what_is_no_number_in_a_column_is_refused_by_name(name, value):
 def test_what_else_a_column_cannot_have_is_refused_by_name():
     with pytest.raises(InputError, match="integer='no', expected True or False"):
         Column(1.0, {KEY: 1.0}, integer="no")
-    with pytest.raises(InputError, match="a list of coefficients, expected a dictionary"):
+    with pytest.raises(InputError, match="coefficients of type list"):
         Column(1.0, [(KEY, 1.0)])
 
 

@@ -62,7 +62,7 @@ def test_block_of_one_indexed_row_is_an_array(names):
 
 def test_unknown_rows(names):
     duals = Duals(np.zeros(3), names)
-    with pytest.raises(UnknownRowError, match=r"did you mean 'demand'. It has rows of 'demand', 'limit'"):
+    with pytest.raises(UnknownRowError, match=r"did you mean 'demand'. The master has rows named 'demand', 'limit'"):
         duals["demnad"]
     with pytest.raises(UnknownRowError, match="demnad"):
         duals["demnad", 0]
@@ -101,11 +101,11 @@ def test_blocks_without_rows_are_empty_arrays(names):
         (("demand", 5), "the rows of 'demand' have the indices 2, 0"),
         (("demand", [5]), "the rows of 'demand' have the indices 2, 0"),
         (("demand", None), "the rows of 'demand' have the indices 2, 0"),
-        (("limits", None), "did you mean 'limit'? It has rows of 'demand', 'limit'"),
+        (("limits", None), "did you mean 'limit'? The master has rows named 'demand', 'limit'"),
         (("demand", 2, 0), "the rows of 'demand' have the indices 2, 0"),
         (("demand", {}), "the rows of 'demand' have the indices 2, 0"),
         ("limts", "did you mean 'limit'?"),
-        (5, "It has rows of 'demand', 'limit'"),
+        (5, "the master has rows named 'demand', 'limit'"),
     ],
 )
 def test_a_key_that_is_none_is_guessed(names, key, said):
@@ -118,7 +118,7 @@ def test_many_indices_are_shown_in_part():
     for k in range(9):
         names.append(("visit", k))
     assert names.instead_of(("visit", -1)) == "; the rows of 'visit' have the indices 0, 1, 2, 3, 4, ..."
-    assert RowNames().instead_of("visit") == "; it has none"
+    assert RowNames().instead_of("visit") == "; the master has none"
 
 
 def test_immutable(names):

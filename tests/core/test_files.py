@@ -42,7 +42,7 @@ class TestReading:
             ("", "line 1: expected JSON"),
             ("[1,\n", "line 2: expected JSON"),
             ("[" * 100_000, "nested too deeply"),
-            ('{"a": 1, "a": 2}', "each name once in an object, 'a' is there twice"),
+            ('{"a": 1, "a": 2}', "each name once in an object, got 'a' twice"),
             ('{"b": NaN}', "finite numbers, not NaN"),
             ("[-Infinity]", "finite numbers, not -Infinity"),
             ("9" * 10_000, "fewer digits"),
@@ -142,7 +142,7 @@ class TestDistinct:
         name = other if other.exists() else tmp_path / "." / "folder" / ".." / "kept"
         (tmp_path / "folder").mkdir()
         for written, read in (([("one", name)], [("the file", kept)]), ([("the file", kept), ("one", name)], [])):
-            with pytest.raises(InputError, match=r"one .*expected a file of its own, this is the file .*kept"):
+            with pytest.raises(InputError, match=r"one .*expected a file of its own, but it is also the file .*kept"):
                 check_distinct(written, read)
 
     def test_two_names_of_a_file_that_is_not_there_yet(self, tmp_path):

@@ -68,7 +68,7 @@ def test_helpers_are_left_alone(kind, members):
 
 @pytest.mark.parametrize("name", METHODS["Problem"])
 def test_a_method_of_an_old_name_names_the_new_form(name):
-    expected = rf"\.{name}\(\) is never used any more: write {re.escape(METHODS['Problem'][name])}"
+    expected = rf"\.{name}\(\) is never called: write {re.escape(METHODS['Problem'][name])}"
     with pytest.raises(InputError, match=r"Mine" + expected):
         solve(made(CuttingStock, **{name: lambda self: ()})())
     problem = CuttingStock()

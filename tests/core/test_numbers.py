@@ -20,7 +20,7 @@ def test_a_whole_number_is_taken(value):
 
 @pytest.mark.parametrize("value", [7.5, "7", True, None, float("nan"), float("inf"), [7], np.array([7, 8])])
 def test_what_is_none_is_named(value):
-    with pytest.raises(InputError, match="the roll width must be a whole number, not ") as caught:
+    with pytest.raises(InputError, match="the roll width must be an integer, not ") as caught:
         as_whole(value, "the roll width")
     assert len(str(caught.value)) < 100
 
@@ -35,7 +35,7 @@ def test_an_answer_has_a_number_for_each():
 
 @pytest.mark.parametrize("answer", [[1, 2.0], [None], None, 3, "ab"])
 def test_an_answer_of_something_else_is_refused(answer):
-    with pytest.raises(ValueError, match="expected a colour for each vertex, a whole number: "):
+    with pytest.raises(ValueError, match="expected a colour for each vertex, an integer: "):
         numbers_of(answer, "a colour for each vertex")
 
 

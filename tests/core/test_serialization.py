@@ -111,5 +111,5 @@ def test_what_is_no_data_is_named():
         def __init__(self):
             self.rule = print
 
-    with pytest.raises(InputError, match=r"Thing holds a builtin"):
+    with pytest.raises(InputError, match="Thing contains a builtin"):
         digest_of_object(Thing())

@@ -61,9 +61,9 @@ def test_a_row_says_what_it_counts():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Count("row", (1, 2), (1, 2), 2), "weights from 1 to the divisor less 1"),
-        (lambda: Count("row", (1, 2), (1, 0.5), 2), "expected whole numbers"),
-        (lambda: Count("row", (1, 2), (1,), 2), "expected one for each"),
+        (lambda: Count("row", (1, 2), (1, 2), 2), "weights from 1 to divisor - 1"),
+        (lambda: Count("row", (1, 2), (1, 0.5), 2), "expected integers"),
+        (lambda: Count("row", (1, 2), (1,), 2), "expected one per member"),
         (lambda: Count("row", (1, 1), (1, 1), 2), "no member twice"),
         (lambda: Count("row", (1, 2), (1, 1), 2, memory=(1,)), "members that its memory lacks"),
         (lambda: Linear("row", (1, 2), (1.0,)), "1 coefficients for 2 members"),
