@@ -160,7 +160,7 @@ def test_columns_that_are_not_whole_are_refused():
             )
 
     context = ReductionContext(Sense.MINIMIZE, None, 0.0, 1.0, ())
-    with pytest.raises(InputError, match="whole columns"):
+    with pytest.raises(InputError, match="integer columns from Half"):
         ReducedCostFixing(Half(1.0), pairs).reduce(context)
 
 

@@ -69,7 +69,7 @@ def test_a_limit_and_a_fault_hold_for_one_instance():
         ({"retries": 1.5}, "retries: expected"),
         ({"workers": 2}, r"parallel=Parallel\(workers=...\)"),
         ({"parallel": 2}, "parallel: expected a Parallel"),
-        ({"problem": 3}, "problem: expected what makes a problem"),
+        ({"problem": 3}, "problem: expected a callable"),
         ({"progress": True}, "progress: solve_many has no such keyword"),
         ({"stop": 3}, "stop: expected"),
         ({"parallel": Parallel(cluster="processes", free_running=True)}, "free_running"),
