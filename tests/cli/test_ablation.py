@@ -68,7 +68,7 @@ def test_bad_input_is_one_sentence(capsys, install, file, tmp_path):
     for argv, expected in (
         (["nothing", file], "there is no template 'nothing'"),
         (["stub", tmp_path / "missing.txt"], "missing.txt cannot be read"),
-        (["stub", file, file], "a file is named twice"),
+        (["stub", file, file], "expected each FILE once"),
         (["stub", file, "--csv", tmp_path], "expected the name of a file in an existing folder"),
     ):
         code, out, err = run(capsys, "ablation", *argv)

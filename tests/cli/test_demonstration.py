@@ -20,7 +20,7 @@ def test_demo(capsys, install):
     assert (code, err) == (0, "")
     head, first, second, third = out.split("\n\n")[0], *out.splitlines()[3:6]
     assert len(head.splitlines()) == 2
-    assert first.split("  ")[0] == "stub, beside all of them"
+    assert first.split("  ")[0] == "stub, against all of them"
     assert second.split() == ["objective", "of", "possible", "as", "fast"]
     assert third.split("  ")[1:2] == ["three [small] tasks"]
     assert third.split()[-5:] == ["12", "7", "of", "1,234", "41"]  # half a second, over 0.01234
@@ -108,26 +108,26 @@ def test_what_is_compiled_soonest_comes_first(capsys, install):
     slow, fast = dataclasses.replace(STUB, name="slow", compiling=9.0), dataclasses.replace(STUB, name="fast")
     install(slow, fast)
     _, out, err = run(capsys, "demo")
-    assert [line.split(",")[0] for line in out.splitlines() if "beside" in line] == ["fast", "slow"]
+    assert [line.split(",")[0] for line in out.splitlines() if ", against " in line] == ["fast", "slow"]
     assert err == "slow (compiling, the first time about 9 s) ...\n"  # progress, without a terminal
 
 
 def test_what_takes_long_to_compile_waits_to_be_asked_for(capsys, install):
     install(*(dataclasses.replace(STUB, name=name, compiling=s) for name, s in (("a", 15.0), ("b", 10.0), ("c", 99.0))))
     _, out, _ = run(capsys, "demo")
-    assert "a, beside" in out
-    assert "c, beside" not in out
-    assert out.endswith("colgen demo --all goes on: c (about 99 s to compile).\n")
+    assert "a, against" in out
+    assert "c, against" not in out
+    assert out.endswith("colgen demo --all adds: c (about 99 s to compile).\n")
     _, out, _ = run(capsys, "demo", "--all")
-    assert "c, beside" in out
-    assert "goes on" not in out
-    assert "c, beside" in run(capsys, "demo", "c")[1]
+    assert "c, against" in out
+    assert "--all adds" not in out
+    assert "c, against" in run(capsys, "demo", "c")[1]
 
 
 def test_some_templates_and_one_instance_of_each(capsys, install):
     install(*(dataclasses.replace(STUB, name=name) for name in ("one", "two", "three")))
     _, out, _ = run(capsys, "demo", "three", "one", "--quick")
-    assert [line.split(",")[0] for line in out.splitlines() if "beside" in line] == ["three", "one"]
+    assert [line.split(",")[0] for line in out.splitlines() if ", against " in line] == ["three", "one"]
     assert out.count("three [small] tasks") == 2
     assert run(capsys, "demo", "four")[0] == 2
 

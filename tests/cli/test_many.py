@@ -77,11 +77,11 @@ def test_a_model_reads_the_standard_input(capsys, several, tmp_path, monkeypatch
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"OPTIMAL\n\xff")))
     code, out, err = run(capsys, *argv)
     assert (code, out.count("answer: OPTIMAL\n")) == (2, 1)
-    assert err.splitlines()[1] == "colgen: the standard input, line 2: not a text in UTF-8"
+    assert err.splitlines()[1] == "colgen: the standard input, line 2: expected a text in UTF-8"
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     code, out, err = run(capsys, *argv)
     assert (code, out) == (2, "")
-    assert err == "colgen: the standard input: expected something to solve, there is nothing\n"
+    assert err == "colgen: the standard input: expected at least one instance, there is none\n"
 
 
 def test_the_live_line_leaves_standard_output_alone(capsys, monkeypatch):
@@ -101,14 +101,14 @@ def test_somebody_who_types_is_told(capsys, several, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", typed)
     code, _, err = run(capsys, "solve", "several", tmp_path / "m.model")
     assert code == 0
-    assert err.startswith("colgen: reading the standard input, up to its end (Ctrl-D)\n")
+    assert err.startswith("colgen: reading standard input until its end (Ctrl-D)\n")
 
 
 def test_what_does_not_fit_into_the_memory_is_what_was_read(capsys, several, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("OPTIMAL\nhuge\nOPTIMAL\n"))
     code, out, err = run(capsys, "solve", "several", tmp_path / "m.model")
     assert (code, out.count("answer: ")) == (2, 1)
-    assert err.splitlines()[1] == "colgen: the standard input: expected an instance that fits into the memory"
+    assert err.splitlines()[1] == "colgen: the standard input: expected an instance that fits into memory"
 
 
 pytestmark = pytest.mark.timeout(120)
@@ -154,7 +154,7 @@ def test_records_name_their_files(capsys, install, files, here):
 def test_what_is_for_one_file_is_refused(capsys, install, files, here, tmp_path, asked):
     code, _, err = run(capsys, "solve", "stub", *files, asked[0], tmp_path / asked[1])
     assert code == 2
-    assert f"{asked[0]} is for one instance" in err
+    assert f"{asked[0]} applies to one instance" in err
 
 
 def test_a_missing_file_is_named_before_any_work(capsys, install, files, here, tmp_path):
@@ -186,4 +186,4 @@ def test_the_tree_of_one_file_is_searched_by_processes(capsys, tmp_path, how):
 def test_subtrees_of_several_files_are_refused(capsys, install, files, here):
     code, _, err = run(capsys, "solve", "stub", *files, "--subtrees", "free")
     assert code == 2
-    assert "--subtrees is for one instance: expected one FILE with it" in err
+    assert "--subtrees applies to one instance: expected one FILE with it" in err

@@ -31,9 +31,9 @@ def test_unknown_options_are_refused_and_the_known_ones_listed():
 @pytest.mark.parametrize(
     ("name", "texts", "expected"),
     [
-        ("epochs", ("0", "-1", "1.5", "", "two", "²", "9" * 19), "a whole number, one or more"),
+        ("epochs", ("0", "-1", "1.5", "", "two", "²", "9" * 19), "an integer ≥ 1"),
         ("bias", ("much", "nan", "inf"), "tuned or a number"),
-        ("strength", ("-1e-9", "inf", "x"), "a number from 0 on"),
+        ("strength", ("-1e-9", "inf", "x"), "a number ≥ 0"),
         ("step", ("0", "-1", "nan"), "a positive number"),
         ("roots", ("two", ""), "one or any"),
     ],

@@ -52,7 +52,7 @@ def test_what_cannot_be_gone_on_from_is_refused(capsys, kept, file, tmp_path):
     [
         (["--every", "3"], "--checkpoint FILE"),
         (["--checkpoint", "run", "--every", "0"], "--every: expected"),
-        (["--checkpoint", "run", "--certificate", "proof"], "leave --checkpoint out"),
+        (["--checkpoint", "run", "--certificate", "proof"], "--certificate: not available with --checkpoint"),
         (["--checkpoint", "no/such/folder/run"], "existing folder"),
     ],
 )

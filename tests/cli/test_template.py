@@ -28,7 +28,7 @@ def test_material_that_is_not_utf_8_is_refused_at_its_line(tmp_path):
     path.write_bytes(b"one\ntwo\n\xff\n")
     lines = Material(path).lines()
     assert [next(lines), next(lines)] == ["one", "two"]
-    with pytest.raises(InputError, match=r"text.txt, line 3: not a text in UTF-8"):
+    with pytest.raises(InputError, match=r"text.txt, line 3: expected a text in UTF-8"):
         next(lines)
 
 

@@ -59,4 +59,4 @@ def test_no_terminal_is_written_numbers_to(capsys, install, monkeypatch):
     monkeypatch.setattr("colgen.cli.templates.is_terminal", lambda stream: True)
     code, out, err = run(capsys, "example", "stub")
     assert (code, out) == (2, "")
-    assert "`colgen example stub > example.npz` writes it to a file" in err
+    assert "use `colgen example stub > example.npz`" in err

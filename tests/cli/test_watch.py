@@ -54,7 +54,7 @@ def test_the_page_is_asked_for_by_name(capsys, tmp_path, monkeypatch):
 def test_ports_that_are_none_are_refused(capsys, tmp_path):
     path = tmp_path / "run.csv"
     solve(CuttingStock(), progress=LogFile(path))
-    assert "say --browser" in run(capsys, "watch", path, "--port", "8000")[2]
+    assert "needs --browser" in run(capsys, "watch", path, "--port", "8000")[2]
     for port in ("0", "65536", "x", "-1"):
         code, _, err = run(capsys, "watch", path, "--browser", "--port", port)
         assert code == 2
