@@ -153,4 +153,4 @@ def test_columns_that_share_a_dictionary():
         def __init__(self, other):
             super().__init__(other.problem, other.machine)
 
-    assert_found(check(Wrong), "mutation", "a dictionary of coefficients of its own")
+    assert_found(check(Wrong), "mutation", "its own dictionary of coefficients")
