@@ -1,4 +1,4 @@
-"""Commands and options as they are said: help that fits a screen, usage errors of one sentence."""
+"""Arguments: help that fits a screen, and usage errors."""
 
 import pytest
 

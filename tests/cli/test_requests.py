@@ -1,4 +1,4 @@
-"""What is asked for is checked before any work."""
+"""Arguments are checked before any work."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from tests.cli.stub import (
         (["solve", "stub", "FILE", "--picture", "DIR/x.png"], "--picture: the template 'stub'"),
     ],
 )
-def test_bad_input_is_one_sentence(capsys, install, file, argv, expected):
+def test_bad_input_is_reported(capsys, install, file, argv, expected):
     argv = [word.replace("FILE", str(file)).replace("DIR", str(file.parent)) for word in argv]
     code, out, err = run(capsys, *argv)
     assert (code, out) == (2, "")
@@ -62,7 +62,7 @@ def test_bad_input_is_one_sentence(capsys, install, file, argv, expected):
         (["solve", "stub", "FILE", "--model", "DIR/missing"], "missing cannot be read: No such file"),
     ],
 )
-def test_bad_input_to_models_is_one_sentence(capsys, learning, file, argv, expected):
+def test_bad_input_to_models_is_reported(capsys, learning, file, argv, expected):
     file.write_text("3 6", encoding="utf-8")
     model = file.parent / "model.txt"
     model.write_text("1", encoding="utf-8")
@@ -96,7 +96,7 @@ def test_no_output_goes_into_the_instance(capsys, install, file, option):
         (["--certificate", "DIR/other"], "DIR/other holds something else"),
     ],
 )
-def test_outputs_have_files_of_their_own(capsys, install, file, argv, expected):
+def test_outputs_need_distinct_files(capsys, install, file, argv, expected):
     (file.parent / "link").symlink_to(file)
     (file.parent / "other").write_text("something else")
     code, _, err = run(capsys, "solve", "stub", str(file), *(word.replace("DIR", str(file.parent)) for word in argv))

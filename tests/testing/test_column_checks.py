@@ -1,4 +1,4 @@
-"""Which one mistake explains what an oracle says, where its own columns contradict it."""
+"""Identification of the mistake of an oracle that its own columns contradict."""
 
 import dataclasses
 
@@ -111,7 +111,7 @@ def test_cost_weight_ignored(base):
     assert_found(check(Wrong), kind, "multiply costs by context.cost_weight")
 
 
-def test_a_formula_by_which_all_columns_are_alike_explains_nothing():
+def test_a_formula_with_equal_values_for_all_columns_explains_nothing():
     # The engine stops in phase 1: without the duals of 'assign' every column would cost the same there.
     class Greedy(Knapsack):
         def best(self, duals, context):
